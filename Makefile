@@ -27,9 +27,16 @@ demo: setup
 	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
+# `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.
+ifeq ($(ONLY),)
 test: setup
 	$(SWIFT_BUILD) --build-tests
 	$(SWIFT) test --skip-build --parallel
+else
+test: setup
+	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests --scratch-path .build/only-$(ONLY)
+	ROOST_ONLY=$(ONLY) $(SWIFT) test --skip-build --parallel --scratch-path .build/only-$(ONLY)
+endif
 
 # A package outside this tree with backends of its own, built and tested against this checkout.
 strangers: setup

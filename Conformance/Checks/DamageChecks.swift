@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostMigration
 
 extension ConformanceCheck {
     /// What happens to files that were damaged, exchanged or mixed up.
@@ -133,7 +134,7 @@ extension ConformanceCheck {
             let other = try bench.create(name: "other")
             for number in Int64(1)...19 { _ = try other.commit(try bench.transaction(number)) }
             try other.close()
-            let theirs = try require(bench.bytes(of: bench.url("other").path), "the other store's bytes")
+            let theirs = try require(bench.bytes(of: bench.location("other").path), "the other store's bytes")
             let middle = min(whole.bytes.count, theirs.count) / 8192 * 4096
             try expectNoticed(
                 bench, Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole,
@@ -147,19 +148,19 @@ extension ConformanceCheck {
             let other = try bench.create(name: "other")
             try other.change { try $0.insert(ObjectID("Tag", 77), values: [:]) }
             try other.close()
-            let theirs = try require(bench.bytes(of: bench.url("other").path), "the other store's bytes")
+            let theirs = try require(bench.bytes(of: bench.location("other").path), "the other store's bytes")
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
             let snapshot = try store.snapshot()
-            try FileManager.default.removeItem(atPath: bench.url().path)
-            try FileManager.default.moveItem(atPath: bench.url("other").path, toPath: bench.url().path)
+            try FileManager.default.removeItem(atPath: bench.location().path)
+            try FileManager.default.moveItem(atPath: bench.location("other").path, toPath: bench.location().path)
             try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "what an open snapshot shows")
             snapshot.close()
             try expectError(.storeReplaced, in: "a commit after the file was exchanged") {
                 try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
             }
             try closeTelling(store)
-            try expect(bench.bytes(of: bench.url().path) == theirs, "no byte of the new file changed")
+            try expect(bench.bytes(of: bench.location().path) == theirs, "no byte of the new file changed")
         },
         ConformanceCheck(
             "damage.removed-while-open",
@@ -168,12 +169,12 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
-            try FileManager.default.removeItem(atPath: bench.url().path)
+            try FileManager.default.removeItem(atPath: bench.location().path)
             try expectError(.storeReplaced, .notFound, in: "a commit after the file was removed") {
                 try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
             }
             try closeTelling(store)
-            try expect(bench.bytes(of: bench.url().path) == nil, "there is no new file")
+            try expect(bench.bytes(of: bench.location().path) == nil, "there is no new file")
         },
     ]
 }
@@ -200,7 +201,7 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
     }
     let (contents, answers) = (try store.contents(), try store.view(indexedAnswers))
     try store.close()
-    let bytes = try require(bench.bytes(of: bench.url("whole").path), "the store's bytes")
+    let bytes = try require(bench.bytes(of: bench.location("whole").path), "the store's bytes")
     history.finish(bytes)
     return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
@@ -244,7 +245,7 @@ private func openDamaged(
 ) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
-    defer { try? FileManager.default.removeItem(atPath: bench.url(name).path) }
+    defer { try? FileManager.default.removeItem(atPath: bench.location(name).path) }
     do {
         let store = try bench.openApart(name: name) { $0.isReadOnly = isReadOnly }
         defer { try? store.close() }
@@ -294,7 +295,7 @@ private func closeTelling(_ store: any PersistentStore) throws {
 private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: FilledStore, _ damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
-    defer { try? FileManager.default.removeItem(atPath: bench.url(name).path) }
+    defer { try? FileManager.default.removeItem(atPath: bench.location(name).path) }
     do {
         // Read-only, so that what is beside the file does not outlive the round.
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostMigration
 
 extension ConformanceCheck {
     /// Destroying and replacing stores.
@@ -9,19 +10,19 @@ extension ConformanceCheck {
         ) { bench in
             let store = try filled(20, on: bench)
             try store.close()
-            try bench.type.destroy(bench.url())
+            try bench.type.destroy(bench.location())
             try expectEqual(try bench.files(), [], "what is left in the directory")
             try expectError(.notFound, in: "opening what was destroyed") { _ = try bench.open() }
             let again = try bench.create()
             try expectEqual(try again.view { try $0.count(FetchRequest("Track")) }, 0, "the count in the new store")
         },
         ConformanceCheck("destroy.absent", "Destroying a store that does not exist is no error.") { bench in
-            try bench.type.destroy(bench.url())
+            try bench.type.destroy(bench.location())
             try expectEqual(try bench.files(), [], "what is in the directory")
         },
         ConformanceCheck("destroy.busy", "An open store cannot be destroyed: `busy`, and it goes on.") { bench in
             let store = try filled(5, on: bench)
-            try expectError(.busy, in: "destroying an open store") { try bench.type.destroy(bench.url()) }
+            try expectError(.busy, in: "destroying an open store") { try bench.type.destroy(bench.location()) }
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 5, "the count")
             try store.change { try $0.insert(ObjectID("Track", 6), values: [:]) }
             try expectEqual(
@@ -31,7 +32,7 @@ extension ConformanceCheck {
             "destroy.foreign", "A file that is no store of the type is not destroyed: `notAStore`.", needs: [.file]
         ) { bench in
             let path = try bench.write(Array("precious".utf8), as: "store")
-            try expectError(.notAStore, in: "destroying a foreign file") { try bench.type.destroy(bench.url()) }
+            try expectError(.notAStore, in: "destroying a foreign file") { try bench.type.destroy(bench.location()) }
             try expectEqual(bench.bytes(of: path), Array("precious".utf8), "the file's bytes")
         },
         ConformanceCheck(
@@ -42,7 +43,7 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Tag", 3), values: [:]) }
             let (before, uuid) = (try store.contents(), try store.metadata().storeUUID)
             try store.close()
-            try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: false)
+            try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: false)
             let moved = try bench.open(name: "place")
             try expectEqual(try moved.contents(), before, "the contents")
             try expectEqual(try moved.metadata().storeUUID, uuid, "the UUID")
@@ -61,7 +62,7 @@ extension ConformanceCheck {
             try new.change { try $0.insert(ObjectID("Tag", 9), values: [:]) }
             let before = try new.contents()
             try new.close()
-            try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: true)
+            try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
             try expectEqual(try bench.open(name: "place").contents(), before, "the contents")
         },
         ConformanceCheck(
@@ -77,7 +78,7 @@ extension ConformanceCheck {
                 try store.close()
             }
             try expectError(.alreadyExists, in: "replacing without overwriting") {
-                try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: false)
+                try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: false)
             }
             try expectEqual(try bench.open(name: "place").contents(), contents[0], "the old store")
             try expectEqual(try bench.open(name: "new").contents(), contents[1], "the new store")
@@ -91,7 +92,7 @@ extension ConformanceCheck {
             try store.close()
             for overwriting in [false, true] {
                 try expectError(.invalidRequest, in: "replacing a store with itself") {
-                    try bench.type.replace(bench.url(), with: bench.url(), overwriting: overwriting)
+                    try bench.type.replace(bench.location(), with: bench.location(), overwriting: overwriting)
                 }
             }
             try expectEqual(try bench.open().contents(), before, "the contents")
@@ -105,13 +106,13 @@ extension ConformanceCheck {
             try new.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
             try new.close()
             try expectError(.busy, in: "replacing an open store") {
-                try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: true)
+                try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
             }
             try place.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
             try place.close()
             let reopened = try bench.open(name: "new")
             try expectError(.busy, in: "replacing with an open store") {
-                try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: true)
+                try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
             }
             try expectEqual(try reopened.view { try $0.keys(FetchRequest("Tag")) }, [1], "the new store")
             try expectEqual(
@@ -124,7 +125,7 @@ extension ConformanceCheck {
             try bench.create(name: "new").close()
             let path = try bench.write(Array("precious".utf8), as: "place")
             try expectError(.notAStore, in: "replacing a foreign file") {
-                try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: true)
+                try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
             }
             try expectEqual(bench.bytes(of: path), Array("precious".utf8), "the file's bytes")
             try bench.open(name: "new").close()
@@ -138,7 +139,7 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
             try store.close()
             try expectError(.notFound, in: "replacing with nothing") {
-                try bench.type.replace(bench.url("place"), with: bench.url("new"), overwriting: true)
+                try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
             }
             try expectEqual(
                 try bench.open(name: "place").view { try $0.keys(FetchRequest("Tag")) }, [2], "the old store")
@@ -165,7 +166,7 @@ extension ConformanceCheck {
             try expectError(.closed, in: "byteCount()") { _ = try store.byteCount() }
             try expectError(.closed, in: "notices()") { _ = try store.notices() }
             try expectError(.closed, in: "requireSoundStructure()") { try store.requireSoundStructure() }
-            try expectEqual(store.url, bench.url(), "the URL is still known")
+            try expectEqual(store.location, bench.location(), "the URL is still known")
         },
         ConformanceCheck(
             "close.snapshots", "After the store's `close()` its snapshots and their cursors throw `closed` too."

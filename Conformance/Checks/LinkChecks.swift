@@ -455,6 +455,78 @@ extension ConformanceCheck {
                     "source and target from the higher node")
             }
         },
+        linked(
+            "grouped",
+            "The links of several objects come object after object, in the order in which they are named, each as from it alone."
+        ) { store in
+            try store.change { changes in
+                for link in [Link(1, 1), Link(1, 2), Link(3, 3), Link(2, 1)] { try changes.add(link, to: tagged) }
+                for link in [Link(2, 7, order: 5), Link(2, 3, order: 9), Link(1, 7, order: 2), Link(3, 1, order: -1)] {
+                    try changes.add(link, to: tracks)
+                }
+                for link in [Link(1, 3), Link(2, 3), Link(3, 3), Link(3, 9)] { try changes.add(link, to: friends) }
+                for (key, parent) in [(11, 1), (12, 3), (13, 1)] as [(Int64, Int64)] {
+                    try changes.insert(ObjectID("Node", key), values: ["parent": .objectID(ObjectID("Node", parent))])
+                }
+                for (key, place) in [(21, 4), (22, 3)] as [(Int64, Int64)] {
+                    try changes.insert(
+                        ObjectID("Track", key),
+                        values: ["album": .objectID(ObjectID("Album", 3)), "album#order": .int(place)])
+                }
+            }
+            try store.view { snapshot in
+                for relationship in [tagged, tags, tracks, playlists, friends, children, songs] {
+                    // 99 does not exist, 10 has no links, and 3 is named twice.
+                    let ids = [3, 99, 1, 10, 2, 7, 3].map { ObjectID(relationship.entity, $0) }
+                    let expected = try ids.flatMap { try snapshot.drain(snapshot.links(of: relationship, from: $0)) }
+                    try expect(!expected.isEmpty, "there are links of \(relationship)")
+                    try expectEqual(
+                        try snapshot.drain(snapshot.links(of: relationship, from: ids)), expected,
+                        "the links of \(relationship)")
+                    try expectEqual(
+                        try snapshot.drain(snapshot.links(of: relationship, from: [])), [], "the links of no object")
+                }
+                try expectError(.unknownProperty, in: "links of an unknown relationship") {
+                    _ = try snapshot.links(of: RelationshipName("Tag", "nothing"), from: [ObjectID("Tag", 1)])
+                }
+                try expectError(.unknownEntity, in: "links of an object of an unknown entity") {
+                    _ = try snapshot.links(of: tagged, from: [ObjectID("Tag", 1), ObjectID("Nobody", 1)])
+                }
+                try expectError(.invalidRequest, in: "links of a to-one relationship") {
+                    _ = try snapshot.links(of: RelationshipName("Node", "parent"), from: [ObjectID("Node", 1)])
+                }
+            }
+        },
+        ConformanceCheck(
+            "links.grouped-batches",
+            "The links of several objects fill batch after batch, and the cursor ends with its snapshot."
+        ) { bench in
+            let store = try filled(LinkBatch.capacityCount + 500, on: bench)
+            let count = Int64(LinkBatch.capacityCount + 500)
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let (tag, album) = (ObjectID("Tag", 1), ObjectID("Album", 1))
+            let cursor = try snapshot.links(of: tagged, from: [tag, ObjectID("Tag", 2), tag])
+            var batch = LinkBatch(relationship: 0, links: [Link(9, 9)])
+            var targets: [Int64] = []
+            while try cursor.next(into: &batch) {
+                try expect(
+                    !batch.isEmpty && batch.count <= LinkBatch.capacityCount, "a batch holds at most its capacity")
+                targets += batch.links.map(\.target)
+            }
+            try expectEqual(targets, Array(1...count) + Array(1...count), "the targets")
+            for _ in 0..<3 {
+                batch.links = [Link(1, 1)]
+                try expect(!(try cursor.next(into: &batch)) && batch.isEmpty, "the cursor stays at its end")
+            }
+            let started = try snapshot.links(of: tagged, from: [tag, tag])
+            let waiting = try snapshot.links(of: songs, from: [album, album])
+            try expect(try started.next(into: &batch), "there are links")
+            snapshot.close()
+            for (name, cursor) in [("a cursor under way", started), ("a cursor that was not asked", waiting)] {
+                try expectError(.closed, in: name) { _ = try cursor.next(into: &batch) }
+            }
+        },
         linked("reopen", "Links and their places survive closing and opening.", reopening: true) { store in
             try expectEqual(
                 try store.view { try $0.allLinks(of: members) },

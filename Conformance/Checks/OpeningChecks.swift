@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostMigration
 
 extension ConformanceCheck {
     /// Creating, finding and opening stores.
@@ -28,8 +29,8 @@ extension ConformanceCheck {
             bench in
             let store = try bench.create()
             try expectEqual(store.type.name, bench.type.name, "the type's name")
-            try expectEqual(store.url, bench.url(), "the URL")
-            try expectEqual(store.url.type, bench.type.name, "the URL's type")
+            try expectEqual(store.location, bench.location(), "the URL")
+            try expectEqual(store.location.type, bench.type.name, "the URL's type")
             try expectEqual(store.model, bench.model, "the model")
             try expect(!store.isReadOnly, "a new store is not read-only")
             try expectEqual(try store.view { $0.model }, bench.model, "the snapshot's model")
@@ -37,8 +38,8 @@ extension ConformanceCheck {
         },
         ConformanceCheck("opening.type.name", "A type's name can stand before the colon of a store URL.", on: .none) {
             bench in
-            let url = StoreURL(type: bench.type.name, path: "/x")
-            try expectEqual(StoreURL(url.description), url, "the URL read back from its text")
+            let location = StoreLocation(type: bench.type.name, path: "/x")
+            try expectEqual(StoreLocation(text: location.description), location, "the URL read back from its text")
         },
         ConformanceCheck(
             "opening.create.already-exists",
@@ -132,7 +133,7 @@ extension ConformanceCheck {
             }
             let final = try store.contents()
             try store.close()
-            let whole = try require(bench.bytes(of: bench.url().path), "the store's bytes")
+            let whole = try require(bench.bytes(of: bench.location().path), "the store's bytes")
             history.finish(whole)
             // Around the ends of commits too, for a store that appends them.
             let counts =
@@ -157,9 +158,9 @@ extension ConformanceCheck {
         ConformanceCheck("opening.open.recognised", "A type recognises its own files and nothing else.", needs: [.file])
         { bench in
             let store = try bench.create()
-            try expect(bench.type.recognises(fileAt: store.url.path), "an open store is recognised")
+            try expect(bench.type.recognises(fileAt: store.location.path), "an open store is recognised")
             try store.close()
-            try expect(bench.type.recognises(fileAt: store.url.path), "a closed store is recognised")
+            try expect(bench.type.recognises(fileAt: store.location.path), "a closed store is recognised")
             for (name, bytes) in [("empty", []), ("short", [83]), ("text", [UInt8](repeating: 65, count: 5000))]
                 as [(String, [UInt8])]
             {
@@ -177,7 +178,7 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Track", 9), values: ["title": "moved"]) }
             let before = try store.contents()
             try store.close()
-            try FileManager.default.moveItem(atPath: bench.url().path, toPath: bench.url("moved").path)
+            try FileManager.default.moveItem(atPath: bench.location().path, toPath: bench.location("moved").path)
             try expectEqual(try bench.open(name: "moved").contents(), before, "the same contents under the new name")
         },
         ConformanceCheck(
@@ -220,7 +221,7 @@ extension ConformanceCheck {
             var options = bench.fixture.options
             options.typeOptions["no-such-option"] = "1"
             try expectError(.invalidRequest, in: "reading metadata with an unknown option") {
-                _ = try bench.type.metadata(at: bench.url(), options: options)
+                _ = try bench.type.metadata(at: bench.location(), options: options)
             }
         },
         ConformanceCheck(
@@ -284,12 +285,13 @@ extension ConformanceCheck {
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Track", 3), values: ["title": "still"]) }
             try store.close()
-            let before = try require(bench.bytes(of: bench.url().path), "the store's bytes")
+            let before = try require(bench.bytes(of: bench.location().path), "the store's bytes")
             let reader = try bench.open { $0.isReadOnly = true }
             _ = try reader.contents()
             try reader.close()
             try expect(
-                bench.bytes(of: bench.url().path) == before, "the file's bytes are the same", otherwise: "they changed")
+                bench.bytes(of: bench.location().path) == before, "the file's bytes are the same",
+                otherwise: "they changed")
         },
         ConformanceCheck(
             "opening.twice.shared", "A store may be open more than once; each sees what the other commits.",
@@ -332,11 +334,11 @@ extension ConformanceCheck {
         try expectError(code, in: "opening \(what) read-only") { _ = try bench.open { $0.isReadOnly = true } }
         try expectNothingMade(by: "opening read-only")
         try expectError(code, in: "reading the metadata of \(what)") {
-            _ = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+            _ = try bench.type.metadata(at: bench.location(), options: bench.fixture.options)
         }
         try expectNothingMade(by: "reading the metadata of")
         guard bench.fixture.capabilities.contains(.file) else { return }
-        try expect(!bench.type.recognises(fileAt: bench.url().path), "\(what) is not recognised")
+        try expect(!bench.type.recognises(fileAt: bench.location().path), "\(what) is not recognised")
         try expectNothingMade(by: "looking at")
     }
 
@@ -420,7 +422,7 @@ extension ConformanceCheck {
                 changes.userMetadata["old"] = .some(nil)
             }
             for state in ["open", "closed"] {
-                let metadata = try bench.type.metadata(at: bench.url(), options: bench.fixture.options)
+                let metadata = try bench.type.metadata(at: bench.location(), options: bench.fixture.options)
                 try expectEqual(metadata.storeUUID, uuid, "the UUID of the \(state) store")
                 try expectEqual(metadata.userMetadata, everyMetadataValue, "the metadata of the \(state) store")
                 try expectEqual(metadata.model, bench.model, "the model of the \(state) store")
@@ -471,7 +473,7 @@ private func expectWholeCommits(
         try cut.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
         let changed = try cut.contents()
         try cut.close()
-        let again = try bench.openApart(url: cut.url)
+        let again = try bench.openApart(location: cut.location)
         defer { try? again.close() }
         if let difference = try again.contents().difference(from: changed) {
             throw Mismatch(expected: "a store that was cut off keeps what is committed afterwards", actual: difference)

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostMigration
 
 extension ConformanceCheck {
     /// What several processes at one store do to each other, and what one of them leaves when it dies.
@@ -217,12 +218,12 @@ extension ConformanceCheck {
             try peer.ask("commit 1")
             let other = try bench.create(name: "other")
             try other.close()
-            try expectError(.busy, in: "destroying") { try bench.type.destroy(bench.url()) }
+            try expectError(.busy, in: "destroying") { try bench.type.destroy(bench.location()) }
             try expectError(.busy, in: "replacing it") {
-                try bench.type.replace(bench.url(), with: bench.url("other"), overwriting: true)
+                try bench.type.replace(bench.location(), with: bench.location("other"), overwriting: true)
             }
             try expectError(.busy, in: "moving it over another") {
-                try bench.type.replace(bench.url("other"), with: bench.url(), overwriting: true)
+                try bench.type.replace(bench.location("other"), with: bench.location(), overwriting: true)
             }
             try peer.ask("commit 2")
             try peer.ask("close")
@@ -255,7 +256,7 @@ extension ConformanceCheck {
             let small = try bench.startPeer()
             try small.ask("limit-file-size 100")
             try expectError(.noSpace, in: "creating a store") { try small.ask(bench.command("create", name: "none")) }
-            try expect(bench.bytes(of: bench.url("none").path) == nil, "nothing was made under the name")
+            try expect(bench.bytes(of: bench.location("none").path) == nil, "nothing was made under the name")
             let store = try bench.open()
             try expectState(after: number - 1, store)
             _ = try store.commit(try bench.transaction(number))
@@ -277,7 +278,7 @@ extension ConformanceCheck {
             do { try peer.ask("close") } catch let error as StoreError where error.code == .outOfResources {}
             try expectError(.outOfResources, in: "opening") { try peer.ask(bench.command("open")) }
             try expectError(.outOfResources, in: "creating") { try peer.ask(bench.command("create", name: "none")) }
-            try expect(bench.bytes(of: bench.url("none").path) == nil, "nothing was made under the name")
+            try expect(bench.bytes(of: bench.location("none").path) == nil, "nothing was made under the name")
             try peer.kill()
             try expectState(after: last, try bench.open())
         },
@@ -290,8 +291,8 @@ extension ConformanceCheck {
             _ = try store.commit(try bench.transaction(1))
             try store.close()
             let manager = FileManager.default
-            let before = bench.bytes(of: bench.url().path)
-            try manager.setAttributes([.posixPermissions: 0], ofItemAtPath: bench.url().path)
+            let before = bench.bytes(of: bench.location().path)
+            try manager.setAttributes([.posixPermissions: 0], ofItemAtPath: bench.location().path)
             try manager.setAttributes([.posixPermissions: 0o555], ofItemAtPath: bench.directory)
             defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bench.directory) }
             let files = try bench.files()
@@ -310,8 +311,8 @@ extension ConformanceCheck {
             }
             try expectEqual(try bench.files(), files, "the files in the directory")
             try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bench.directory)
-            try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.url().path)
-            try expect(bench.bytes(of: bench.url().path) == before, "the file's bytes are the same")
+            try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.location().path)
+            try expect(bench.bytes(of: bench.location().path) == before, "the file's bytes are the same")
             try expectState(after: 1, try bench.open())
         },
     ]

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostQuery
 
 extension ConformanceCheck {
     /// What predicates mean: null, text, numbers, dates.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostQuery
 
 extension ConformanceCheck {
     /// Requests that are wrong, too big, or made to do harm.

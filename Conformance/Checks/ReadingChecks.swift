@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostMigration
 
 extension ConformanceCheck {
     /// Reading a store of known content: what every type must do, also one that cannot write.
@@ -226,7 +227,7 @@ extension ConformanceCheck {
             let metadata = try sample.store.metadata()
             try expectEqual(metadata.type, sample.bench.type.name, "the type in the metadata")
             try expectEqual(sample.store.type.name, sample.bench.type.name, "the type")
-            try expectEqual(sample.store.url, sample.sample.url, "the URL")
+            try expectEqual(sample.store.location, sample.sample.location, "the URL")
             try expect(sample.model.isCompatible(with: metadata), "the model is that of the content")
             try expectEqual(sample.store.model, metadata.model, "the model")
             try expectEqual(metadata.userMetadata, sample.content.userMetadata, "the user's metadata")
@@ -338,11 +339,11 @@ extension ConformanceCheck {
             on: .sample, needs: [.file, .persistence]
         ) { bench in
             let sample = try bench.makeSample()
-            try expect(bench.type.recognises(fileAt: sample.url.path), "the file is recognised")
+            try expect(bench.type.recognises(fileAt: sample.location.path), "the file is recognised")
             // A type that also writes may keep a lock file or a log beside the main file.
             let paths =
                 bench.fixture.capabilities.contains(.writing)
-                ? [sample.url.path] : try bench.files().map { "\(bench.directory)/\($0)" }
+                ? [sample.location.path] : try bench.files().map { "\(bench.directory)/\($0)" }
             let before = paths.map(bench.bytes)
             let store = try bench.open(sample) { $0.isReadOnly = true }
             try expectEqual(try store.contents(), sample.content.contents, "the contents")

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostQuery
 
 extension ConformanceCheck {
     /// Rows of values: columns, aggregates, groups.
@@ -35,7 +36,7 @@ extension ConformanceCheck {
                 $0.predicate = .isNotNull("str") && .greater("i64", 1)
             }
             try check.view { snapshot in
-                let cursor = try snapshot.rows(FetchRequest("Being"))
+                let cursor = try snapshot.rows(RowRequest(FetchRequest("Being")))
                 try expectEqual(cursor.columns, ["age", "name"], "the columns without any asked for")
                 var batch = RowBatch()
                 try expect(try cursor.next(into: &batch) && batch.count == 2, "a row for each object")
@@ -121,7 +122,7 @@ extension ConformanceCheck {
         },
         rows("errors", "What makes no sense in rows is refused before the first row.") { check in
             let sum = FetchRequest.FetchedProperty("sum", .function(.sum, [.keyPath(["i64"])]))
-            let cases: [(StoreError.Code, String, (inout FetchRequest) -> Void)] = [
+            let cases: [(StoreError.Code, String, (inout RowRequest) -> Void)] = [
                 (.unknownProperty, "i46", { $0.propertiesToFetch = ["i46"] }),
                 (.unknownProperty, "nothing", { $0.propertiesToFetch = ["owner.nothing"] }),
                 (.unknownEntity, "Nobody", { $0.entity = "Nobody" }),
@@ -135,11 +136,88 @@ extension ConformanceCheck {
                 (.invalidRequest, "negative", { $0.fetchOffset = -1 }),
             ]
             for (code, word, configure) in cases {
-                var request = FetchRequest("Indexed")
+                var request = RowRequest(FetchRequest("Indexed"))
                 configure(&request)
                 try check.view { snapshot in
                     let error = try expectError(code, in: "rows of \(request)") { _ = try snapshot.rows(request) }
                     try expectTrue(error.message.contains(word), "the message names \(word)", error.message)
+                }
+            }
+        },
+        rows(
+            "ids",
+            "The IDs of a request are those of its objects, whatever finds them: with their own entities, in its order and window."
+        ) { check in
+            let owner = FetchRequest.Predicate.equal("owner", .objectID(ObjectID("Dog", 1)))
+            let predicates: [FetchRequest.Predicate?] = [
+                nil, .greater("i64", 2), .equal("i64", 3), .isIn("i64", [5, 1, 1]), owner, owner && .less("i64", 3),
+                .equal("flag", true), .isNull("owner"), .isNotNull("str"), .equal("owner.name", "Rex"),
+                .comparison(.init(.function(.length, [.keyPath(["str"])]), .equal, .constant(3))), .constant(false),
+            ]
+            let orders: [[FetchRequest.SortDescriptor]] = [
+                [], [.init("i64", ascending: false)], [.init("flag"), .init("str")], [.init("dbl", ascending: false)],
+                [.init("owner.name")], [.init("str", options: .caseInsensitive)],
+            ]
+            try check.view { snapshot in
+                var requests: [FetchRequest] = []
+                for predicate in predicates {
+                    for order in orders {
+                        for (limit, offset) in [(nil, nil), (2, 1), (nil, 3), (0, nil), (9, 99)] as [(Int?, Int?)] {
+                            requests.append(
+                                FetchRequest(
+                                    "Indexed", where: predicate, sortedBy: order, limit: limit, offset: offset))
+                        }
+                    }
+                }
+                for entity in ["Being", "Animal", "Dog", "Robot"] as [EntityName] {
+                    for includesSubentities in [true, false] {
+                        for predicate in [nil, .greater("age", 1), .isNull("age")] as [FetchRequest.Predicate?] {
+                            for order in [[], [.init("age", ascending: false)]] as [[FetchRequest.SortDescriptor]] {
+                                requests.append(
+                                    FetchRequest(
+                                        entity, where: predicate, sortedBy: order,
+                                        includesSubentities: includesSubentities))
+                            }
+                        }
+                    }
+                }
+                for request in requests {
+                    try expectEqual(
+                        try snapshot.objectIDs(request), try snapshot.objects(request).map(\.id),
+                        "the IDs of \(request)")
+                }
+                try expectError(.unknownProperty, in: "IDs by an unknown property") {
+                    _ = try snapshot.objectIDs(FetchRequest("Indexed", where: .equal("i46", 1)))
+                }
+                try expectError(.invalidRequest, in: "IDs with a negative limit") {
+                    _ = try snapshot.objectIDs(FetchRequest("Indexed", limit: -1))
+                }
+            }
+        },
+        ConformanceCheck(
+            "rows.checked-request",
+            "A request that was compiled once gives the same objects, count and IDs; one for another model is refused with `modelMismatch`."
+        ) { bench in
+            let store = try filled(20, on: bench)
+            let request = FetchRequest(
+                "Track", where: .notEqual("title", "t3"), sortedBy: [.init("title", ascending: false)], limit: 9,
+                offset: 2)
+            try store.view { snapshot in
+                let checked = try CheckedFetchRequest(request, model: bench.model)
+                let expected = try snapshot.objects(request)
+                try expectEqual(expected.count, 9, "the number of objects")
+                for _ in 0..<2 {
+                    try expectEqual(try snapshot.drain(snapshot.fetch(checked: checked)), expected, "the objects")
+                    try expectEqual(try snapshot.count(checked: checked), 9, "the count")
+                    try expectEqual(try snapshot.objectIDs(checked: checked), expected.map(\.id), "the IDs")
+                    _ = try snapshot.explain(checked: checked, executing: true)
+                }
+                let other = try CheckedFetchRequest(request, model: try ConformanceModel.changed(for: bench.fixture))
+                try expectError(.modelMismatch, in: "a fetch") { _ = try snapshot.fetch(checked: other) }
+                try expectError(.modelMismatch, in: "a count") { _ = try snapshot.count(checked: other) }
+                try expectError(.modelMismatch, in: "IDs") { _ = try snapshot.objectIDs(checked: other) }
+                try expectError(.modelMismatch, in: "a plan") {
+                    _ = try snapshot.explain(checked: other, executing: true)
                 }
             }
         },
@@ -165,9 +243,9 @@ extension ConformanceCheck {
         func view(_ body: (any StoreSnapshot) throws -> Void) throws { try store.view(body) }
 
         func expect(
-            _ rows: [[Value]], _ what: String, _ configure: (inout FetchRequest) throws -> Void
+            _ rows: [[Value]], _ what: String, _ configure: (inout RowRequest) throws -> Void
         ) throws {
-            var request = FetchRequest("Indexed")
+            var request = RowRequest(FetchRequest("Indexed"))
             try configure(&request)
             try store.view { snapshot in
                 var found: [[Value]] = []

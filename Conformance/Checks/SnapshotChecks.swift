@@ -1,5 +1,7 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostMigration
+internal import RoostQuery
 
 extension ConformanceCheck {
     /// Snapshots and their isolation.
@@ -214,7 +216,8 @@ extension ConformanceCheck {
         ) { bench in
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
-            guard let visitor = try snapshot.visitor(FetchRequest("Track")) else {
+            guard let visitor = try snapshot.visitor(CheckedFetchRequest(FetchRequest("Track"), model: bench.model))
+            else {
                 return snapshot.close()
             }
             var keys: [Int64] = []
@@ -412,6 +415,11 @@ extension ConformanceCheck {
         }
         try expectError(.closed, in: "fetch(_:)") { _ = try snapshot.keys(FetchRequest("Track")) }
         try expectError(.closed, in: "count(_:)") { _ = try snapshot.count(FetchRequest("Track")) }
+        try expectError(.closed, in: "objectIDs(_:)") { _ = try snapshot.objectIDs(FetchRequest("Track")) }
+        try expectError(.closed, in: "record(with:into:)") { _ = try snapshot.object(ObjectID("Track", 1)) }
+        try expectError(.closed, in: "links(of:from:) of several objects") {
+            _ = try snapshot.drain(snapshot.links(of: tagged, from: [ObjectID("Tag", 1)]))
+        }
         try expectError(.closed, in: "a record cursor") {
             var batch = RecordBatch(model: snapshot.model)
             _ = try records.next(into: &batch)

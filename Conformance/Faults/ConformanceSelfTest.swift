@@ -91,6 +91,6 @@ extension StoreFixture {
     public func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
         StoreFixture(
             FaultyStoreType(type, fault), name: "\(name) that \(fault)", options: options,
-            keepsClosedStores: keepsClosedStores, peer: peer, url: makeURL, sample: sample)
+            keepsClosedStores: keepsClosedStores, peer: peer, location: makeLocation, sample: sample)
     }
 }

@@ -1,7 +1,8 @@
 internal import RoostCore
+internal import RoostQuery
 
 /// A snapshot with one fault.
-final class FaultySnapshot: StoreSnapshot {
+final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSnapshot {
     private let own: any StoreSnapshot
     private let store: any PersistentStore
     private let fault: FaultyStoreType.Fault
@@ -121,8 +122,24 @@ final class FaultySnapshot: StoreSnapshot {
         return try base.count(request)
     }
 
-    func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
-        try base.explain(request, executing: executing)
+    func groupedLinks(
+        of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
+    ) throws(StoreError) -> any LinkCursor {
+        let ids = fault == .ordersLinkOwners ? ids.sorted { $0.key < $1.key } : ids
+        return FaultyLinkCursor(try base.links(of: relationship.name, from: ids), fault)
+    }
+
+    func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
+        try request.requireModel(model)
+        // By its own fetch, so that what is wrong with that is wrong with these too.
+        var found: [ObjectID] = []
+        try fetch(request.request).appendIDs(to: &found, model: model)
+        if fault == .listsIDsByKey { found.sort { $0.key < $1.key } }
+        ids += found
+    }
+
+    func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try base.explain(checked: request, executing: executing)
     }
 
     private func altered(_ request: FetchRequest) -> FetchRequest {

@@ -1,7 +1,8 @@
 internal import RoostCore
+internal import RoostStores
 
 /// A store with one fault, which alters what goes into the sound store behind it and what comes out.
-final class FaultyStore: PersistentStore {
+final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     /// What a fault remembers.
     struct Memory: Sendable {
         /// The first keys that were given out, by entity.
@@ -37,11 +38,11 @@ final class FaultyStore: PersistentStore {
     }
 
     var type: any PersistentStoreType { base.type }
-    var url: StoreURL { base.url }
+    var location: StoreLocation { base.location }
     var model: ManagedObjectModel { base.model }
-    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
-    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
-    func notices() throws(StoreError) -> [String] { try base.notices() }
+    func checkStructure() throws(StoreError) { try base.requireSoundStructure() }
+    func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func contentNotices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
 
     func metadata() throws(StoreError) -> StoreMetadata {
@@ -118,26 +119,38 @@ final class FaultyStore: PersistentStore {
 
     // MARK: Batches
 
-    func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
-        guard fault == .insertsRowByRow else { return try base.execute(request) }
+    /// The model whose defaults and delete rules count.
+    private func rules(_ model: ManagedObjectModel) -> ManagedObjectModel {
+        fault == .ignoresProgramModel ? base.model : model
+    }
+
+    func executeDirectly(
+        _ request: BatchInsertRequest, model: ManagedObjectModel
+    ) throws(StoreError) -> BatchResult? {
+        guard fault == .insertsRowByRow else { return try base.execute(request, model: rules(model)) }
         let next = request.rows()
         var ids: [ObjectID] = []
         while let row = try next() {
-            let result = try base.execute(BatchInsertRequest(request.entity, rows: [row], result: .objectIDs))
+            let result = try base.execute(
+                BatchInsertRequest(request.entity, rows: [row], result: .objectIDs), model: model)
             ids += result.objectIDs ?? []
         }
         let generation = try base.commit(ChangeSet(model: model)).generation
         return BatchResult(request.resultType, generation: generation, count: ids.count, objectIDs: ids)
     }
 
-    func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
+    func executeDirectly(
+        _ request: BatchUpdateRequest, model: ManagedObjectModel
+    ) throws(StoreError) -> BatchResult? {
         var request = request
         if fault == .updatesOneEntity { request.includesSubentities = false }
-        return try base.execute(request)
+        return try base.execute(request, model: rules(model))
     }
 
-    func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
-        guard fault == .ignoresDeleteRules else { return try base.execute(request) }
+    func executeDirectly(
+        _ request: BatchDeleteRequest, model: ManagedObjectModel
+    ) throws(StoreError) -> BatchResult? {
+        guard fault == .ignoresDeleteRules else { return try base.execute(request, model: rules(model)) }
         var changes = ChangeSet(model: model)
         let objects = try readBase { snapshot throws(StoreError) in
             switch request.selection {
@@ -156,7 +169,7 @@ final class FaultyStore: PersistentStore {
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         let changes = try altered(changes)
         let links = fault == .leavesLinks ? try linksThatGo(changes) : []
-        var receipt: CommitReceipt
+        let receipt: CommitReceipt
         do throws(StoreError) {
             receipt = try base.commit(changes)
         } catch {
@@ -164,8 +177,18 @@ final class FaultyStore: PersistentStore {
         }
         if fault == .leavesLinks { try putBack(links) }
         if fault == .losesLastCommit { memory.withLock { $0.lastInserts = changes.inserts.ids } }
-        if fault == .repeatsGenerations { receipt = CommitReceipt(generation: 1) }
-        return receipt
+        switch fault {
+        case .repeatsGenerations:
+            let same = Generation(number: 1)
+            return CommitReceipt(changes, generation: same, previousGeneration: same)
+        case .forgetsPreviousGeneration:
+            return CommitReceipt(changes, generation: receipt.generation, previousGeneration: receipt.generation)
+        case .forgetsTouchedObjects:
+            return CommitReceipt(
+                ChangeSet(model: model), generation: receipt.generation,
+                previousGeneration: receipt.previousGeneration)
+        default: return receipt
+        }
     }
 
     /// What the sound store is given in place of a change set.
@@ -175,6 +198,10 @@ final class FaultyStore: PersistentStore {
         case .forgetsMetadata: changes.userMetadata = [:]
         case .ignoresUnchanged: changes.unchanged = []
         case .ignoresLastPlaces: changes.lastPlaces = []
+        case .ignoresExisting: changes.existing = []
+        case .ignoresReferences: changes.requiresUnreferencedDeletes = false
+        case .overlooksLinks where changes.requiresUnreferencedDeletes:
+            changes.removedLinks += try linksThatGo(changes)
         case .ignoresVersions: return try current(changes)
         case .overwritesObjects: return try overwriting(changes)
         case .removesLinksLast:
@@ -203,9 +230,7 @@ final class FaultyStore: PersistentStore {
             _ = try? base.commit(half)
         case .leaksValues:
             let values = (0..<changes.inserts.count).map { changes.inserts.values(at: $0) }
-            throw StoreError(
-                error.code, "\(error.message) \(values)", conflicts: error.conflicts, violations: error.violations,
-                underlying: error.underlying)
+            throw error.withMessage("\(error.message) \(values)")
         case .namesOneConflict:
             throw StoreError(
                 error.code, error.message, conflicts: Array(error.conflicts.prefix(1)), violations: error.violations,
@@ -215,7 +240,10 @@ final class FaultyStore: PersistentStore {
                 error.code, error.message, conflicts: error.conflicts, violations: Array(error.violations.prefix(1)),
                 underlying: error.underlying)
         case .signsDamage where error.code == .corrupted && error.damagedObject != nil:
-            return CommitReceipt(generation: 1)
+            let same = Generation(number: 1)
+            return CommitReceipt(changes, generation: same, previousGeneration: same)
+        case .namesNoMissingObject where error.code == .objectNotFound:
+            throw StoreError(error.code, error.message, underlying: error.underlying)
         case .admitsTakenValues where error.code == .constraintViolation:
             return try admit(changes, error.violations)
         default: break

@@ -60,6 +60,10 @@ extension FaultyStoreType {
         case takesPatternsLiterally = "takes-patterns-literally"
         /// OR binds tighter than AND.
         case bindsOrTighter = "binds-or-tighter"
+        /// The links of several objects come in the order of their keys.
+        case ordersLinkOwners = "orders-link-owners"
+        /// The IDs of a request come in the order of keys.
+        case listsIDsByKey = "lists-ids-by-key"
         /// Equal objects of an order come in the order of falling keys.
         case breaksTiesBackwards = "breaks-ties-backwards"
 
@@ -71,6 +75,14 @@ extension FaultyStoreType {
         case ignoresUnchanged = "ignores-unchanged"
         /// Places that were taken after the last one that was read are not looked at.
         case ignoresLastPlaces = "ignores-last-places"
+        /// Objects that must exist are not looked at.
+        case ignoresExisting = "ignores-existing"
+        /// Objects to which others refer are deleted, though the change set forbids it.
+        case ignoresReferences = "ignores-references"
+        /// Links of a deleted object are not looked at where references are.
+        case overlooksLinks = "overlooks-links"
+        /// An error about missing objects does not list them.
+        case namesNoMissingObject = "names-no-missing-object"
         /// A conflict names one object only.
         case namesOneConflict = "names-one-conflict"
         /// A violation names one pair only.
@@ -89,6 +101,10 @@ extension FaultyStoreType {
         case forgetsMetadata = "forgets-metadata"
         /// Every commit gives the same generation.
         case repeatsGenerations = "repeats-generations"
+        /// A receipt gives the generation after the commit as the one before it.
+        case forgetsPreviousGeneration = "forgets-previous-generation"
+        /// A receipt lists no objects.
+        case forgetsTouchedObjects = "forgets-touched-objects"
         /// The digest that is recorded is that of an earlier state.
         case recordsOldDigest = "records-old-digest"
         /// Error messages show what is stored.
@@ -100,6 +116,8 @@ extension FaultyStoreType {
         case insertsRowByRow = "inserts-row-by-row"
         /// A batch update leaves objects of subentities alone.
         case updatesOneEntity = "updates-one-entity"
+        /// Batch requests follow the store's own model, whatever model is passed.
+        case ignoresProgramModel = "ignores-program-model"
         /// A batch delete takes what it names and nothing else, whatever the delete rules say.
         case ignoresDeleteRules = "ignores-delete-rules"
 
@@ -182,10 +200,18 @@ extension FaultyStoreType {
             case .dividesWholeNumbers: "queries.arithmetic"
             case .takesPatternsLiterally: "queries.strings.like"
             case .bindsOrTighter: "queries.precedence"
+            case .ordersLinkOwners: "links.grouped"
+            case .listsIDsByKey: "rows.ids"
             case .breaksTiesBackwards: "queries.graph.order"
             case .ignoresVersions: "versions.conflict.second-writer"
             case .ignoresUnchanged: "versions.unchanged.stale"
             case .ignoresLastPlaces: "versions.last-place"
+            case .ignoresExisting: "references.two-writers"
+            case .ignoresReferences: "references.unreferenced.fields"
+            case .overlooksLinks: "references.unreferenced.links"
+            case .namesNoMissingObject: "references.existing"
+            case .forgetsPreviousGeneration: "changes.receipt.previous"
+            case .forgetsTouchedObjects: "changes.receipt.objects"
             case .namesOneConflict: "versions.conflict.all-listed"
             case .namesOneViolation: "constraints.every-pair"
             case .admitsTakenValues: "constraints.single"
@@ -199,6 +225,7 @@ extension FaultyStoreType {
             case .leaksValues: "errors.no-values"
             case .insertsRowByRow: "batch.insert.refused"
             case .updatesOneEntity: "batch.update.constants"
+            case .ignoresProgramModel: "batch.program-model"
             case .ignoresDeleteRules: "batch.delete.rules"
             case .reusesKeys: "identity.reserve.disjoint"
             case .forgetsUsedKeys: "identity.reserve.survives"

@@ -26,50 +26,51 @@ public struct FaultyStoreType: PersistentStoreType {
     public func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
 
     /// As the sound type does it.
-    public func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        try base.metadata(at: url, options: options)
+    public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        try base.metadata(at: location, options: options)
     }
 
     /// Opens a store with the fault.
-    public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         var options = altered(options)
         let isReadOnly = options.isReadOnly
         if fault == .acceptsAnyModel { options.model = nil }
         if fault == .writesReadOnly { options.isReadOnly = false }
         return FaultyStore(
-            try base.open(url, options: options), fault, isReadOnly: isReadOnly, isReopened: true)
+            try base.open(location, options: options), fault, isReadOnly: isReadOnly, isReopened: true)
     }
 
     /// Creates a store with the fault.
-    public func create(_ url: StoreURL, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+    public func create(_ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
         -> any PersistentStore
     {
         var options = altered(options)
         if fault == .inventsIdentity { options.storeUUID = nil }
         return FaultyStore(
-            try base.create(url, model: model, options: options), fault, isReadOnly: false, isReopened: false)
+            try base.create(location, model: model, options: options), fault, isReadOnly: false, isReopened: false)
     }
 
     /// As the sound type does it.
-    public func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+    public func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
     /// As the sound type does it, or without asking.
-    public func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+    public func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
+    {
         try base.replace(destination, with: source, overwriting: overwriting || fault == .replacesUnasked)
     }
 
     /// As the sound type does it.
     public func compactWhileOpen(
-        _ url: StoreURL, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
+        _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
-        try base.compactWhileOpen(url, options: options, isCancelled: isCancelled)
+        try base.compactWhileOpen(location, options: options, isCancelled: isCancelled)
     }
 
     /// As the sound type does it.
     public func fittingModels(
-        among models: [ManagedObjectModel], storeAt url: StoreURL, options: StoreOptions
+        among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {
-        try base.fittingModels(among: models, storeAt: url, options: options)
+        try base.fittingModels(among: models, storeAt: location, options: options)
     }
 
     private func altered(_ options: StoreOptions) -> StoreOptions {

@@ -22,7 +22,9 @@ struct LockStepGenerator {
         case 0..<400: return change(state)
         case 400..<500: return link(state)
         case 500..<515: return metadata()
-        case 515..<530: return .requireUnchanged(object(random.pick(Self.entities), state), isStale: random.oneIn(10))
+        case 515..<525: return .requireUnchanged(object(random.pick(Self.entities), state), isStale: random.oneIn(10))
+        case 525..<528: return .requireExisting(object(random.pick(Self.entities), state))
+        case 528..<530: return .requireUnreferencedDeletes
         case 530..<680: return .commit
         case 680..<690: return .load(finishes: !random.oneIn(3))
         case 690..<710: return .reserveKeys(random.pick([1, 1, 3, 70]), random.pick(Self.entities))

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostMigration
 
 /// What one operation comes to, given all before it: what every store must do now, and what it must answer.
 enum LockStepStep {
@@ -57,6 +58,12 @@ struct LockStepModel {
             let version = version(of: id, isStale)
             changes.unchanged.append(.init(id, version: version))
             return .change(operation, version: version)
+        case .requireExisting(let id):
+            changes.existing.append(id)
+            return .change(operation, version: 0)
+        case .requireUnreferencedDeletes:
+            changes.requiresUnreferencedDeletes = true
+            return .change(operation, version: 0)
         case .link(let link, let relationship):
             try changes.add(link, to: relationship)
             return .change(operation, version: 0)

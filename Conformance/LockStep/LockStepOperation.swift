@@ -15,6 +15,10 @@ public enum LockStepOperation: Hashable, Sendable {
     case delete(ObjectID, isStale: Bool)
     /// Demands that an object is at its current version, or at one that it has not.
     case requireUnchanged(ObjectID, isStale: Bool)
+    /// Requires that an object exists after the commit.
+    case requireExisting(ObjectID)
+    /// Requires that nothing refers to the objects that the commit deletes.
+    case requireUnreferencedDeletes
     /// Adds a link.
     case link(Link, RelationshipName)
     /// Removes a link.

@@ -135,9 +135,9 @@ extension LockStepOperation {
             ids.indices.map { index in
                 .read(Array(ids[..<index] + ids[(index + 1)...]))
             }
-        case .fetch(let request): request.simpler.map { .fetch($0) }
-        case .delete, .requireUnchanged, .setMetadata, .commit, .load, .walk, .openSnapshot, .closeSnapshot, .reopen,
-            .reopenReadOnly:
+        case .fetch(let request): RowRequest(request).simpler.map { .fetch($0.fetchRequest) }
+        case .delete, .requireUnchanged, .requireExisting, .requireUnreferencedDeletes, .setMetadata, .commit, .load,
+            .walk, .openSnapshot, .closeSnapshot, .reopen, .reopenReadOnly:
             []
         }
     }
@@ -167,14 +167,15 @@ extension LockStepOperation {
             return .update(changed(id), values.mapValues { changed($0) }, isStale: isStale)
         case .delete(let id, let isStale): return .delete(changed(id), isStale: isStale)
         case .requireUnchanged(let id, let isStale): return .requireUnchanged(changed(id), isStale: isStale)
+        case .requireExisting(let id): return .requireExisting(changed(id))
         case .link(let link, let name): return .link(changed(link, name), name)
         case .unlink(let link, let name): return .unlink(changed(link, name), name)
         case .scan(let entity, let key):
             return .scan(entity, after: key.map { change(model.entity(entity)?.root ?? -1, $0) })
         case .read(let ids): return .read(ids.map { changed($0) })
         case .walk(let name, let id): return .walk(name, changed(id))
-        case .setMetadata, .commit, .load, .reserveKeys, .fetch, .openSnapshot, .closeSnapshot, .reopen,
-            .reopenReadOnly:
+        case .requireUnreferencedDeletes, .setMetadata, .commit, .load, .reserveKeys, .fetch, .openSnapshot,
+            .closeSnapshot, .reopen, .reopenReadOnly:
             return self
         }
     }

@@ -6,7 +6,7 @@ public import RoostCore
 /// Keep a store of each released version beside the tests, in the state that matters. A test then takes a few lines, in any framework:
 ///
 /// ```swift
-/// let fixture = MigrationFixture(StoreURL(type: "sqlite", path: "Fixtures/notes-1.sqlite"), registry: .builtIn)
+/// let fixture = MigrationFixture(StoreLocation(type: "sqlite", path: "Fixtures/notes-1.sqlite"), registry: .standard)
 /// let expected = MigrationSnapshot(
 ///     model: try Notes.current(), counts: ["Note": 2, "Section": 1],
 ///     objects: [.init("Note", where: .equal("postID", "n1"), values: ["hexColor": "FF0000"])])
@@ -20,12 +20,12 @@ public import RoostCore
 /// How a copy is migrated is the caller's: what is tried is the program's own way, whatever it is made of.
 public struct MigrationFixture: Sendable {
     /// The stored store: a closed store that is one file.
-    public let store: StoreURL
+    public let store: StoreLocation
     /// The types of store.
     public let registry: StoreRegistry
 
     /// Makes a fixture; reads nothing.
-    public init(_ store: StoreURL, registry: StoreRegistry = .shared) {
+    public init(_ store: StoreLocation, registry: StoreRegistry) {
         self.store = store
         self.registry = registry
     }
@@ -39,7 +39,7 @@ public struct MigrationFixture: Sendable {
     /// - Returns: One sentence for each difference; empty when the result is as expected.
     /// - Throws: What `migrate` throws, and what keeps the store from being copied or the result from being opened.
     public func differences(
-        from expected: MigrationSnapshot, migratedBy migrate: (_ copy: StoreURL) throws -> StoreURL
+        from expected: MigrationSnapshot, migratedBy migrate: (_ copy: StoreLocation) throws -> StoreLocation
     ) throws -> [String] {
         let files = FileManager.default
         let directory = files.temporaryDirectory.appendingPathComponent("roost-fixture-\(UUID().uuidString)")
@@ -59,7 +59,7 @@ public struct MigrationFixture: Sendable {
         // A fixture may be kept read-only; its copy is to be changed.
         try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let result = try registry.open(
-            try migrate(StoreURL(type: store.type, path: path)), options: StoreOptions(isReadOnly: true))
+            try migrate(StoreLocation(type: store.type, path: path)), options: StoreOptions(isReadOnly: true))
         do {
             let differences = try expected.differences(in: result)
             try result.close()

@@ -1,4 +1,5 @@
 public import RoostCore
+import RoostStores
 
 /// What a store must hold after a migration; what is nil or not named is not looked at.
 public struct MigrationSnapshot: Sendable {

@@ -90,12 +90,12 @@ public final class ConformancePeer {
 
     /// `open <URL> [read-only] [timeout=<seconds>] [<name>=<value of the type's own option>]`.
     private func open(_ words: [String], creating: Bool) throws {
-        guard let url = words.first.flatMap({ StoreURL($0.removingPercentEncoding ?? $0) }) else {
+        guard let location = words.first.flatMap({ StoreLocation(text: $0.removingPercentEncoding ?? $0) }) else {
             throw Self.misuse("no store URL")
         }
-        guard let type = types.first(where: { $0.name == url.type }) else {
+        guard let type = types.first(where: { $0.name == location.type }) else {
             throw StoreError(
-                .unknownStoreType, "The peer program has no store type '\(url.type)'; give it to ConformancePeer.")
+                .unknownStoreType, "The peer program has no store type '\(location.type)'; give it to ConformancePeer.")
         }
         var options = StoreOptions()
         for word in words.dropFirst() {
@@ -108,8 +108,8 @@ public final class ConformancePeer {
         }
         store =
             creating
-            ? try type.create(url, model: try model(for: type), options: options)
-            : try type.open(url, options: options)
+            ? try type.create(location, model: try model(for: type), options: options)
+            : try type.open(location, options: options)
     }
 
     private func model(for type: any PersistentStoreType) throws(StoreError) -> ManagedObjectModel {

@@ -1,13 +1,6 @@
 internal import Foundation
 internal import RoostCore
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
+internal import RoostSystem
 
 /// System calls about processes: what a peer takes from itself for a check, and how it is killed.
 enum ProcessCalls {
@@ -43,13 +36,7 @@ enum ProcessCalls {
 
     /// Kills a process, which gets no chance to do anything.
     static func kill(_ process: pid_t) throws {
-        #if canImport(Glibc)
-            let status = Glibc.kill(process, SIGKILL)
-        #elseif canImport(Musl)
-            let status = Musl.kill(process, SIGKILL)
-        #else
-            let status = Darwin.kill(process, SIGKILL)
-        #endif
+        let status = SystemCalls.kill(process)
         // It may have ended a moment ago.
         if status != 0, errno == ESRCH { return }
         try check(status, "kill")

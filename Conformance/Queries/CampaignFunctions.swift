@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostQuery
 
 /// The functions of a program that random requests call: registered for stores, and known to plain evaluation.
 enum CampaignFunctions {

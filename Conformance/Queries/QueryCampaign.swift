@@ -1,5 +1,6 @@
 internal import Foundation
 public import RoostCore
+internal import RoostQuery
 
 /// Random fetch requests, asked of stores of several types and of the plain evaluation of ``PlainPredicate``.
 ///
@@ -64,7 +65,8 @@ public enum QueryCampaign {
             let isRows = !isRefused && generator.random.oneIn(7)
             let request =
                 isRefused
-                ? generator.senselessRequest() : (isRows ? generator.rowsRequest() : generator.request())
+                ? RowRequest(generator.senselessRequest())
+                : (isRows ? generator.rowsRequest() : RowRequest(generator.request()))
             let expected = isRefused ? try lanes[0].answer(request) : try plain.answer(request)
             summary.caseCount += 1
             switch expected {
@@ -104,8 +106,8 @@ struct QueryOracle {
         (fetch, rows) = (PlainFetch(graph, text: text), PlainRows(graph, text: text))
     }
 
-    func answer(_ request: FetchRequest) throws(StoreError) -> QueryLane.Answer {
-        request.propertiesToFetch.isEmpty ? .keys(try fetch.keys(request)) : .rows(try rows.rows(request))
+    func answer(_ request: RowRequest) throws(StoreError) -> QueryLane.Answer {
+        request.propertiesToFetch.isEmpty ? .keys(try fetch.keys(request.fetchRequest)) : .rows(try rows.rows(request))
     }
 }
 
@@ -116,7 +118,7 @@ public struct QueryFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the fixture.
     public let store: String
     /// The request, as short as it was found to fail.
-    public let request: FetchRequest
+    public let request: RowRequest
     /// How many objects are enough to show it.
     public let objectCount: Int
     /// What should have come, and what came.

@@ -3,8 +3,8 @@ internal import RoostCore
 
 extension QueryGenerator {
     /// A request for rows: of objects or of groups of them.
-    mutating func rowsRequest() -> FetchRequest {
-        var request = request()
+    mutating func rowsRequest() -> RowRequest {
+        var request = RowRequest(request())
         request.sortDescriptors = []
         guard let entity = model.entity(request.entity) else { return request }
         if random.oneIn(2) { makeGroups(&request, entity) } else { makeColumns(&request, entity) }
@@ -20,7 +20,7 @@ extension QueryGenerator {
         return request
     }
 
-    private mutating func makeColumns(_ request: inout FetchRequest, _ entity: ManagedObjectModel.Entity) {
+    private mutating func makeColumns(_ request: inout RowRequest, _ entity: ManagedObjectModel.Entity) {
         let scope = Scope(entity: entity, depth: 1)
         for index in 0...random.below(3) {
             let column: FetchRequest.FetchedProperty =
@@ -33,7 +33,7 @@ extension QueryGenerator {
         }
     }
 
-    private mutating func makeGroups(_ request: inout FetchRequest, _ entity: ManagedObjectModel.Entity) {
+    private mutating func makeGroups(_ request: inout RowRequest, _ entity: ManagedObjectModel.Entity) {
         for index in 0..<random.below(3) {
             guard let key = groupable(entity) else { continue }
             request.propertiesToGroupBy.append(key)

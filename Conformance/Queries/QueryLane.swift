@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostQuery
 
 /// One type of store in a campaign: a store of the world with its indexes, and one without.
 struct QueryLane {
@@ -67,11 +68,11 @@ struct QueryLane {
         }
     }
 
-    func answer(_ request: FetchRequest) throws -> Answer { try Self.answer(request, indexed) }
+    func answer(_ request: RowRequest) throws -> Answer { try Self.answer(request, indexed) }
 
-    private static func answer(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws -> Answer {
+    private static func answer(_ request: RowRequest, _ snapshot: any StoreSnapshot) throws -> Answer {
         do throws(StoreError) {
-            guard !request.propertiesToFetch.isEmpty else { return .keys(try snapshot.keys(request)) }
+            guard !request.propertiesToFetch.isEmpty else { return .keys(try snapshot.keys(request.fetchRequest)) }
             let cursor = try snapshot.rows(request)
             var rows: [[Value]] = []
             var batch = RowBatch()
@@ -84,20 +85,29 @@ struct QueryLane {
         }
     }
 
+    /// The keys of the IDs that a store gives without records.
+    private static func ids(_ request: RowRequest, _ snapshot: any StoreSnapshot) -> Answer {
+        do throws(StoreError) {
+            return .keys(try snapshot.objectIDs(request.fetchRequest).map(\.key))
+        } catch {
+            return .refusal(error.code, error.message)
+        }
+    }
+
     private func expect(_ subject: String, _ actual: Answer, _ expected: Answer) throws {
         guard actual != expected else { return }
         throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
     }
 
     /// Compares the answer with what it should be; on demand also the answer without indexes, and the count.
-    func compare(_ request: FetchRequest, with expected: Answer, inEveryWay: Bool) throws {
+    func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }
         try expect("the answer without indexes", try Self.answer(request, plain), expected)
         if case .rows = expected { return }
         let count: Answer
         do throws(StoreError) {
-            count = .keys(Array(repeating: 0, count: try indexed.count(request)))
+            count = .keys(Array(repeating: 0, count: try indexed.count(request.fetchRequest)))
         } catch {
             count = .refusal(error.code, error.message)
         }
@@ -106,10 +116,12 @@ struct QueryLane {
         } else {
             try expect("the count", count, expected)
         }
+        try expect("the IDs", Self.ids(request, indexed), expected)
+        try expect("the IDs without indexes", Self.ids(request, plain), expected)
     }
 
     /// Compares answers with each other, whatever they are: the laws that hold for every predicate.
-    func compareRelated(_ request: FetchRequest, salt: UInt64) throws {
+    func compareRelated(_ request: RowRequest, salt: UInt64) throws {
         var all = request
         (all.fetchLimit, all.fetchOffset) = (nil, nil)
         guard case .keys(let whole) = try answer(all) else { return }
@@ -142,7 +154,7 @@ struct QueryLane {
 
     /// A predicate that was printed and read again gives the same answer, and prints the same.
     private func compareText(
-        _ predicate: FetchRequest.Predicate, _ request: FetchRequest, whole: Answer
+        _ predicate: FetchRequest.Predicate, _ request: RowRequest, whole: Answer
     ) throws {
         let text: String
         let again: String

@@ -7,7 +7,7 @@ struct QueryShrinker {
     struct Failure: Error {
         let store: String
         let world: QueryWorld
-        let request: FetchRequest
+        let request: RowRequest
         let difference: QueryLane.Difference
         /// The predicate before it was shrunk.
         var original: FetchRequest.Predicate?
@@ -24,7 +24,10 @@ struct QueryShrinker {
                     "try changes.add(\(SwiftCode.code(named.link)), to: \(SwiftCode.code(named.relationship)))")
             }
             lines += [
-                "_ = try store.commit(changes)", "var request = \(SwiftCode.code(request))",
+                "_ = try store.commit(changes)",
+                request.propertiesToFetch.isEmpty
+                    ? "let request = \(SwiftCode.code(request.fetchRequest))"
+                    : "var request = RowRequest(\(SwiftCode.code(request.fetchRequest)))",
             ]
             if !request.propertiesToFetch.isEmpty {
                 let columns = request.propertiesToFetch.map {
@@ -60,7 +63,7 @@ struct QueryShrinker {
 
     /// The smallest that was found.
     mutating func shrink(
-        _ world: QueryWorld, _ request: FetchRequest, _ difference: QueryLane.Difference
+        _ world: QueryWorld, _ request: RowRequest, _ difference: QueryLane.Difference
     ) -> Failure {
         var best = Failure(
             store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
@@ -87,7 +90,7 @@ struct QueryShrinker {
 
     /// How a request fails on a world, if it does so in the same way.
     private func failure(
-        _ world: QueryWorld, _ request: FetchRequest, like other: QueryLane.Difference
+        _ world: QueryWorld, _ request: RowRequest, like other: QueryLane.Difference
     ) -> Failure? {
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }

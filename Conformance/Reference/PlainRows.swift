@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostQuery
 
 /// What a request for rows gives, over decoded values.
 struct PlainRows {
@@ -16,7 +17,7 @@ struct PlainRows {
     ]
 
     /// The values of each row, in the order of the columns.
-    func rows(_ request: FetchRequest) throws(StoreError) -> [[Value]] {
+    func rows(_ request: RowRequest) throws(StoreError) -> [[Value]] {
         let entity = try graph.model.requireEntity(request.entity)
         var members: [PlainPredicate.Scope] = []
         for object in graph.objects(of: entity, includingSubentities: request.includesSubentities) {
@@ -139,7 +140,7 @@ struct PlainRows {
     /// The value of a column for a group: parts of it become constants, until it is one.
     private func value(
         _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], _ entity: Int,
-        _ request: FetchRequest, _ columns: [Value]
+        _ request: RowRequest, _ columns: [Value]
     ) throws(StoreError) -> Value {
         if case .keyPath(let names) = expression, names.count == 1,
             let column = request.propertiesToFetch.firstIndex(where: { $0.name == names[0] }), column < columns.count
@@ -167,7 +168,7 @@ struct PlainRows {
     }
 
     private func meets(
-        _ predicate: FetchRequest.Predicate, _ group: [PlainPredicate.Scope], _ entity: Int, _ request: FetchRequest,
+        _ predicate: FetchRequest.Predicate, _ group: [PlainPredicate.Scope], _ entity: Int, _ request: RowRequest,
         _ columns: [Value]
     ) throws(StoreError) -> Bool {
         switch predicate {

@@ -1,4 +1,5 @@
 public import RoostCore
+internal import RoostMigration
 
 /// The contract of a store, said in dictionaries: what a change set does, what refuses it, what is there afterwards.
 ///
@@ -181,6 +182,7 @@ public struct ReferenceStore: Sendable {
         where !changed.insert([Int64(root(of: id)), id.key]).inserted {
             refusal.codes.insert(.invalidRequest)
         }
+        if changes.requiresUnreferencedDeletes, hasLinksThatStay(changes) { refusal.codes.insert(.deleteDenied) }
         for reference in changes.deletes { remove(reference.id) }
         for index in 0..<changes.inserts.count {
             let id = changes.inserts.id(at: index)
@@ -216,11 +218,49 @@ public struct ReferenceStore: Sendable {
                 }
             }
         }
+        for id in changes.existing where record(id) == nil { refusal.codes.insert(.objectNotFound) }
+        if changes.requiresUnreferencedDeletes, hasReferences(to: changes.deletes) {
+            refusal.codes.insert(.deleteDenied)
+        }
         findCollisions(written, &refusal)
         for (key, value) in changes.userMetadata where userMetadata[key] != value {
             userMetadata[key] = value
             isChanged = true
         }
+    }
+
+    /// Whether an object that stays has a link to a deleted one, apart from links that are removed.
+    private func hasLinksThatStay(_ changes: ChangeSet) -> Bool {
+        let deleted = Set(changes.deletes.map { [Int64(root(of: $0.id)), $0.id.key] })
+        return model.linkRelationships.contains { relationship in
+            let removed = changes.removedLinks.filter { $0.relationship == relationship.number }.flatMap(\.links)
+            let gone = Set(removed.map { Ends(source: $0.source, target: $0.target) })
+            let (source, target) = (
+                Int64(model.entities[relationship.source].root), Int64(model.entities[relationship.destination].root)
+            )
+            return (links[relationship.number] ?? [:]).contains { ends, _ in
+                guard !gone.contains(ends) else { return false }
+                let (losesSource, losesTarget) = (
+                    deleted.contains([source, ends.source]), deleted.contains([target, ends.target])
+                )
+                return losesSource ? !losesTarget && relationship.inverse != nil : losesTarget
+            }
+        }
+    }
+
+    /// Whether an object has a to-one reference to a deleted one.
+    private func hasReferences(to deleted: [ChangeSet.Reference]) -> Bool {
+        let places = Set(deleted.map { [Int64(root(of: $0.id)), $0.id.key] })
+        for records in objects.values {
+            for record in records.values {
+                guard let entity = model.entity(record.id.entity) else { continue }
+                for relationship in entity.relationships where relationship.storage == .field {
+                    guard case .objectID(let target)? = try? record.value(relationship.name.name) else { continue }
+                    if places.contains([Int64(root(of: target)), target.key]) { return true }
+                }
+            }
+        }
+        return false
     }
 
     private func root(of id: ObjectID) -> Int { model.entity(id.entity)?.root ?? -1 }

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import RoostCore
+internal import RoostSystem
 
 /// Work on a thread of its own, for checks about what happens side by side.
 final class Background<Result: Sendable>: Sendable {
@@ -7,12 +8,12 @@ final class Background<Result: Sendable>: Sendable {
     private let done = DispatchSemaphore(value: 0)
 
     init(_ body: @escaping @Sendable () throws -> Result) {
-        do throws(StoreError) {
+        do throws(SystemFailure) {
             try SystemThread.start("roost-check", stackByteCount: 4 << 20) { [self] in
                 end(Swift.Result { try body() })
             }
         } catch {
-            end(.failure(error))
+            end(.failure(StoreError(error)))
         }
     }
 

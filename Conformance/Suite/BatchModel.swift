@@ -9,6 +9,25 @@ enum BatchModel {
             entities: fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints))
     }
 
+    /// The same model as a later program has it, with other defaults and delete rules: compatible,
+    /// because neither is in a version hash.
+    static func laterProgram(for fixture: StoreFixture) throws -> ManagedObjectModel {
+        var entities = fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints)
+        for (index, entity) in entities.enumerated() {
+            for (position, attribute) in entity.attributes.enumerated() where attribute.name == "size" {
+                entities[index].attributes[position].defaultValue = 5
+            }
+            for (position, relationship) in entity.relationships.enumerated() {
+                switch (entity.name, relationship.name) {
+                case ("Folder", "files"): entities[index].relationships[position].deleteRule = .nullify
+                case ("Person", "works"): entities[index].relationships[position].deleteRule = .cascade
+                default: break
+                }
+            }
+        }
+        return try ManagedObjectModel(entities: entities)
+    }
+
     private static let entities: [EntityDescription] = [
         // A tree that goes as a whole, whose files are in order.
         EntityDescription(

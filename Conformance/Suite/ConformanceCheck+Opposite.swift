@@ -8,10 +8,10 @@ extension ConformanceCheck {
         case .writing:
             try expectError(.unsupported, in: "creating a store of a type that cannot write") { _ = try bench.create() }
             try expectError(.unsupported, in: "destroying a store of a type that cannot write") {
-                try bench.type.destroy(bench.url())
+                try bench.type.destroy(bench.location())
             }
             try expectError(.unsupported, in: "replacing a store of a type that cannot write") {
-                try bench.type.replace(bench.url("a"), with: bench.url("b"), overwriting: true)
+                try bench.type.replace(bench.location("a"), with: bench.location("b"), overwriting: true)
             }
             try expectEqual(try bench.files(), [], "nothing was made")
         case .persistence:
@@ -41,6 +41,13 @@ extension ConformanceCheck {
                 _ = try bench.create(try ConformanceModel.standard.get())
             }
             try expectEqual(try bench.files(), [], "nothing was made")
+        case .totalOrder:
+            let store = try bench.create()
+            let first = try store.change { $0.userMetadata["a"] = .int(1) }.generation
+            let second = try store.change { $0.userMetadata["a"] = .int(2) }.generation
+            try expect(first != second, "two commits have two generations")
+            try expectEqual(
+                bench.fixture.capabilities.isEarlier(first, than: second), nil, "the order of two generations")
         case .multipleProcesses:
             let store = try bench.create()
             // Refused, or the very same store for the threads of this process.

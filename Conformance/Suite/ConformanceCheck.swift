@@ -114,7 +114,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// Every check, in the order in which reports list them.
     public static let all: [ConformanceCheck] = [
-        opening, metadata, values, identity, changes, versions, constraints, links, derived, inheritance, snapshots,
+        opening, metadata, values, identity, changes, versions, references, constraints, links, derived, inheritance,
+        snapshots,
         cursors, reading, fetching, fetchingByType, sorting, queries, queriesThroughRelationships, hostileQueries, rows,
         batchInserts, batchUpdates, batchDeletes, bulkLoading, digests, replacing, closing, secrecy, damage,
         compaction,

@@ -214,6 +214,6 @@ extension StoreFixture {
         StoreFixture(
             type, name: name, options: options, keepsClosedStores: keepsClosedStores, exclusions: exclusions,
             peer: peer,
-            url: makeURL, sample: sample)
+            location: makeLocation, sample: sample)
     }
 }

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostMigration
 
 /// A text that checks store where its appearance in an error message would be a leak.
 let plantedSecret = "tr0ub4dor-secret"
@@ -52,6 +53,17 @@ func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws
         return error
     }
     throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "it succeeded")
+}
+
+/// Fails unless a generation is another one than an earlier one, and a later one where the store orders them.
+func expectLater(
+    _ generation: Generation, than earlier: Generation, on bench: Workbench, _ what: String
+) throws {
+    try expect(generation != earlier, "\(what): another one than \(earlier)", otherwise: "\(generation)")
+    let capabilities = bench.fixture.capabilities
+    try expectEqual(
+        capabilities.isEarlier(earlier, than: generation), capabilities.contains(.totalOrder) ? true : nil,
+        "whether \(what), \(generation), is later than \(earlier)")
 }
 
 func shortened(_ text: String) -> String {

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostMigration
 
 /// A store's file and content after each of its commits.
 ///
@@ -23,7 +24,7 @@ struct FileHistory {
     mutating func add(
         _ store: any PersistentStore, on bench: Workbench, answers: [[Int64]] = []
     ) throws {
-        let bytes = bench.bytes(of: store.url.path) ?? []
+        let bytes = bench.bytes(of: store.location.path) ?? []
         states.append(State(bytes: bytes, contents: try store.contents(), answers: answers))
     }
 

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostMigration
 
 /// A sample that is open, and what must be read from it.
 struct OpenSample {

@@ -1,4 +1,5 @@
 public import RoostCore
+internal import RoostMigration
 
 /// One object as a store gives it.
 public struct StoredObject: Hashable, Sendable {

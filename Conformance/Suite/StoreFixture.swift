@@ -20,7 +20,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     public let peer: PeerProgram?
     /// Makes a store with known content in a directory, for the checks of reading; nil where the suite makes it itself.
     public let sample: (@Sendable (_ directory: String) throws -> StoreSample)?
-    let makeURL: @Sendable (_ directory: String, _ name: String) -> StoreURL
+    let makeLocation: @Sendable (_ directory: String, _ name: String) -> StoreLocation
 
     /// Makes a fixture.
     ///
@@ -31,12 +31,12 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its name while the process lives.
     ///   - exclusions: The checks that the stores are known not to pass, each with the reason.
     ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types with capability `persistence`.
-    ///   - url: Where the store `name` of a run with this directory is; without it, the file of that name in the directory.
+    ///   - location: Where the store `name` of a run with this directory is; without it, the file of that name in the directory.
     ///   - sample: Makes a store with known content in a directory: what types that cannot write need for the checks of reading.
     public init(
         _ type: any PersistentStoreType, name: String? = nil, options: StoreOptions = StoreOptions(),
         keepsClosedStores: Bool = false, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = nil,
-        url: (@Sendable (_ directory: String, _ name: String) -> StoreURL)? = nil,
+        location: (@Sendable (_ directory: String, _ name: String) -> StoreLocation)? = nil,
         sample: (@Sendable (_ directory: String) throws -> StoreSample)? = nil
     ) {
         self.name = name ?? type.name
@@ -47,7 +47,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
         self.peer = peer
         self.sample = sample
         let typeName = type.name
-        makeURL = url ?? { StoreURL(type: typeName, path: "\($0)/\($1)") }
+        makeLocation = location ?? { StoreLocation(type: typeName, path: "\($0)/\($1)") }
     }
 
     /// What the stores can do.

@@ -8,7 +8,7 @@ public import RoostCore
 /// (`RecordBatch.capacityCount`).
 public struct StoreSample: Sendable {
     /// Where the store is.
-    public let url: StoreURL
+    public let location: StoreLocation
     /// What it is opened with, in the place of the fixture's options.
     public let options: StoreOptions
     /// What it holds: its model, its objects with their versions, its links and the user's metadata.
@@ -17,10 +17,10 @@ public struct StoreSample: Sendable {
     /// Describes a store that exists and is closed.
     ///
     /// - Parameters:
-    ///   - url: Where the store is.
+    ///   - location: Where the store is.
     ///   - options: What it is opened with.
     ///   - content: What it holds; commit to a ``ReferenceStore`` what the store's makers wrote.
-    public init(_ url: StoreURL, options: StoreOptions = StoreOptions(), holding content: ReferenceStore) {
-        (self.url, self.options, self.content) = (url, options, content)
+    public init(_ location: StoreLocation, options: StoreOptions = StoreOptions(), holding content: ReferenceStore) {
+        (self.location, self.options, self.content) = (location, options, content)
     }
 }

@@ -12,7 +12,7 @@ public final class Workbench {
     /// The model that checks use unless they are about another one.
     public let model: ManagedObjectModel
     private var stores: [any PersistentStore] = []
-    private var urls: [StoreURL] = []
+    private var urls: [StoreLocation] = []
     private var peers: [Peer] = []
 
     /// Makes an empty directory for a run.
@@ -53,10 +53,10 @@ public final class Workbench {
     public var type: any PersistentStoreType { fixture.type }
 
     /// Where the store with this name is.
-    public func url(_ name: String = "store") -> StoreURL {
-        let url = fixture.makeURL(directory, name)
-        if !urls.contains(url) { urls.append(url) }
-        return url
+    public func location(_ name: String = "store") -> StoreLocation {
+        let location = fixture.makeLocation(directory, name)
+        if !urls.contains(location) { urls.append(location) }
+        return location
     }
 
     /// The transaction with this number, for stores of ``model``.
@@ -75,7 +75,7 @@ public final class Workbench {
     ) throws -> any PersistentStore {
         var options = fixture.options
         configure(&options)
-        let store = try type.create(url(name), model: model ?? self.model, options: options)
+        let store = try type.create(location(name), model: model ?? self.model, options: options)
         stores.append(store)
         return store
     }
@@ -86,21 +86,23 @@ public final class Workbench {
     ) throws -> any PersistentStore {
         var options = fixture.options
         configure(&options)
-        let store = try type.open(url(name), options: options)
+        let store = try type.open(location(name), options: options)
         stores.append(store)
         return store
     }
 
     /// Opens a store that is not examined at the end: the check is about its damage, and closes it itself.
     func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
-        try openApart(url: url(name), configure: configure)
+        try openApart(location: location(name), configure: configure)
     }
 
     /// As ``openApart(name:configure:)``, of a store whose URL is known.
-    func openApart(url: StoreURL, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
+    func openApart(location: StoreLocation, configure: (inout StoreOptions) -> Void = { _ in }) throws
+        -> any PersistentStore
+    {
         var options = fixture.options
         configure(&options)
-        return try type.open(url, options: options)
+        return try type.open(location, options: options)
     }
 
     /// Closes a store and opens it again; a store that does not outlive its closing stays as it is.
@@ -108,7 +110,7 @@ public final class Workbench {
         guard fixture.keepsClosedStores else { return store }
         try store.close()
         stores.removeAll { $0 === store }
-        let reopened = try type.open(store.url, options: fixture.options)
+        let reopened = try type.open(store.location, options: fixture.options)
         stores.append(reopened)
         return reopened
     }
@@ -121,17 +123,19 @@ public final class Workbench {
         let store = try create(try StandardSample.model.get())
         for changes in try StandardSample.commits.get() { _ = try store.commit(changes) }
         if fixture.keepsClosedStores { try store.close() }
-        return StoreSample(store.url, options: fixture.options, holding: try StandardSample.content.get())
+        return StoreSample(store.location, options: fixture.options, holding: try StandardSample.content.get())
     }
 
     /// Opens a sample.
     public func open(
         _ sample: StoreSample, configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
-        if !fixture.keepsClosedStores, let store = stores.first(where: { $0.url == sample.url }) { return store }
+        if !fixture.keepsClosedStores, let store = stores.first(where: { $0.location == sample.location }) {
+            return store
+        }
         var options = sample.options
         configure(&options)
-        let store = try type.open(sample.url, options: options)
+        let store = try type.open(sample.location, options: options)
         stores.append(store)
         return store
     }
@@ -163,7 +167,7 @@ public final class Workbench {
         func word(_ text: String) -> String {
             text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
         }
-        var words = [verb, word(url(name).description)]
+        var words = [verb, word(location(name).description)]
         if readOnly || fixture.options.isReadOnly { words.append("read-only") }
         words.append(word("timeout=\(timeoutSeconds ?? fixture.options.timeoutSeconds)"))
         words += fixture.options.typeOptions.map { word("\($0.key)=\($0.value)") }.sorted()
@@ -213,7 +217,7 @@ public final class Workbench {
     public func discard() {
         for peer in peers { try? peer.kill() }
         for store in stores { try? store.close() }
-        if fixture.capabilities.contains(.writing) { for url in urls { try? type.destroy(url) } }
+        if fixture.capabilities.contains(.writing) { for location in urls { try? type.destroy(location) } }
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

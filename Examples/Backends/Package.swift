@@ -24,6 +24,7 @@ let package = Package(
             name: "CSV",
             dependencies: [
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
+                .product(name: "RoostQuery", package: "Roost"),
             ]),
         // What checks of several processes start and kill.
         .executableTarget(
@@ -38,6 +39,8 @@ let package = Package(
             dependencies: ["SortedFile", "SortedFilePeer", .product(name: "RoostConformance", package: "Roost")]),
         .testTarget(
             name: "CSVTests",
-            dependencies: ["CSV", .product(name: "RoostConformance", package: "Roost")]),
+            dependencies: [
+                "CSV", .product(name: "RoostConformance", package: "Roost"), .product(name: "Roost", package: "Roost"),
+            ]),
     ]
 )

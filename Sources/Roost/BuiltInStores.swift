@@ -2,6 +2,8 @@ public import RoostCore
 internal import RoostCoreData
 internal import RoostJSON
 internal import RoostMemory
+public import RoostMigration
+public import RoostStores
 
 #if LMDB
     internal import RoostLMDB
@@ -9,13 +11,6 @@ internal import RoostMemory
 #if SQLite
     internal import RoostSQLite
 #endif
-
-/// Registers the store types that Roost brings along in `StoreRegistry.shared`.
-///
-/// Calling it again does nothing.
-///
-/// There is no need to call it before using `StoreRegistry.builtIn`.
-public func registerBuiltInStores() { _ = StoreRegistry.builtIn }
 
 /// Limits the memory of the C libraries behind the built-in store types, for the whole process.
 ///
@@ -46,21 +41,34 @@ public func stopCountingLibraryMemory() -> Bool {
 }
 
 extension StoreRegistry {
-    /// ``shared`` with the store types that Roost brings along: `sqlite`, `lmdb` and `coredata` as far as their traits are on,
-    /// `json`, and `memory`.
-    public static let builtIn: StoreRegistry = {
+    /// The registry that everything uses unless told otherwise.
+    ///
+    /// It begins with the store types that Roost brings along: `sqlite`, `lmdb` and `coredata` as far as
+    /// their traits are on, `json`, and `memory`. A program adds its own types with ``register(_:)``.
+    public static let standard: StoreRegistry = {
         // Recognition asks in this order, so a Core Data store, which is an SQLite file too, is asked for by its own marks.
+        var types: [any PersistentStoreType] = []
         #if SQLite
-            shared.register(SQLiteStoreType())
+            types.append(SQLiteStoreType())
         #endif
         #if LMDB
-            shared.register(LMDBStoreType())
+            types.append(LMDBStoreType())
         #endif
-        shared.register(JSONStoreType())
-        shared.register(MemoryStoreType())
+        types.append(JSONStoreType())
+        types.append(MemoryStoreType())
         #if SQLite
-            shared.register(CoreDataStoreType())
+            types.append(CoreDataStoreType())
         #endif
-        return shared
+        return StoreRegistry(types)
     }()
+}
+
+extension MigrationManager {
+    /// Creates a manager for stores of the types in ``RoostCore/StoreRegistry/standard``.
+    public init() { self.init(registry: .standard) }
+}
+
+extension StoreMaintenance {
+    /// Creates a manager for stores of the types in ``RoostCore/StoreRegistry/standard``.
+    public init() { self.init(registry: .standard) }
 }

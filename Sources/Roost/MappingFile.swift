@@ -1,5 +1,7 @@
 public import RoostCore
 internal import RoostCoreData
+internal import RoostFiles
+internal import RoostMigration
 
 /// Reads mapping models from whatever holds one.
 public enum MappingFile {

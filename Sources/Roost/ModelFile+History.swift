@@ -80,7 +80,7 @@ extension ModelFile {
     ///   read, the current version.
     /// - Throws: As ``read(_:version:registry:)``.
     public static func read(
-        _ path: String, forStore store: PersistentStoreDescription, registry: StoreRegistry = .builtIn
+        _ path: String, forStore store: PersistentStoreDescription, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
         guard isBundle(path), let name = try version(in: path, of: store, registry) else {
             return try read(path, registry: registry)
@@ -101,9 +101,9 @@ extension ModelFile {
         let type: any PersistentStoreType
         let embedded: ManagedObjectModel?
         do throws(StoreError) {
-            type = try registry.type(named: store.url.type)
-            let holdsModel = try type.fittingModels(among: [], storeAt: store.url, options: options) == nil
-            embedded = holdsModel ? try type.metadata(at: store.url, options: options).model : nil
+            type = try registry.type(named: store.location.type)
+            let holdsModel = try type.fittingModels(among: [], storeAt: store.location, options: options) == nil
+            embedded = holdsModel ? try type.metadata(at: store.location, options: options).model : nil
         } catch {
             // Opening the store says what is wrong with it.
             return nil
@@ -117,7 +117,7 @@ extension ModelFile {
             models.append(model)
         }
         guard embedded == nil,
-            let fitting = try type.fittingModels(among: models, storeAt: store.url, options: options),
+            let fitting = try type.fittingModels(among: models, storeAt: store.location, options: options),
             let first = fitting.first, fitting.allSatisfy({ models[$0].hasVersionHashes(of: models[first]) })
         else { return nil }
         return ordered[first]

@@ -1,5 +1,6 @@
 public import RoostCore
 internal import RoostCoreData
+internal import RoostFiles
 
 /// Reads models from whatever holds one.
 public enum ModelFile {
@@ -16,12 +17,12 @@ public enum ModelFile {
     /// - Returns: The model, and what of it was not taken over as it stands, as messages.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` listing every problem, `notAStore` for anything else.
     public static func read(
-        _ path: String, version: String? = nil, registry: StoreRegistry = .builtIn
+        _ path: String, version: String? = nil, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
         // A store may be called like a model document; what it begins with tells them apart.
         let isStore = registry.all.contains { type in
-            type.recognises(fileAt: path) || StoreURL(path)?.type == type.name
+            type.recognises(fileAt: path) || StoreLocation(text: path)?.type == type.name
         }
         if name.hasSuffix(".json"), !isStore {
             try requireNoVersion(version, path)
@@ -35,8 +36,11 @@ public enum ModelFile {
             return (read.model, read.warnings.map(\.description))
         }
         try requireNoVersion(version, path)
-        let url = try registry.resolve(path)
-        return (try registry.type(named: url.type).metadata(at: url, options: StoreOptions(isReadOnly: true)).model, [])
+        let location = try registry.resolve(path)
+        return (
+            try registry.type(named: location.type).metadata(at: location, options: StoreOptions(isReadOnly: true))
+                .model, []
+        )
     }
 
     private static func requireNoVersion(_ version: String?, _ path: String) throws(StoreError) {

@@ -63,7 +63,7 @@ package struct VersionBundle {
                     try history.add(mapping.mapping)
                 }
             } catch {
-                throw StoreError(error.code, "'\(mapping.file)': \(error.message)", underlying: error.underlying)
+                throw error.located(in: "'\(mapping.file)'")
             }
         }
         return (history, mappings.flatMap(\.warnings), !order.reasons.contains(.unknown))

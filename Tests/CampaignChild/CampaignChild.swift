@@ -11,7 +11,6 @@ import RoostCore
 @main
 struct CampaignChild {
     static func main() {
-        registerBuiltInStores()
         var arguments = Array(CommandLine.arguments.dropFirst())
         let isReproducing = arguments.first == "reproduce"
         if isReproducing { arguments.removeFirst() }
@@ -25,7 +24,7 @@ struct CampaignChild {
         do {
             let trials = try DamageTrials(
                 type: arguments[0], base: arguments[1], directory: arguments[2], seed: seed,
-                registry: StoreRegistry.builtIn)
+                registry: StoreRegistry.standard)
             for number in stride(from: first, through: isReproducing ? first : last, by: step) {
                 try say("begin \(number)")
                 try say(try trials.run(number).line)

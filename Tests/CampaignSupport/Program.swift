@@ -1,14 +1,7 @@
 import Dispatch
 public import Foundation
 internal import RoostCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import RoostSystem
 
 /// One run of a program that was built with the tests.
 public final class Program {
@@ -115,12 +108,6 @@ public final class Program {
     }
 
     private static func kill(_ process: pid_t) {
-        #if canImport(Glibc)
-            _ = Glibc.kill(process, SIGKILL)
-        #elseif canImport(Musl)
-            _ = Musl.kill(process, SIGKILL)
-        #else
-            _ = Darwin.kill(process, SIGKILL)
-        #endif
+        _ = SystemCalls.kill(process)
     }
 }

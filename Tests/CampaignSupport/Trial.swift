@@ -1,6 +1,7 @@
 import Foundation
 public import RoostCore
 import RoostMigration
+import RoostStores
 
 /// The outcome of one operation on a damaged file.
 public enum Outcome: String, Sendable, CaseIterable {
@@ -89,12 +90,15 @@ public struct DamageTrials {
     }
 
     private func path(_ name: String) -> String { "\(directory)/\(name)" }
-    private func url(_ name: String, _ type: String) -> StoreURL { StoreURL(type: type, path: path(name)) }
+    private func location(_ name: String, _ type: String) -> StoreLocation {
+        StoreLocation(type: type, path: path(name))
+    }
 
     /// The dump of a store as text; nil when it fails with an error of the store.
     private func dump(_ name: String, _ type: String) throws -> [UInt8]? {
         do throws(StoreError) {
-            let store = try registry.open(url(name, type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
+            let store = try registry.open(
+                location(name, type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
             var text: [UInt8] = []
             // Taken on this thread: the sink is called before the dump returns.
             let sink = Sink()
@@ -134,12 +138,13 @@ public struct DamageTrials {
         trial.outcomes["dump"] = outcome(of: try dump("d", type))
         trial.outcomes["convert"] = try copy(as: "c", "json") { destination throws(StoreError) in
             _ = try MigrationManager(registry: registry).convert(
-                from: .url(url("d", type)), to: .url(destination), options: ConversionOptions(timeoutSeconds: 1))
+                from: .location(location("d", type)), to: .location(destination),
+                options: ConversionOptions(timeoutSeconds: 1))
         }
         if type != "coredata" {
             trial.outcomes["backup"] = try copy(as: "b", type) { destination throws(StoreError) in
                 _ = try StoreMaintenance(registry: registry).backUp(
-                    .url(url("d", type)), to: destination, options: ConversionOptions(timeoutSeconds: 1))
+                    .location(location("d", type)), to: destination, options: ConversionOptions(timeoutSeconds: 1))
             }
         }
         if Array(try Data(contentsOf: URL(fileURLWithPath: path("d")))) != bytes { trial.remarks.append("changed") }
@@ -155,7 +160,8 @@ public struct DamageTrials {
 
     private func check() -> Outcome {
         do throws(StoreError) {
-            let store = try registry.open(url("d", type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
+            let store = try registry.open(
+                location("d", type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
             let findings: [StoreFinding]
             do throws(StoreError) { findings = try checkStore(store) } catch {
                 try? store.close()
@@ -170,9 +176,9 @@ public struct DamageTrials {
 
     /// Makes a copy by `body`, and compares what it holds with the sound store.
     private func copy(
-        as name: String, _ type: String, _ body: (StoreURL) throws(StoreError) -> Void
+        as name: String, _ type: String, _ body: (StoreLocation) throws(StoreError) -> Void
     ) throws -> Outcome {
-        do throws(StoreError) { try body(url(name, type)) } catch { return .error }
+        do throws(StoreError) { try body(location(name, type)) } catch { return .error }
         return outcome(of: try dump(name, type))
     }
 

@@ -10,19 +10,19 @@ import Testing
 /// `ROOST_CAMPAIGN_SEED` repeats a run. One file is made again by `CampaignChild reproduce`.
 @Suite("Damaged stores", .serialized)
 struct DamageCampaignTests {
-    static let types = StoreRegistry.builtIn.all
+    static let types = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
     @Test("are refused, or read as they were", arguments: types)
     func damage(type: String) throws {
         let place = try Place()
-        let url = StoreURL(type: type, path: place.file("base"))
-        let store = try StoreRegistry.builtIn.create(url, model: try CampaignContent.model())
+        let location = StoreLocation(type: type, path: place.file("base"))
+        let store = try StoreRegistry.standard.create(location, model: try CampaignContent.model())
         try CampaignContent.fill(store)
         try store.close()
         let seed = CampaignNumbers.seed
         let count = CampaignNumbers.count("ROOST_CAMPAIGN_FILES", usually: 120) / Self.types.count
-        let results = DamageCampaign(type: type, base: url.path, count: count, seed: seed).run()
+        let results = DamageCampaign(type: type, base: location.path, count: count, seed: seed).run()
         print(results.table("damage of \(type), ROOST_CAMPAIGN_SEED=\(seed)"))
 
         let place2 = "\(type), seed \(seed)"
@@ -43,11 +43,11 @@ struct DamageCampaignTests {
     @Test("live bytes are found: with all of them inverted nothing is left to read", arguments: types)
     func liveBytes(type: String) throws {
         let place = try Place()
-        let url = StoreURL(type: type, path: place.file("base"))
-        let store = try StoreRegistry.builtIn.create(url, model: try CampaignContent.model())
+        let location = StoreLocation(type: type, path: place.file("base"))
+        let store = try StoreRegistry.standard.create(location, model: try CampaignContent.model())
         try CampaignContent.fill(store)
         try store.close()
-        var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: url.path)))
+        var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: location.path)))
         let live = LiveBytes(of: type, in: bytes)
         #expect(live.count > bytes.count / 5 && live.count < bytes.count)
         // Every name of a person is in a live cell.
@@ -56,9 +56,9 @@ struct DamageCampaignTests {
             #expect(live.cells.contains { $0.contains { bytes[$0].firstRange(of: name) != nil } }, "\(key)")
         }
         for cell in live.cells { for piece in cell { for index in piece { bytes[index] ^= 0xFF } } }
-        try Data(bytes).write(to: URL(fileURLWithPath: url.path))
+        try Data(bytes).write(to: URL(fileURLWithPath: location.path))
         #expect(throws: StoreError.self) {
-            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             _ = try store.snapshot().computeTally()
         }
     }

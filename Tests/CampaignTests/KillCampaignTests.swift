@@ -2,6 +2,7 @@ import CampaignSupport
 import Dispatch
 import Foundation
 import Roost
+import RoostMigration
 import Testing
 
 /// Commands that are killed at random moments leave the old content or the new, and the same
@@ -64,8 +65,8 @@ struct KillCampaignTests {
         var digests: [String] = []
         for (name, people) in [("base", people), ("old", 100)] {
             for type in DamageCampaignTests.types {
-                let store = try StoreRegistry.builtIn.create(
-                    StoreURL(type: type, path: place.file("\(name)-\(type)")), model: try CampaignContent.model())
+                let store = try StoreRegistry.standard.create(
+                    StoreLocation(type: type, path: place.file("\(name)-\(type)")), model: try CampaignContent.model())
                 try CampaignContent.fill(store, people: people)
                 digests.append(try store.snapshot().computeTally().digest.description)
                 try store.close()
@@ -74,9 +75,9 @@ struct KillCampaignTests {
         (baseDigest, oldDigest) = (try #require(digests.first), try #require(digests.last))
         try Data(try CampaignContent.model(next: true).document())
             .write(to: URL(fileURLWithPath: place.file("next.roostmodel.json")))
-        let next = StoreURL(type: "json", path: place.file("next"))
-        nextDigest = try MigrationManager(registry: .builtIn).migrate(
-            from: .url(StoreURL(type: "json", path: place.file("base-json"))), to: .url(next),
+        let next = StoreLocation(type: "json", path: place.file("next"))
+        nextDigest = try MigrationManager(registry: .standard).migrate(
+            from: .location(StoreLocation(type: "json", path: place.file("base-json"))), to: .location(next),
             model: try CampaignContent.model(next: true)
         ).destinationDigest
         let dump = try Program("roost", ["dump", "json:base-json"], in: place.path)
@@ -104,8 +105,8 @@ struct KillCampaignTests {
     /// The digest of a store that is sound and valid; nil without a store.
     private func digest(_ type: String, _ name: String, _ run: Place) throws -> String? {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
-        let store = try StoreRegistry.builtIn.open(
-            StoreURL(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
+        let store = try StoreRegistry.standard.open(
+            StoreLocation(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
         // A warning says that a log is there, or how it ends.
         let findings = try checkStore(store).filter { $0.severity != .warning }
         let digest = try store.snapshot().computeTally().digest.description

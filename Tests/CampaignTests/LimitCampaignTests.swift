@@ -1,15 +1,8 @@
 import CampaignSupport
 import Foundation
 import Roost
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Commands under limits of processes, memory and open files: they finish or fail with an error,
 /// and never hang or end by a signal.
@@ -94,8 +87,8 @@ struct LimitCampaignTests {
         let base = try Place()
         var digests: Set<String> = []
         for type in DamageCampaignTests.types {
-            let store = try StoreRegistry.builtIn.create(
-                StoreURL(type: type, path: base.file("base-\(type)")), model: try CampaignContent.model())
+            let store = try StoreRegistry.standard.create(
+                StoreLocation(type: type, path: base.file("base-\(type)")), model: try CampaignContent.model())
             try CampaignContent.fill(store, people: 1500)
             digests.insert(try store.snapshot().computeTally().digest.description)
             try store.close()
@@ -133,8 +126,8 @@ struct LimitCampaignTests {
                 if files.fileExists(atPath: place.file("t")) { problems.append("\(limit): failed, and t exists") }
                 continue
             }
-            let store = try StoreRegistry.builtIn.open(
-                StoreURL(type: limit.destination, path: place.file("t")), options: StoreOptions(isReadOnly: true))
+            let store = try StoreRegistry.standard.open(
+                StoreLocation(type: limit.destination, path: place.file("t")), options: StoreOptions(isReadOnly: true))
             if try !digests.contains(store.snapshot().computeTally().digest.description) {
                 problems.append("\(limit): other content")
             }

@@ -373,43 +373,32 @@ private final class AppendedFileCursor: KeyValueCursor {
 }
 
 /// Stores in appended files, sound or with a fault.
-struct AppendedFileStoreType: PersistentStoreType {
+struct AppendedFileStoreType: FileStoreType {
     var fault: AppendedFileFault?
 
     var name: String { "appended" }
     var capabilities: StoreCapabilities {
-        StoreCapabilities(.writing, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
+        StoreCapabilities(.writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
 
     func recognises(fileAt path: String) -> Bool {
         StoreFile.read(prefix: AppendedFile.magic.count, of: path) == AppendedFile.magic
     }
 
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
-        try StoreFile.requireRegularFile(at: url.path, forWriting: !options.isReadOnly)
-        let storage = try AppendedFileStorage(at: url.path, isNew: false, options: options, fault)
-        if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: url.path) }
-        return try KeyValueStore(opening: storage, type: self, url: url, options: options)
+        try StoreFile.requireRegularFile(at: location.path, forWriting: !options.isReadOnly)
+        let storage = try AppendedFileStorage(at: location.path, isNew: false, options: options, fault)
+        if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: location.path) }
+        return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
-    func create(
-        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+    func createUnpublished(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        try requireKnown(options.typeOptions)
-        try options.requireValidTimeout()
-        try options.requireWritable()
-        try StoreFile.requireAbsent(at: url.path)
-        let claim = try DestinationClaim.acquire(forStoreAt: url.path)
-        defer { claim.release() }
-        let storage = try AppendedFileStorage(at: url.path, isNew: true, options: options, fault)
-        return try KeyValueStore(creating: storage, type: self, url: url, model: model, options: options)
-    }
-
-    func destroy(_ url: StoreURL) throws(StoreError) { try StoreFile.removeStore(at: url.path, isStore: recognises) }
-
-    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
-        try StoreFile.moveStore(from: source.path, to: destination.path, overwriting: overwriting, isStore: recognises)
+        try StoreFile.requireAbsent(at: location.path)
+        let storage = try AppendedFileStorage(at: location.path, isNew: true, options: options, fault)
+        return try KeyValueStore(creating: storage, type: self, location: location, model: model, options: options)
     }
 }

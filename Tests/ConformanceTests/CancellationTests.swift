@@ -1,6 +1,7 @@
 import Roost
 import RoostConformance
 import RoostCore
+import RoostQuery
 import Testing
 
 /// Fetches whose task is cancelled.
@@ -66,7 +67,7 @@ struct CancellationTests {
         (
             "rows",
             { snapshot in
-                var request = FetchRequest("Node")
+                var request = RowRequest(FetchRequest("Node"))
                 request.propertiesToFetch = ["@sum.weight", "@max.number"]
                 var batch = RowBatch()
                 _ = try snapshot.rows(request).next(into: &batch)

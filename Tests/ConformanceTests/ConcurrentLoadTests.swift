@@ -13,24 +13,24 @@ private struct ConcurrentlyLoadingType: PersistentStoreType {
 
     func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
 
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        ConcurrentlyLoadingStore(base: try base.open(url, options: options))
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        ConcurrentlyLoadingStore(base: try base.open(location, options: options))
     }
 
-    func create(_ url: StoreURL, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+    func create(_ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
         -> any PersistentStore
     {
-        ConcurrentlyLoadingStore(base: try base.create(url, model: model, options: options))
+        ConcurrentlyLoadingStore(base: try base.create(location, model: model, options: options))
     }
 
-    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+    func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
-    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+    func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
         try base.replace(destination, with: source, overwriting: overwriting)
     }
 }
 
-private final class ConcurrentlyLoadingStore: PersistentStore {
+private final class ConcurrentlyLoadingStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     typealias Loading = @Sendable (any PersistentStore, BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
     let base: any PersistentStore
@@ -44,7 +44,7 @@ private final class ConcurrentlyLoadingStore: PersistentStore {
     }
 
     var type: any PersistentStoreType { base.type }
-    var url: StoreURL { base.url }
+    var location: StoreLocation { base.location }
     var model: ManagedObjectModel { base.model }
     var isReadOnly: Bool { base.isReadOnly }
 
@@ -58,9 +58,9 @@ private final class ConcurrentlyLoadingStore: PersistentStore {
         try base.reserveKeys(count, for: entity)
     }
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
-    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
-    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
-    func notices() throws(StoreError) -> [String] { try base.notices() }
+    func checkStructure() throws(StoreError) { try base.requireSoundStructure() }
+    func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func contentNotices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
 }
@@ -102,7 +102,8 @@ struct ConcurrentLoadTests {
     func begin() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])
-        let store = try memory.type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        let store = try memory.type.create(
+            StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         try store.close()
         let error = #expect(throws: StoreError.self) { try store.concurrentBulkLoader(BulkLoadOptions()) }
         #expect(error?.code == .closed)
@@ -114,7 +115,7 @@ struct ConcurrentLoadTests {
         let model = try ConformanceModel.standard(for: [memory])
         let goOn = DispatchSemaphore(value: 0)
         let store = ConcurrentlyLoadingStore(
-            base: try memory.type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+            base: try memory.type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         ) { (base, options) throws(StoreError) in HesitantLoader(try base.bulkLoader(options), goOn) }
         let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         for first in [Int64(1), 2_001, 4_001] {

@@ -25,14 +25,14 @@ struct DocumentationTests {
         let start = "<!-- What `\(command)` prints: -->\n"
         let end = "<!-- until here -->\n"
 
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent(file)
-        let text = try String(contentsOf: url, encoding: .utf8)
+        let text = try String(contentsOf: location, encoding: .utf8)
         let from = try #require(text.range(of: start)).upperBound
         let to = try #require(text.range(of: end, range: from..<text.endIndex)).lowerBound
         let written = "\n\(report.ending())\n"
         if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil {
-            try Data((text[..<from] + written + text[to...]).utf8).write(to: url)
+            try Data((text[..<from] + written + text[to...]).utf8).write(to: location)
         } else {
             #expect(String(text[from..<to]) == written)
         }

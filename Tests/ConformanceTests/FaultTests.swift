@@ -38,8 +38,7 @@ struct FaultTests {
 
     @Test("when its own self-test shows nothing: the check fails without the fault, or passes with it")
     func selfTestCanFail() throws {
-        registerBuiltInStores()
-        let type = MaskingType(base: try StoreRegistry.shared.type(named: "memory"))
+        let type = MaskingType(base: try StoreRegistry.standard.type(named: "memory"))
         let fixture = StoreFixture(type, keepsClosedStores: true)
         let masked = ConformanceSelfTest.run([.swallowsOptions, .roundsDates], on: fixture)
         #expect(masked.map(\.isFailure) == [true, false])
@@ -66,14 +65,14 @@ struct FaultTests {
             StoreOptionDescription("no-such-option", .integer(0...1), standard: "0", "Refused all the same.")
         ]
         func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
-        func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-            try base.open(url, options: options)
+        func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            try base.open(location, options: options)
         }
         func create(
-            _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
-        ) throws(StoreError) -> any PersistentStore { try base.create(url, model: model, options: options) }
-        func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
-        func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) -> any PersistentStore { try base.create(location, model: model, options: options) }
+        func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
+        func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
             try base.replace(destination, with: source, overwriting: overwriting)
         }
     }

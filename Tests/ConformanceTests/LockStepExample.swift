@@ -14,9 +14,8 @@ func lockStepExample(on fixture: StoreFixture) throws {
     _ = try store.commit(changes)
     changes = ChangeSet(model: store.model)
     changes.delete(ObjectID("Node", 1), version: 1)
-    let generation = try store.snapshot().recordedTally()?.generation ?? 0
     let receipt = try store.commit(changes)
-    #expect(receipt.generation == generation + 1)
+    #expect(receipt.hasChanges)
     #expect(try store.snapshot().objects(of: "Being").map(\.id) == [ObjectID("Dog", 1)])
     #expect(try store.snapshot().objects(of: "Being").map(\.version) == [1])
     #expect(try store.snapshot().objects(of: "Being").map(\.values) == [[:]])

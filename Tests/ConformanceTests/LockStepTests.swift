@@ -13,7 +13,7 @@ struct LockStepTests {
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
         return StoreFixture(fixture.type, keepsClosedStores: fixture.keepsClosedStores) { bench, name in
-            StoreURL(type: type, path: "\(directory)/\(URL(fileURLWithPath: bench).lastPathComponent)-\(name)")
+            StoreLocation(type: type, path: "\(directory)/\(URL(fileURLWithPath: bench).lastPathComponent)-\(name)")
         }
     }
 

@@ -47,7 +47,7 @@ struct ReadingTests {
                 changes.userMetadata["title"] = .string("another")
                 try changes.insert(ObjectID("Vacancy", 1), values: ["reason": "moved"])
                 try content.commit(changes)
-                return StoreSample(sample.url, options: sample.options, holding: content)
+                return StoreSample(sample.location, options: sample.options, holding: content)
             })
         for id in ["reading.scan", "reading.describes-itself", "reading.digest", "reading.refuses-writing"] {
             let check = try #require(ConformanceCheck.named(id))

@@ -6,8 +6,7 @@ import Testing
 @Suite("A conformance run")
 struct RunnerTests {
     private static func memory(_ fault: FaultyStoreType.Fault? = nil) throws -> any PersistentStoreType {
-        registerBuiltInStores()
-        let sound = try StoreRegistry.shared.type(named: "memory")
+        let sound = try StoreRegistry.standard.type(named: "memory")
         return fault.map { FaultyStoreType(sound, $0) } ?? sound
     }
 
@@ -98,7 +97,7 @@ struct RunnerTests {
             try Self.memory(), exclusions: exclusions.map { ConformanceExclusion($0, because: $1) }
         ) { directory, name in
             used.withLock { $0 += 1 }
-            return StoreURL(type: "memory", path: "\(directory)/\(name)")
+            return StoreLocation(type: "memory", path: "\(directory)/\(name)")
         }
         var reported = 0
         let errors = [

@@ -1,13 +1,13 @@
 import Roost
 import RoostConformance
 import RoostCore
+import RoostQuery
 import Testing
 
 @Suite("A snapshot that only scans")
 struct ScanningSnapshotTests {
     /// The store in memory, whose snapshots answer everything they can from their records and links.
     private static let fixture: StoreFixture = {
-        registerBuiltInStores()
         return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
     }()
 
@@ -20,47 +20,58 @@ struct ScanningSnapshotTests {
 
 private struct ScanningStoreType: PersistentStoreType {
     private var base: any PersistentStoreType {
-        get throws(StoreError) { try StoreRegistry.builtIn.type(named: "memory") }
+        get throws(StoreError) { try StoreRegistry.standard.type(named: "memory") }
     }
 
     var name: String { "memory" }
     var capabilities: StoreCapabilities { StoreCapabilities(.writing, .uniquenessConstraints) }
     func recognises(fileAt path: String) -> Bool { false }
 
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        ScanningStore(try base.open(url, options: options))
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        ScanningStore(try base.open(location, options: options))
     }
 
     func create(
-        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
-        ScanningStore(try base.create(url, model: model, options: options))
+        ScanningStore(try base.create(location, model: model, options: options))
     }
 
-    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+    func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
-    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+    func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
         try base.replace(destination, with: source, overwriting: overwriting)
     }
 }
 
-private final class ScanningStore: PersistentStore {
+private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     private let base: any PersistentStore
 
     init(_ base: any PersistentStore) { self.base = base }
 
     var type: any PersistentStoreType { base.type }
-    var url: StoreURL { base.url }
+    var location: StoreLocation { base.location }
     var model: ManagedObjectModel { base.model }
     var isReadOnly: Bool { base.isReadOnly }
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
     func snapshot() throws(StoreError) -> any StoreSnapshot { OnlyRecords(try base.snapshot()) }
-    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+
+    /// Generations without an order, as a server with parallel writers has them.
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        func unordered(_ generation: Generation) -> Generation {
+            Generation(number: generation.number &* 0x9E37_79B9_7F4A_7C15)
+        }
+        let receipt = try base.commit(changes)
+        return CommitReceipt(
+            changes, generation: unordered(receipt.generation),
+            previousGeneration: unordered(receipt.previousGeneration))
+    }
+
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
-    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
-    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func checkStructure() throws(StoreError) { try base.requireSoundStructure() }
+    func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
-    func notices() throws(StoreError) -> [String] { try base.notices() }
+    func contentNotices() throws(StoreError) -> [String] { try base.notices() }
     func close() throws(StoreError) { try base.close() }
 
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {

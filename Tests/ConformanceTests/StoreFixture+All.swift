@@ -9,8 +9,7 @@ extension StoreFixture {
     ///
     /// The only list of backends that tests know.
     static let all: [StoreFixture] = {
-        registerBuiltInStores()
-        return StoreRegistry.shared.all.map { StoreFixture.builtIn($0, peer: peer) }
+        return StoreRegistry.standard.all.map { StoreFixture.builtIn($0, peer: peer) }
     }()
 
     /// `roost`, built with the tests, as the second process of checks.

@@ -61,6 +61,7 @@ struct SuiteTests {
         "mappingNotInferable": "given by models, before a store is reached",
         "verificationFailed": "given by conversions, of a store that lost what it took",
         "migrationFailed": "given by migrations, of objects that do not fit the new model",
+        "validationFailed": "given where programs write, before a store is reached",
         "internalInconsistency": "a promise that was not kept",
     ]
 
@@ -75,7 +76,7 @@ struct SuiteTests {
             return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" && isWanted($0) }
                 .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
         }
-        let declared = try text("Sources/RoostCore/Store") { $0.lastPathComponent == "StoreError.swift" }
+        let declared = try text("Sources/Core/RoostCore/Errors") { $0.lastPathComponent == "StoreError.swift" }
             .matches(of: /static let (\w+) = Self\("\w+"\)/).map { String($0.1) }
         let checks = try text("Conformance") { $0.path.contains("Checks") || $0.path.contains("Opposite") }
         var provoked: Set<String> = []

@@ -7,27 +7,27 @@ private struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
 
     var name: String { base.name }
-    var capabilities: StoreCapabilities { StoreCapabilities(.writing, .digest, .fetchIndexes) }
+    var capabilities: StoreCapabilities { StoreCapabilities(.writing, .totalOrder, .digest, .fetchIndexes) }
     var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
     func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
 
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        try base.open(url, options: options)
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try base.open(location, options: options)
     }
 
-    func create(_ url: StoreURL, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+    func create(_ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
         -> any PersistentStore
     {
         guard model.uniquenessConstraints.isEmpty else {
             throw StoreError(.unsupported, "Stores of type '\(name)' keep no uniqueness constraints.")
         }
-        return try base.create(url, model: model, options: options)
+        return try base.create(location, model: model, options: options)
     }
 
-    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(url) }
+    func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
-    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+    func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
         try base.replace(destination, with: source, overwriting: overwriting)
     }
 }

@@ -15,7 +15,6 @@ import RoostMigration
 struct CostChild {
     static func main() {
         guard callcounter_works() != 0 else { return }
-        registerBuiltInStores()
         let arguments = CommandLine.arguments
         do {
             switch arguments.count {
@@ -56,10 +55,10 @@ struct CostChild {
     }
 
     private static func store(_ typeName: String, _ directory: URL) throws {
-        let type = try StoreRegistry.shared.type(named: typeName)
-        let url = StoreURL(type: typeName, path: directory.appendingPathComponent("store").path)
+        let type = try StoreRegistry.standard.type(named: typeName)
+        let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
-        let store = try type.create(url, model: graph.model, options: StoreOptions())
+        let store = try type.create(location, model: graph.model, options: StoreOptions())
         // Made before, so that only what the store does is counted.
         var (records, links) = ([RecordBatch](), [LinkBatch]())
         try graph.forEachRecordBatch { records.append($0) }
@@ -151,9 +150,10 @@ struct CostChild {
         let byTag = (0..<Int64(count)).map { Link(first + $0 * 618_033 % Int64(count) / 10, first + $0 / 100) }
         let byAlbum = byTag.sorted { ($0.source, $0.target) < ($1.source, $1.target) }
         for isFlipped in [false, true] {
-            let type = try StoreRegistry.shared.type(named: typeName)
-            let url = StoreURL(type: typeName, path: directory.appendingPathComponent("links\(isFlipped)").path)
-            let store = try type.create(url, model: model, options: StoreOptions(isUnpublished: true))
+            let type = try StoreRegistry.standard.type(named: typeName)
+            let location = StoreLocation(
+                type: typeName, path: directory.appendingPathComponent("links\(isFlipped)").path)
+            let store = try type.create(location, model: model, options: StoreOptions(isUnpublished: true))
             let name = "links in the order of \(isFlipped ? "the other end" : "the end that owns them"), per link"
             try measure(name, per: count) {
                 let loader = try store.bulkLoader(BulkLoadOptions())
@@ -173,16 +173,16 @@ struct CostChild {
 
     private static func conversion(from source: String, to destination: String, _ directory: URL) throws {
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
-        func url(_ type: String, _ name: String) -> StoreURL {
-            StoreURL(type: type, path: directory.appendingPathComponent(name).path)
+        func location(_ type: String, _ name: String) -> StoreLocation {
+            StoreLocation(type: type, path: directory.appendingPathComponent(name).path)
         }
-        let type = try StoreRegistry.shared.type(named: source)
-        let store = try type.create(url(source, "source"), model: graph.model, options: StoreOptions())
+        let type = try StoreRegistry.standard.type(named: source)
+        let store = try type.create(location(source, "source"), model: graph.model, options: StoreOptions())
         _ = try graph.load(into: store)
         try store.close()
         try measure("\(source) to \(destination), per object", per: graph.objectCount) {
             _ = try MigrationManager().convert(
-                from: .url(url(source, "source")), to: .url(url(destination, "destination")))
+                from: .location(location(source, "source")), to: .location(location(destination, "destination")))
         }
     }
 }

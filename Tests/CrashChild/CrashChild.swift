@@ -3,6 +3,7 @@ import Roost
 import RoostConformance
 import RoostCore
 import RoostMigration
+import RoostStores
 
 /// A process for CrashTests to start, watch and kill.
 ///
@@ -18,10 +19,9 @@ import RoostMigration
 @main
 struct CrashChild {
     static func main() {
-        registerBuiltInStores()
         let arguments = CommandLine.arguments
         do {
-            guard arguments.count >= 3, let url = StoreURL(arguments[2]) else {
+            guard arguments.count >= 3, let location = StoreLocation(text: arguments[2]) else {
                 throw StoreError(
                     .invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen|compact type:path")
             }
@@ -30,11 +30,11 @@ struct CrashChild {
                 let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
                 options.typeOptions[parts[0]] = parts.count > 1 ? parts[1] : ""
             }
-            if arguments[1] == "compact" { try compact(url) }
-            if arguments[1] == "reopen" { return try reopen(url) }
-            if arguments[1] == "reserve-often" { return try reserveOften(url) }
+            if arguments[1] == "compact" { try compact(location) }
+            if arguments[1] == "reopen" { return try reopen(location) }
+            if arguments[1] == "reserve-often" { return try reserveOften(location) }
             options.isReadOnly = arguments[1] == "hold-reading"
-            let store = try StoreRegistry.shared.open(url, options: options)
+            let store = try StoreRegistry.standard.open(location, options: options)
             switch arguments[1] {
             case "commit": try commit(store)
             case "read": try read(store)
@@ -63,11 +63,11 @@ struct CrashChild {
         }
     }
 
-    private static func compact(_ url: StoreURL) throws -> Never {
+    private static func compact(_ location: StoreLocation) throws -> Never {
         try say("ready 0")
         var number = 0
         while true {
-            let report = try StoreMaintenance().compact(url)
+            let report = try StoreMaintenance().compact(location)
             number += 1
             try say(report.inPlace ? "in-place \(number)" : "compacted \(number)")
         }
@@ -99,11 +99,11 @@ struct CrashChild {
         try store.close()
     }
 
-    private static func reserveOften(_ url: StoreURL) throws {
+    private static func reserveOften(_ location: StoreLocation) throws {
         try say("ready 0")
         _ = FileHandle.standardInput.readDataToEndOfFile()
         for _ in 0..<40 {
-            let store = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 300))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 300))
             // Closing gives back what was reserved and not used, so a commit takes the key.
             let key = try store.reserveKeys(1, for: "Track").lowerBound
             var changes = ChangeSet(model: store.model)
@@ -114,9 +114,10 @@ struct CrashChild {
         }
     }
 
-    private static func reopen(_ url: StoreURL) throws {
+    private static func reopen(_ location: StoreLocation) throws {
         try look {
-            let store = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true, timeoutSeconds: 60))
+            let store = try StoreRegistry.standard.open(
+                location, options: StoreOptions(isReadOnly: true, timeoutSeconds: 60))
             return (try store.snapshot(), { try store.close() })
         }
     }

@@ -19,7 +19,6 @@ import RoostMigration
 @main
 struct CrashLabChild {
     static func main() {
-        registerBuiltInStores()
         let arguments = CommandLine.arguments
         do {
             switch (arguments.dropFirst().first, arguments.count) {
@@ -52,8 +51,8 @@ struct CrashLabChild {
     }
 
     private static func build(_ type: String, _ path: String, _ count: Int64) throws {
-        let store = try StoreRegistry.shared.create(
-            StoreURL(type: type, path: path), model: try CrashVersions.first())
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: path), model: try CrashVersions.first())
         try CrashVersions.commit(1...abs(count), to: store)
         let snapshot = try store.snapshot()
         try say("digest \(try snapshot.computeTally().digest)")
@@ -109,17 +108,19 @@ private struct Operation {
         (self.kind, self.source, self.store) = (kind, source, store)
     }
 
-    private func source(in directory: String) -> StoreURL { StoreURL(type: source, path: directory + "/source") }
-    private func store(in directory: String) -> StoreURL { StoreURL(type: store, path: directory + "/store") }
+    private func source(in directory: String) -> StoreLocation {
+        StoreLocation(type: source, path: directory + "/source")
+    }
+    private func store(in directory: String) -> StoreLocation { StoreLocation(type: store, path: directory + "/store") }
 
     func run(in directory: String, _ interruption: Interruption) throws {
         let (source, store) = (source(in: directory), store(in: directory))
         let manager = MigrationManager()
         switch kind {
         case .convert:
-            _ = try manager.convert(from: .url(source), to: .url(store), options: conversion(interruption))
+            _ = try manager.convert(from: .location(source), to: .location(store), options: conversion(interruption))
         case .replace:
-            try StoreRegistry.shared.type(named: store.type).replace(store, with: source, overwriting: true)
+            try StoreRegistry.standard.type(named: store.type).replace(store, with: source, overwriting: true)
         case .migrate, .migrateKeepingBackup:
             let options = MigrationOptions(
                 conversion: conversion(interruption), keepsBackup: kind == .migrateKeepingBackup)
@@ -131,7 +132,7 @@ private struct Operation {
         case .commit:
             let text = ProcessInfo.processInfo.environment["CRASHLAB_LAST_TRANSACTION"] ?? ""
             guard let last = Int64(text) else { throw StoreError(.invalidRequest, "no last transaction") }
-            let opened = try StoreRegistry.shared.open(store, options: StoreOptions(timeoutSeconds: 30))
+            let opened = try StoreRegistry.standard.open(store, options: StoreOptions(timeoutSeconds: 30))
             guard case .int(let number)? = try opened.metadata().userMetadata["transaction"] else {
                 throw StoreError(.corrupted, "the store does not say which transaction was the last")
             }
@@ -142,7 +143,7 @@ private struct Operation {
                 store, model: try CrashVersions.third(), options: throughVersions(interruption))
         case .migrateInto:
             _ = try manager.migrate(
-                from: .url(source), to: .url(store), model: try CrashVersions.third(),
+                from: .location(source), to: .location(store), model: try CrashVersions.third(),
                 options: throughVersions(interruption))
         }
     }
@@ -208,9 +209,9 @@ private struct Operation {
     }
 
     /// The digest of all that a store holds, which agrees with what it has recorded, after its structure was examined.
-    private func digest(of url: StoreURL, _ noun: String) throws -> String {
+    private func digest(of location: StoreLocation, _ noun: String) throws -> String {
         do {
-            let store = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 5))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))
             defer { try? store.close() }
             if let damage = try store.integrityFindings().first(where: { $0.severity == .damage }) {
                 throw StoreError(.corrupted, "\(damage)")

@@ -10,8 +10,7 @@ enum FileBackends {
     static let shared = names([.writing, .persistence, .file, .multipleProcesses])
 
     private static func names(_ capabilities: [StoreCapability]) -> [String] {
-        registerBuiltInStores()
-        return StoreRegistry.shared.all.filter { type in
+        return StoreRegistry.standard.all.filter { type in
             capabilities.allSatisfy { type.capabilities.contains($0) }
         }.map(\.name)
     }
@@ -28,7 +27,9 @@ final class Bench {
 
     deinit { try? FileManager.default.removeItem(at: directory) }
 
-    func url(_ type: String) -> StoreURL { StoreURL(type: type, path: directory.appendingPathComponent("store").path) }
+    func location(_ type: String) -> StoreLocation {
+        StoreLocation(type: type, path: directory.appendingPathComponent("store").path)
+    }
 }
 
 /// Seeds of random tests: printed, and set again through the environment to repeat a run.

@@ -1,14 +1,7 @@
 import Dispatch
 import Foundation
 import RoostCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import RoostSystem
 
 /// One run of a program that was built with the tests.
 final class Child {
@@ -19,8 +12,8 @@ final class Child {
     private var buffer: [UInt8] = []
 
     /// Starts `CrashChild`; `options` are those of the store's type, as `name=value`.
-    convenience init(_ mode: String, _ url: StoreURL, options: [String] = []) throws {
-        try self.init(program: "CrashChild", [mode, url.description] + options)
+    convenience init(_ mode: String, _ location: StoreLocation, options: [String] = []) throws {
+        try self.init(program: "CrashChild", [mode, location.description] + options)
     }
 
     /// Starts a program; it is found beside the test bundle, where both were built.

@@ -3,17 +3,11 @@ import Roost
 import RoostConformance
 import RoostCore
 import RoostMigration
+import RoostStores
+import RoostSystem
 import Testing
 
 @testable import RoostFiles
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("Concurrency", .serialized)
 struct ConcurrencyTests {
@@ -23,10 +17,10 @@ struct ConcurrencyTests {
         arguments: FileBackends.shared)
     func readingWhileWriting(type: String) throws {
         let bench = try Bench()
-        let url = bench.url(type)
-        let store = try StoreRegistry.shared.create(url, model: try CrashWorkload.model)
+        let location = bench.location(type)
+        let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model)
         defer { try? store.close() }
-        let processes = [try Child("read", url), try Child("read", url)]
+        let processes = [try Child("read", location), try Child("read", location)]
         for child in processes { _ = try #require(try child.number("ready"), "\(child.wait())") }
 
         let isOver = Mutex(false)
@@ -85,12 +79,12 @@ struct OneWriterTests {
     @Test("programs that open a JSON store while it is written see whole commits, and every one that was acknowledged")
     func reopening() throws {
         let bench = try Bench()
-        let url = bench.url("json")
+        let location = bench.location("json")
         var options = StoreOptions()
         // Every few commits write a new document.
         options.typeOptions["journalBytes"] = "20000"
-        let store = try StoreRegistry.shared.create(url, model: try CrashWorkload.model, options: options)
-        let children = [try Child("reopen", url), try Child("reopen", url)]
+        let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model, options: options)
+        let children = [try Child("reopen", location), try Child("reopen", location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         let total: Int64 = 150
         for number in 1...total { _ = try store.commit(try CrashWorkload.transaction(number)) }
@@ -119,33 +113,33 @@ struct OneWriterTests {
     )
     func secondWriter() throws {
         let bench = try Bench()
-        let url = bench.url("json")
-        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
-        let child = try Child("load", url)
+        let location = bench.location("json")
+        try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
+        let child = try Child("load", location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         for timeout in [0, 0.3] {
             let clock = ContinuousClock()
             let start = clock.now
             let error = #expect(throws: StoreError.self) {
-                _ = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: timeout))
+                _ = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: timeout))
             }
             #expect(error?.code == .busy)
             #expect(error?.message.contains("one writer") ?? false)
             #expect(clock.now - start >= .seconds(timeout * 0.8) && clock.now - start < .seconds(30))
         }
-        let reader = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
+        let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(CrashWorkload.number(in: try reader.metadata()) == 0)
         try reader.close()
         let next = ReaderThread {
-            let store = try StoreRegistry.shared.open(url, options: StoreOptions(timeoutSeconds: 600))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 600))
             let receipt = try store.commit(try CrashWorkload.transaction(1))
             try store.close()
-            return (Int64(receipt.generation), 1)
+            return (Int64(receipt.generation.number), 1)
         }
         child.kill()
         _ = child.wait()
         #expect(try next.result().count == 1)
-        let store = try StoreRegistry.shared.open(url)
+        let store = try StoreRegistry.standard.open(location)
         #expect(CrashWorkload.number(in: try store.metadata()) == 1)
         try store.close()
     }
@@ -153,9 +147,9 @@ struct OneWriterTests {
     @Test("many programs that update a JSON store one after the other all get their turn")
     func manyWriters() throws {
         let bench = try Bench()
-        let url = bench.url("json")
-        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
-        let children = [try Child("reserve-often", url), try Child("reserve-often", url)]
+        let location = bench.location("json")
+        try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
+        let children = [try Child("reserve-often", location), try Child("reserve-often", location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for child in children { try child.closeInput() }
         var keys: [Int64] = []
@@ -176,21 +170,21 @@ struct BusyReaderTests {
         arguments: FileBackends.all)
     func turns(type: String) throws {
         let bench = try Bench()
-        let url = bench.url(type)
-        let source = StoreURL(type: type, path: url.path + "-source")
-        for place in [url, source] {
-            try StoreRegistry.shared.create(place, model: try CrashWorkload.model).close()
+        let location = bench.location(type)
+        let source = StoreLocation(type: type, path: location.path + "-source")
+        for place in [location, source] {
+            try StoreRegistry.standard.create(place, model: try CrashWorkload.model).close()
         }
-        let children = try (0..<3).map { _ in try Child("reopen", url) }
+        let children = try (0..<3).map { _ in try Child("reopen", location) }
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         let options = ConversionOptions(overwrites: true, timeoutSeconds: 120)
         let total: Int64 = 12
         for number in 1...total {
-            let store = try StoreRegistry.shared.open(source)
+            let store = try StoreRegistry.standard.open(source)
             _ = try store.commit(try CrashWorkload.transaction(number))
             try store.close()
-            _ = try MigrationManager().convert(from: .url(source), to: .url(url), options: options)
-            if number.isMultiple(of: 3) { _ = try StoreMaintenance().compact(url, options: options) }
+            _ = try MigrationManager().convert(from: .location(source), to: .location(location), options: options)
+            if number.isMultiple(of: 3) { _ = try StoreMaintenance().compact(location, options: options) }
         }
         for child in children { try child.closeInput() }
         for child in children {
@@ -208,26 +202,27 @@ struct BusyReaderTests {
     func waiting(type: String) throws {
         for isConversion in [true, false] where isConversion || type != "sqlite" {
             let bench = try Bench()
-            let url = bench.url(type)
-            let source = StoreURL(type: type, path: url.path + "-source")
-            for place in [url, source] {
-                try StoreRegistry.shared.create(place, model: try CrashWorkload.model).close()
+            let location = bench.location(type)
+            let source = StoreLocation(type: type, path: location.path + "-source")
+            for place in [location, source] {
+                try StoreRegistry.standard.create(place, model: try CrashWorkload.model).close()
             }
-            let child = try Child("hold-reading", url)
+            let child = try Child("hold-reading", location)
             _ = try #require(try child.number("ready"), "\(child.wait())")
             @Sendable func run(_ timeout: Double) throws -> (last: Int64, count: Int) {
                 let options = ConversionOptions(overwrites: true, timeoutSeconds: timeout)
                 if isConversion {
-                    _ = try MigrationManager().convert(from: .url(source), to: .url(url), options: options)
+                    _ = try MigrationManager().convert(
+                        from: .location(source), to: .location(location), options: options)
                 } else {
-                    _ = try StoreMaintenance().compact(url, options: options)
+                    _ = try StoreMaintenance().compact(location, options: options)
                 }
                 return (0, 1)
             }
             let refusal = #expect(throws: StoreError.self) { try run(0) }
             #expect(refusal?.code == .busy)
             let waiting = ReaderThread { try run(600) }
-            try waitUntilRequested(url)
+            try waitUntilRequested(location)
             try child.closeInput()
             #expect(child.wait().status == 0)
             #expect(try waiting.result().count == 1)
@@ -235,8 +230,8 @@ struct BusyReaderTests {
     }
 
     /// Spins until another process waits for the exclusive lock.
-    private func waitUntilRequested(_ url: StoreURL) throws {
-        let file = try LockFile(forStoreAt: url.path, .store, isWritable: false)
+    private func waitUntilRequested(_ location: StoreLocation) throws {
+        let file = try LockFile(forStoreAt: location.path, .store, isWritable: false)
         while !file.isWaitedFor { sched_yield() }
     }
 }

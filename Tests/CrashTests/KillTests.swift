@@ -15,12 +15,12 @@ struct KillTests {
         print("kill on \(type): ROOST_KILL_SEED=\(seed)")
         var random = SeededGenerator(seed: seed)
         let bench = try Bench()
-        let url = bench.url(type)
-        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
+        let location = bench.location(type)
+        try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         var state = try CrashWorkload.State()
         for round in 1...50 {
             // A JSON store writes a new document every few commits then, so that it is killed in the middle of that too.
-            let child = try Child("commit", url, options: type == "json" ? ["journalBytes=9000"] : [])
+            let child = try Child("commit", location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")
             #expect(acked == state.number, "round \(round)")
@@ -35,7 +35,7 @@ struct KillTests {
             let (status, errors) = child.wait()
             #expect(status == -9, "round \(round): \(errors)")
 
-            let store = try StoreRegistry.shared.open(url)
+            let store = try StoreRegistry.standard.open(location)
             defer { try? store.close() }
             let found = CrashWorkload.number(in: try store.metadata())
             #expect(

@@ -3,24 +3,25 @@ import Roost
 import RoostConformance
 import RoostCore
 import RoostMigration
+import RoostStores
 import Testing
 
 /// Backing up and compacting while other processes write, and while somebody kills us.
 @Suite("Maintenance", .serialized)
 struct MaintenanceTests {
-    private func create(_ bench: Bench, _ type: String, transactions: Int64 = 0) throws -> StoreURL {
-        let url = bench.url(type)
-        let store = try StoreRegistry.shared.create(url, model: try CrashWorkload.model)
+    private func create(_ bench: Bench, _ type: String, transactions: Int64 = 0) throws -> StoreLocation {
+        let location = bench.location(type)
+        let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model)
         if transactions > 0 {
             for number in 1...transactions { _ = try store.commit(try CrashWorkload.transaction(number)) }
         }
         try store.close()
-        return url
+        return location
     }
 
     /// That the store holds exactly what the first `number` transactions make; gives its digest.
-    private func requireState(_ url: StoreURL, _ number: Int64?, _ when: String) throws -> Int64 {
-        let store = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
+    private func requireState(_ location: StoreLocation, _ number: Int64?, _ when: String) throws -> Int64 {
+        let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -45,23 +46,23 @@ struct MaintenanceTests {
     @Test("a backup is exactly one state while another process commits", arguments: FileBackends.all)
     func backupWhileWriting(type: String) throws {
         let bench = try Bench()
-        let url = try create(bench, type)
-        let child = try Child("commit", url)
+        let location = try create(bench, type)
+        let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
-        let backup = StoreURL(type: type, path: bench.directory.appendingPathComponent("backup").path)
+        let backup = StoreLocation(type: type, path: bench.directory.appendingPathComponent("backup").path)
         // Where only one process may write, this one has nothing open.
-        let original = FileBackends.shared.contains(type) ? try StoreRegistry.shared.open(url) : nil
-        let uuid = try StoreRegistry.shared.type(named: type)
-            .metadata(at: url, options: StoreOptions(isReadOnly: true)).storeUUID
+        let original = FileBackends.shared.contains(type) ? try StoreRegistry.standard.open(location) : nil
+        let uuid = try StoreRegistry.standard.type(named: type)
+            .metadata(at: location, options: StoreOptions(isReadOnly: true)).storeUUID
         for round in 1...8 {
             for _ in 0..<5 { acked = try #require(try child.number("acked"), "\(child.wait())") }
             // From the file, and from a store that is open here.
-            let source = original.flatMap { round % 2 == 0 ? .store($0) : nil } ?? ConversionEndpoint.url(url)
+            let source = original.flatMap { round % 2 == 0 ? .store($0) : nil } ?? ConversionEndpoint.location(location)
             let report = try StoreMaintenance().backUp(source, to: backup, options: ConversionOptions(overwrites: true))
             #expect(report.verified)
             let found = try requireState(backup, nil, "round \(round)")
             #expect(found >= acked, "round \(round)")
-            let copy = try StoreRegistry.shared.open(backup, options: StoreOptions(isReadOnly: true))
+            let copy = try StoreRegistry.standard.open(backup, options: StoreOptions(isReadOnly: true))
             #expect(try copy.metadata().storeUUID == uuid)
             try copy.close()
         }
@@ -69,7 +70,7 @@ struct MaintenanceTests {
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
         try original?.close()
-        #expect(try requireState(url, nil, "the original") >= acked)
+        #expect(try requireState(location, nil, "the original") >= acked)
         #expect(try litter(bench) == [])
     }
 
@@ -78,26 +79,26 @@ struct MaintenanceTests {
         arguments: FileBackends.all)
     func convertWhileWriting(type: String) throws {
         let bench = try Bench()
-        let url = try create(bench, type)
-        let child = try Child("commit", url)
+        let location = try create(bench, type)
+        let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
-        let copy = StoreURL(type: "sqlite", path: bench.directory.appendingPathComponent("copy").path)
-        let loaded = StoreURL(type: "sqlite", path: bench.directory.appendingPathComponent("loaded").path)
+        let copy = StoreLocation(type: "sqlite", path: bench.directory.appendingPathComponent("copy").path)
+        let loaded = StoreLocation(type: "sqlite", path: bench.directory.appendingPathComponent("loaded").path)
         let manager = MigrationManager()
         for round in 1...3 {
             for _ in 0..<3 { acked = try #require(try child.number("acked"), "\(child.wait())") }
             _ = try manager.convert(
-                from: .url(url), to: .url(copy), options: ConversionOptions(overwrites: true))
+                from: .location(location), to: .location(copy), options: ConversionOptions(overwrites: true))
             #expect(try requireState(copy, nil, "conversion \(round)") >= acked)
             let text = Mutex<[UInt8]>([])
-            let store = try StoreRegistry.shared.open(url, options: StoreOptions(isReadOnly: true))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             try manager.dump(store) { (bytes) throws(StoreError) in
                 let copy = copy bytes
                 text.withLock { $0 += copy }
             }
             try store.close()
             _ = try manager.load(
-                into: .url(loaded), from: "a dump", options: ConversionOptions(overwrites: true)
+                into: .location(loaded), from: "a dump", options: ConversionOptions(overwrites: true)
             ) { (buffer) throws(StoreError) in
                 text.withLock { text in
                     let count = min(buffer.count, text.count)
@@ -117,15 +118,15 @@ struct MaintenanceTests {
         arguments: FileBackends.all)
     func compactWhileWriting(type: String) throws {
         let bench = try Bench()
-        let url = try create(bench, type, transactions: 200)
-        let child = try Child("commit", url)
+        let location = try create(bench, type, transactions: 200)
+        let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         var wasDone = 0
         for _ in 0..<6 {
             acked = try #require(try child.number("acked"), "\(child.wait())")
             do throws(StoreError) {
                 let report = try StoreMaintenance().compact(
-                    url, options: ConversionOptions(timeoutSeconds: type == "sqlite" ? 60 : 0))
+                    location, options: ConversionOptions(timeoutSeconds: type == "sqlite" ? 60 : 0))
                 #expect(report.inPlace)
                 wasDone += 1
             } catch {
@@ -133,17 +134,18 @@ struct MaintenanceTests {
                 #if os(Linux)
                     #expect(error.message.contains("(CrashChild)"), "\(error)")
                 #endif
-                #expect(error.message.contains(url.path) && error.message.lowercased().contains("close"), "\(error)")
+                #expect(
+                    error.message.contains(location.path) && error.message.lowercased().contains("close"), "\(error)")
             }
         }
         #expect(wasDone == (type == "sqlite" ? 6 : 0))
         child.kill()
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
-        let found = try requireState(url, nil, "after \(acked)")
+        let found = try requireState(location, nil, "after \(acked)")
         #expect(found == acked || found == acked + 1)
-        #expect(try !StoreMaintenance().compact(url).inPlace)
-        _ = try requireState(url, found, "compacted")
+        #expect(try !StoreMaintenance().compact(location).inPlace)
+        _ = try requireState(location, found, "compacted")
         #expect(try litter(bench) == [])
     }
 
@@ -155,11 +157,11 @@ struct MaintenanceTests {
         let seed = seed(named: "ROOST_KILL_SEED")
         var random = SeededGenerator(seed: seed)
         let bench = try Bench()
-        let url = try create(bench, type, transactions: 60)
+        let location = try create(bench, type, transactions: 60)
         var state: Int64 = 60
-        let holder = isOpen ? try StoreRegistry.shared.open(url) : nil
+        let holder = isOpen ? try StoreRegistry.standard.open(location) : nil
         for round in 1...25 {
-            let child = try Child("compact", url)
+            let child = try Child("compact", location)
             _ = try #require(try child.number("ready"), "\(child.wait())")
             for _ in 0..<random.below(3) {
                 let line = try #require(child.line(), "round \(round), seed \(seed): \(child.wait())")
@@ -171,16 +173,16 @@ struct MaintenanceTests {
             child.kill()
             #expect(child.wait().status == -9)
             let when = "round \(round), seed \(seed)"
-            _ = try requireState(url, state, when)
+            _ = try requireState(location, state, when)
             // The next one goes on with it as if nothing had been.
-            let store = try holder ?? StoreRegistry.shared.open(url)
+            let store = try holder ?? StoreRegistry.standard.open(location)
             state += 1
             _ = try store.commit(try CrashWorkload.transaction(state))
             if holder == nil { try store.close() }
         }
         try holder?.close()
-        #expect(try !StoreMaintenance().compact(url).inPlace)
-        _ = try requireState(url, state, "at the end")
+        #expect(try !StoreMaintenance().compact(location).inPlace)
+        _ = try requireState(location, state, "at the end")
         #expect(try litter(bench) == [])
     }
 }

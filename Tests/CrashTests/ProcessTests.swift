@@ -7,17 +7,18 @@ import Testing
 /// What two processes at one store do to each other.
 @Suite("Processes", .serialized)
 struct ProcessTests {
-    private func open(_ url: StoreURL, timeout: Double = 0, mapSize: Int? = nil) throws -> any PersistentStore {
+    private func open(_ location: StoreLocation, timeout: Double = 0, mapSize: Int? = nil) throws -> any PersistentStore
+    {
         var options = StoreOptions(timeoutSeconds: timeout)
         if let mapSize { options.typeOptions["mapSize"] = "\(mapSize)" }
-        return try StoreRegistry.shared.open(url, options: options)
+        return try StoreRegistry.standard.open(location, options: options)
     }
 
     /// Creates a store whose files are closed again.
-    private func create(_ bench: Bench, _ type: String) throws -> StoreURL {
-        let url = bench.url(type)
-        try StoreRegistry.shared.create(url, model: try CrashWorkload.model).close()
-        return url
+    private func create(_ bench: Bench, _ type: String) throws -> StoreLocation {
+        let location = bench.location(type)
+        try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
+        return location
     }
 
     private func requireState(_ store: any PersistentStore, _ number: Int64) throws {
@@ -32,9 +33,9 @@ struct ProcessTests {
     func mapGrowth() throws {
         guard FileBackends.all.contains("lmdb") else { return }
         let bench = try Bench()
-        let url = try create(bench, "lmdb")
-        let store = try open(url, timeout: 5, mapSize: 1 << 20)
-        let child = try Child("commit", url)
+        let location = try create(bench, "lmdb")
+        let store = try open(location, timeout: 5, mapSize: 1 << 20)
+        let child = try Child("commit", location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         var acked: Int64 = 0
         while acked < 300 {
@@ -61,10 +62,10 @@ struct ProcessTests {
     func deadReader() throws {
         guard FileBackends.all.contains("lmdb") else { return }
         let bench = try Bench()
-        let url = try create(bench, "lmdb")
-        let store = try open(url)
+        let location = try create(bench, "lmdb")
+        let store = try open(location)
         for number in 1...Int64(30) { _ = try store.commit(try CrashWorkload.transaction(number)) }
-        let child = try Child("hold", url)
+        let child = try Child("hold", location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         child.kill()
         _ = child.wait()
@@ -84,10 +85,10 @@ struct ProcessTests {
         arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()
-        let url = try create(bench, type)
-        let store = try open(url, timeout: 0.2)
+        let location = try create(bench, type)
+        let store = try open(location, timeout: 0.2)
         _ = try store.commit(try CrashWorkload.transaction(1))
-        let child = try Child("load", url)
+        let child = try Child("load", location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         let clock = ContinuousClock()
         let start = clock.now
@@ -110,9 +111,9 @@ struct ProcessTests {
     @Test("two processes never get the same key", arguments: FileBackends.shared)
     func keys(type: String) throws {
         let bench = try Bench()
-        let url = try create(bench, type)
-        let store = try open(url, timeout: 20)
-        let children = [try Child("reserve", url), try Child("reserve", url)]
+        let location = try create(bench, type)
+        let store = try open(location, timeout: 20)
+        let children = [try Child("reserve", location), try Child("reserve", location)]
         var keys: [Int64] = []
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for child in children { try child.closeInput() }
@@ -133,11 +134,11 @@ struct ProcessTests {
         arguments: FileBackends.shared)
     func openings(type: String) throws {
         let bench = try Bench()
-        let url = try create(bench, type)
-        let children = [try Child("reopen", url), try Child("reopen", url)]
+        let location = try create(bench, type)
+        let children = [try Child("reopen", location), try Child("reopen", location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for number in 1...100 {
-            let store = try open(url, timeout: 60)
+            let store = try open(location, timeout: 60)
             _ = try store.commit(try CrashWorkload.transaction(Int64(number)))
             try store.close()
         }
@@ -149,7 +150,7 @@ struct ProcessTests {
             #expect(status == 0, "\(errors)")
             #expect(saw.last == "saw 100")
         }
-        let store = try open(url, timeout: 60)
+        let store = try open(location, timeout: 60)
         try requireState(store, 100)
         try store.close()
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostMigration
 
 /// The content of the stores in `Tests/Fixtures`.
 ///

@@ -21,17 +21,17 @@ struct KeptFileWriter {
 
     private func writeStores(of type: String, _ model: ManagedObjectModel) throws {
         let folder = try Folder()
-        let kind = try StoreRegistry.builtIn.type(named: type)
+        let kind = try StoreRegistry.standard.type(named: type)
         let commits = try KeptContent.commits(model)
-        let url = StoreURL(type: type, path: folder.file("unclosed"))
+        let location = StoreLocation(type: type, path: folder.file("unclosed"))
         var options = StoreOptions()
         options.storeUUID = KeptContent.storeUUID
-        let created = try kind.create(url, model: model, options: options)
+        let created = try kind.create(location, model: model, options: options)
         let version = try created.metadata().formatVersion
         _ = try created.commit(commits[0])
         try created.close()
         let directory = "\(type)-\(version)"
-        let store = try kind.open(url, options: StoreOptions())
+        let store = try kind.open(location, options: StoreOptions())
         for changes in commits.dropFirst() { _ = try store.commit(changes) }
         let isNew = !KeptFiles.exists("\(directory)/store")
         // What a process that ends now leaves.
@@ -42,7 +42,7 @@ struct KeptFileWriter {
         try store.close()
         try put(try folder.bytes("unclosed"), in: directory, as: "store")
 
-        let closed = try kind.open(url, options: StoreOptions(isReadOnly: true))
+        let closed = try kind.open(location, options: StoreOptions(isReadOnly: true))
         try put(try dump(closed).text, in: "dump-1", as: "content.jsonl")
         try closed.close()
     }

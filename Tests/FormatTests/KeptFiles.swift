@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostMigration
 
 /// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`,
 /// `dump-1`.
@@ -36,22 +37,22 @@ struct KeptStore: Sendable, CustomStringConvertible {
 
     var description: String { "\(type)-\(version)" }
     var kind: any PersistentStoreType {
-        get throws { try StoreRegistry.builtIn.type(named: type) }
+        get throws { try StoreRegistry.standard.type(named: type) }
     }
 
     /// Copies the store, and its log if it has one, into a directory and returns the URL of the
     /// copy.
-    func copy(_ name: String = "store", to folder: Folder) throws -> StoreURL {
+    func copy(_ name: String = "store", to folder: Folder) throws -> StoreLocation {
         for suffix in ["", "-wal", "-journal"] where KeptFiles.exists("\(self)/\(name)\(suffix)") {
             try FileManager.default.copyItem(
                 atPath: KeptFiles.path("\(self)/\(name)\(suffix)"), toPath: folder.file(name + suffix))
         }
-        return StoreURL(type: type, path: folder.file(name))
+        return StoreLocation(type: type, path: folder.file(name))
     }
 }
 
 /// The types whose stores are files that can be written.
-let fileTypes = StoreRegistry.builtIn.all
+let fileTypes = StoreRegistry.standard.all
     .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
 /// A directory of its own for one test.
@@ -85,7 +86,8 @@ func error(_ body: () throws -> Void) -> StoreError? {
 /// Returns the whole store as a dump.
 func dump(_ store: any PersistentStore) throws -> (text: [UInt8], digest: String) {
     let text = Text()
-    let digest = try MigrationManager(registry: .builtIn).dump(store) { bytes throws(StoreError) in text.append(bytes) }
+    let digest = try MigrationManager(registry: .standard).dump(store) { bytes throws(StoreError) in text.append(bytes)
+    }
     return (text.bytes, "\(digest)")
 }
 
@@ -93,7 +95,7 @@ func dump(_ store: any PersistentStore) throws -> (text: [UInt8], digest: String
 func load(_ bytes: [UInt8], into destination: ConversionEndpoint) throws {
     let source = Text()
     source.append(bytes)
-    _ = try MigrationManager(registry: .builtIn).load(into: destination, from: "a kept dump") {
+    _ = try MigrationManager(registry: .standard).load(into: destination, from: "a kept dump") {
         buffer throws(StoreError) in
         source.take(into: buffer)
     }

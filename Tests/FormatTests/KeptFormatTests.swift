@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostMigration
 import Testing
 
 @Suite("Stores that older programs wrote")
@@ -15,8 +16,8 @@ struct KeptFormatTests {
     private func loadKeptDump() throws -> any PersistentStore {
         var options = StoreOptions()
         options.storeUUID = KeptContent.storeUUID
-        let store = try StoreRegistry.builtIn.type(named: "memory").create(
-            StoreURL(type: "memory", path: ""), model: try KeptContent.model(), options: options)
+        let store = try StoreRegistry.standard.type(named: "memory").create(
+            StoreLocation(type: "memory", path: ""), model: try KeptContent.model(), options: options)
         try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .store(store))
         return store
     }
@@ -43,9 +44,9 @@ struct KeptFormatTests {
     @Test("are opened read-only, have every record and link, and do not change", arguments: readable)
     func reading(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy(to: folder)
+        let location = try kept.copy(to: folder)
         let before = try folder.bytes("store")
-        let store = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        let store = try kept.kind.open(location, options: StoreOptions(isReadOnly: true))
         try expectKeptContent(store)
         try store.close()
         #expect(try folder.bytes("store") == before)
@@ -55,8 +56,8 @@ struct KeptFormatTests {
     @Test("are opened for writing, take a commit, and are sound afterwards", arguments: readable)
     func writing(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy(to: folder)
-        let store = try kept.kind.open(url, options: StoreOptions(model: try KeptContent.model()))
+        let location = try kept.copy(to: folder)
+        let store = try kept.kind.open(location, options: StoreOptions(model: try KeptContent.model()))
         try expectKeptContent(store)
         // The last key of each hierarchy counts as used.
         let key = try store.reserveKeys(1, for: "Tag").lowerBound
@@ -73,7 +74,7 @@ struct KeptFormatTests {
         #expect(error { _ = try store.commit(changes) }?.code == .constraintViolation)
         try store.close()
 
-        let again = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        let again = try kept.kind.open(location, options: StoreOptions(isReadOnly: true))
         let snapshot = try again.snapshot()
         #expect(try snapshot.count(FetchRequest("Tag", where: .equal("number", 6))) == 1)
         #expect(try checkStore(again).filter { $0.severity == .damage } == [])
@@ -84,16 +85,16 @@ struct KeptFormatTests {
     @Test("have the commits of their log when they were not closed", arguments: unclosed)
     func leftoverLog(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy("unclosed", to: folder)
+        let location = try kept.copy("unclosed", to: folder)
         #expect(try folder.names().count == 2)
-        let reader = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        let reader = try kept.kind.open(location, options: StoreOptions(isReadOnly: true))
         try expectKeptContent(reader)
         try reader.close()
-        let writer = try kept.kind.open(url, options: StoreOptions())
+        let writer = try kept.kind.open(location, options: StoreOptions())
         try expectKeptContent(writer)
         try writer.close()
         #expect(try folder.names().filter { $0 != "unclosed.lock" } == ["unclosed"])
-        let closed = try kept.kind.open(url, options: StoreOptions(isReadOnly: true))
+        let closed = try kept.kind.open(location, options: StoreOptions(isReadOnly: true))
         try expectKeptContent(closed)
         try closed.close()
     }
@@ -101,10 +102,11 @@ struct KeptFormatTests {
     @Test("are converted into every type", arguments: readable)
     func converting(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy(to: folder)
+        let location = try kept.copy(to: folder)
         for type in fileTypes {
-            let destination = StoreURL(type: type, path: folder.file("new-\(type)"))
-            let report = try MigrationManager(registry: .builtIn).convert(from: .url(url), to: .url(destination))
+            let destination = StoreLocation(type: type, path: folder.file("new-\(type)"))
+            let report = try MigrationManager(registry: .standard).convert(
+                from: .location(location), to: .location(destination))
             #expect("\(report.digest)" == KeptFiles.digest)
         }
     }
@@ -112,10 +114,10 @@ struct KeptFormatTests {
     @Test("are refused by name where the format is too old, with the way out", arguments: unreadable)
     func tooOld(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy(to: folder)
+        let location = try kept.copy(to: folder)
         let before = try folder.bytes("store")
         for isReadOnly in [true, false] {
-            let refusal = error { try kept.kind.open(url, options: StoreOptions(isReadOnly: isReadOnly)).close() }
+            let refusal = error { try kept.kind.open(location, options: StoreOptions(isReadOnly: isReadOnly)).close() }
             #expect(refusal?.code == .unsupportedVersion)
             #expect(refusal?.message.contains("version \(kept.version); this program reads") == true)
             #expect(refusal?.message.contains("Dump it with the version of the program that wrote it") == true)
@@ -131,9 +133,10 @@ struct KeptFormatTests {
     func dumps() throws {
         let folder = try Folder()
         for type in fileTypes {
-            let url = StoreURL(type: type, path: folder.file(type))
-            try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .url(url))
-            let store = try StoreRegistry.builtIn.type(named: type).open(url, options: StoreOptions(isReadOnly: true))
+            let location = StoreLocation(type: type, path: folder.file(type))
+            try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .location(location))
+            let store = try StoreRegistry.standard.type(named: type).open(
+                location, options: StoreOptions(isReadOnly: true))
             try expectKeptContent(store)
             try store.close()
         }
@@ -163,8 +166,9 @@ struct KeptFormatTests {
     @Test("there is a kept store of each version that is written", arguments: fileTypes)
     func everyVersion(type: String) throws {
         let folder = try Folder()
-        let store = try StoreRegistry.builtIn.type(named: type).create(
-            StoreURL(type: type, path: folder.file("store")), model: try KeptContent.model(), options: StoreOptions())
+        let store = try StoreRegistry.standard.type(named: type).create(
+            StoreLocation(type: type, path: folder.file("store")), model: try KeptContent.model(),
+            options: StoreOptions())
         let version = try store.metadata().formatVersion
         try store.close()
         #expect(

@@ -1,5 +1,7 @@
 import Foundation
 import Roost
+import RoostMigration
+import RoostStores
 import Testing
 
 @Suite("What a newer program wrote")
@@ -63,24 +65,26 @@ struct NewerFormatTests {
     @Test("is refused by name and not changed: a store", arguments: newest)
     func store(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy(to: folder)
+        let location = try kept.copy(to: folder)
         let bytes = try raised(kept, try folder.bytes("store"))
         try folder.write(bytes, to: "store")
         for isReadOnly in [true, false] {
             let options = StoreOptions(isReadOnly: isReadOnly)
             expectRefusal(
-                error { try kept.kind.open(url, options: options).close() }, of: kept.version + 1, reading: kept.version
+                error { try kept.kind.open(location, options: options).close() }, of: kept.version + 1,
+                reading: kept.version
             )
             expectRefusal(
-                error { _ = try kept.kind.metadata(at: url, options: options) }, of: kept.version + 1,
+                error { _ = try kept.kind.metadata(at: location, options: options) }, of: kept.version + 1,
                 reading: kept.version)
         }
-        let manager = MigrationManager(registry: .builtIn)
+        let manager = MigrationManager(registry: .standard)
         expectRefusal(
-            error { _ = try manager.migrateInPlace(url, model: try KeptContent.nextModel()) }, of: kept.version + 1,
+            error { _ = try manager.migrateInPlace(location, model: try KeptContent.nextModel()) },
+            of: kept.version + 1,
             reading: kept.version)
         expectRefusal(
-            error { _ = try StoreMaintenance(registry: .builtIn).compact(url) }, of: kept.version + 1,
+            error { _ = try StoreMaintenance(registry: .standard).compact(location) }, of: kept.version + 1,
             reading: kept.version)
         #expect(try folder.bytes("store") == bytes)
     }
@@ -88,7 +92,7 @@ struct NewerFormatTests {
     @Test("is refused by name and not changed: a journal", arguments: newest.filter { $0.type == "json" })
     func journal(kept: KeptStore) throws {
         let folder = try Folder()
-        let url = try kept.copy("unclosed", to: folder)
+        let location = try kept.copy("unclosed", to: folder)
         var bytes = try folder.bytes("unclosed-journal")
         #expect(bytes[8] == 1)
         bytes[8] = 2
@@ -96,7 +100,7 @@ struct NewerFormatTests {
             64..<72, with: littleEndian(Array(bytes[0..<64]).withUnsafeBytes { RecordHash.bytes($0) }))
         try folder.write(bytes, to: "unclosed-journal")
         for isReadOnly in [true, false] {
-            let refusal = error { try kept.kind.open(url, options: StoreOptions(isReadOnly: isReadOnly)).close() }
+            let refusal = error { try kept.kind.open(location, options: StoreOptions(isReadOnly: isReadOnly)).close() }
             expectRefusal(refusal, of: 2, reading: 1)
         }
         #expect(try folder.bytes("unclosed-journal") == bytes)
@@ -109,7 +113,9 @@ struct NewerFormatTests {
         let newer = Array(text.replacingCharacters(in: range, with: "\"formatVersion\":2").utf8)
         let folder = try Folder()
         for type in fileTypes {
-            let refusal = error { try load(newer, into: .url(StoreURL(type: type, path: folder.file("store")))) }
+            let refusal = error {
+                try load(newer, into: .location(StoreLocation(type: type, path: folder.file("store"))))
+            }
             expectRefusal(refusal, of: 2, reading: 1)
             #expect(try folder.names() == [])
         }

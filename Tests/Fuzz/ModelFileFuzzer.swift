@@ -1,6 +1,7 @@
 import RoostCore
 
 @testable import RoostCoreData
+@testable import RoostMigration
 
 /// Called by libFuzzer with each file; a trap, more than ten seconds and more than 512 MiB are
 /// findings.

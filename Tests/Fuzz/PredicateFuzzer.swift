@@ -1,4 +1,5 @@
 import RoostCore
+import RoostQuery
 
 /// Called by libFuzzer with each text; a trap is a finding.
 ///

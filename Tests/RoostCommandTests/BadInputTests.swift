@@ -1,13 +1,8 @@
 import Foundation
 import Roost
 import RoostFiles
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Whatever is wrong with the input: one line on standard error, exit code 3, and nothing changed.
 @Suite("Bad input")
@@ -66,7 +61,7 @@ struct BadInputTests {
     func removedLockFile() throws {
         let place = try Workplace()
         try place.makeStore("lmdb", "store", objects: 50)
-        let store = try StoreRegistry.builtIn.open(StoreURL(type: "lmdb", path: place.file("store")))
+        let store = try StoreRegistry.standard.open(StoreLocation(type: "lmdb", path: place.file("store")))
         defer { try? store.close() }
         #expect(try place.roost("info", "store").code == 0)
         try FileManager.default.removeItem(atPath: place.file("store-lock"))

@@ -22,7 +22,8 @@ struct BatchCommandTests {
                 "Reader", relationships: [.toMany("cards", "Card", inverse: "reader", deleteRule: .deny)]),
             EntityDescription("Card", relationships: [.toOne("reader", "Reader", inverse: "cards")]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("library")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: place.file("library")), model: model)
         var changes = ChangeSet(model: model)
         for key in Int64(1)...3 {
             try changes.insert(ObjectID("Shelf", key), values: ["name": .string("shelf \(key)")])

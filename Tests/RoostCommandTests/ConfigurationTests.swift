@@ -140,13 +140,13 @@ struct ConfigurationTests {
     /// `ROOST_WRITE_DOCS=1` writes the table anew.
     @Test("has the options of every type in docs/configuration.md")
     func page() throws {
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/configuration.md")
-        let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        let text = String(decoding: try Data(contentsOf: location), as: UTF8.self)
         let title = "| type | option | value | default | what it does |\n|---|---|---|---|---|\n"
         let before = try #require(text.range(of: title)).upperBound
         let after = text[before...].range(of: "\n## ")?.lowerBound ?? text.endIndex
-        let rows = StoreRegistry.builtIn.all.flatMap { type in
+        let rows = StoreRegistry.standard.all.flatMap { type in
             type.optionDescriptions.isEmpty
                 ? ["| `\(type.name)` | – | | | |\n"]
                 : type.optionDescriptions.map {
@@ -155,7 +155,7 @@ struct ConfigurationTests {
         }
         let wanted = text[..<before] + rows.joined() + text[after...]
         if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil {
-            try Data(wanted.utf8).write(to: url)
+            try Data(wanted.utf8).write(to: location)
         } else {
             #expect(text == wanted)
         }

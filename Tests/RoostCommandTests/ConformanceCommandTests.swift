@@ -19,7 +19,7 @@ struct ConformanceCommandTests {
     }
 
     private static func faulty() throws -> any PersistentStoreType {
-        FaultyStoreType(try StoreRegistry.builtIn.type(named: "memory"), .dropsLastLink)
+        FaultyStoreType(try StoreRegistry.standard.type(named: "memory"), .dropsLastLink)
     }
 
     @Test("runs what a filter finds and prints a line for each check, then the counts")
@@ -88,7 +88,7 @@ struct ConformanceCommandTests {
         let json = try Self.run(arguments + ["--json"], on: [try Self.faulty()])
         #expect(json.code == .success && json.output.contains("\"excluded\" : \"drops = loses one\""))
         // For one of two types: the other one passes.
-        let types = [try Self.faulty(), try StoreRegistry.builtIn.type(named: "lmdb")]
+        let types = [try Self.faulty(), try StoreRegistry.standard.type(named: "lmdb")]
         let one = try Self.run(
             [types[0].name, "lmdb", "-f", "links.many-to-many", "-x", "\(types[0].name):links.many-to-many=why: so"],
             on: types)
@@ -132,7 +132,7 @@ struct ConformanceCommandTests {
     func cancelled() throws {
         var count = 0
         let error = #expect(throws: StoreError.self) {
-            try Self.run(["memory", "--filter=links"], on: [try StoreRegistry.builtIn.type(named: "memory")]) {
+            try Self.run(["memory", "--filter=links"], on: [try StoreRegistry.standard.type(named: "memory")]) {
                 count += 1
                 return count == 3
             }
@@ -150,7 +150,7 @@ struct ConformanceCommandTests {
     func cancelledReport(format: String, mark: String) throws {
         let parsed = try ParsedArguments(["memory", "--filter=links", format], for: .conformance)
         var count = 0
-        let run = try ConformanceRun(parsed, StoreRegistry.builtIn) {
+        let run = try ConformanceRun(parsed, StoreRegistry.standard) {
             count += 1
             return count == 2
         }
@@ -160,7 +160,7 @@ struct ConformanceCommandTests {
         #expect(output.contains(mark), "\(output)")
         #expect(output.contains("links"), "\(output)")
         let whole = try Self.run(
-            ["memory", "--filter=links.order", format], on: [try StoreRegistry.builtIn.type(named: "memory")])
+            ["memory", "--filter=links.order", format], on: [try StoreRegistry.standard.type(named: "memory")])
         #expect(whole.code == .success && (format == "--format=text" || !whole.output.contains(mark)))
     }
 

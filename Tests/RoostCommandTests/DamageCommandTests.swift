@@ -20,7 +20,8 @@ struct DamageCommandTests {
     /// Makes a store `notes`, a sound copy `sound`, and changes one letter of the text of Note/p3.
     private func makeStore(_ place: Workplace, _ type: String = "sqlite", damaged: Bool = true) throws {
         let model = try Self.model()
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
         for key in Int64(1)...9 {
             try changes.insert(
@@ -93,8 +94,8 @@ struct DamageCommandTests {
         // The tally of tags alone is changed: the objects themselves are as they were.
         var bytes = try place.bytes("notes")
         let model = try Self.model()
-        let store = try StoreRegistry.builtIn.open(
-            StoreURL(type: "sqlite", path: place.file("notes")), options: StoreOptions(isReadOnly: true))
+        let store = try StoreRegistry.standard.open(
+            StoreLocation(type: "sqlite", path: place.file("notes")), options: StoreOptions(isReadOnly: true))
         let tag = try #require(model.entity("Tag"))
         let sum = try #require(try store.snapshot().recordedTally()).entities[tag.number].sum
         try store.close()

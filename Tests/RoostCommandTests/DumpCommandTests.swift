@@ -1,11 +1,6 @@
 import Foundation
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("Dump and load commands")
 struct DumpCommandTests {

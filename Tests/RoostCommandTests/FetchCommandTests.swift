@@ -18,7 +18,8 @@ struct FetchCommandTests {
                 relationships: [.toOne("next", "Note")]),
             EntityDescription("Letter", superentity: "Note", attributes: [.init("stamp", .string)]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
         let texts: [Value] = [
             "plain", "", .null, "NULL", "\"NULL\"", "日本語のとても長い文章です", "line\nbreak\u{1B}[31m", "a,b \"c\"", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦",

@@ -1,13 +1,6 @@
 import Foundation
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("Other names of a store's file, and other programs' files beside it")
 struct ForeignFileCommandTests {

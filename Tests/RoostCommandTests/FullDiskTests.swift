@@ -1,3 +1,5 @@
+import RoostCore
+
 #if os(Linux)
     import Foundation
     import Roost
@@ -80,23 +82,24 @@
         func together(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(place, type)
-            let url = StoreURL(type: type, path: "\(disk.path)/s")
+            let location = StoreLocation(type: type, path: "\(disk.path)/s")
             let readers = try (0..<3).map { _ in
-                try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true, timeoutSeconds: 5))
+                try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true, timeoutSeconds: 5))
             }
-            let info = try place.roost("info", "\(url)", "--timeout=5")
+            let info = try place.roost("info", "\(location)", "--timeout=5")
             #expect(info.code == 0, "\(info)")
             if type == "sqlite" {
                 disk.makeRoom()
-                let update = try place.roost("update", "\(url)", "Track", "--set=title = \"x\"", "--yes", "--timeout=0")
+                let update = try place.roost(
+                    "update", "\(location)", "Track", "--set=title = \"x\"", "--yes", "--timeout=0")
                 #expect(update.code == 3, "\(update)")
             }
             for reader in readers { try reader.close() }
             #expect(try disk.names() == ["s"])
             disk.makeRoom()
-            let update = try place.roost("update", "\(url)", "Track", "--set=title = \"x\"", "--yes")
+            let update = try place.roost("update", "\(location)", "Track", "--set=title = \"x\"", "--yes")
             #expect(update.code == 0, "\(update)")
-            #expect(try place.roost("check", "\(url)").code == 0)
+            #expect(try place.roost("check", "\(location)").code == 0)
         }
 
         @Test("is refused to writers, which leave nothing beside it", arguments: Workplace.fileTypes)
@@ -144,8 +147,8 @@
                         names == (result.code == 0 ? ["s"] : []),
                         "\(kilobytes) KB, \(arguments): \(names), \(result.errors)")
                     if result.code == 0 {
-                        try StoreRegistry.builtIn.type(named: type).destroy(
-                            StoreURL(type: type, path: "\(disk.path)/s"))
+                        try StoreRegistry.standard.type(named: type).destroy(
+                            StoreLocation(type: type, path: "\(disk.path)/s"))
                     }
                 }
             }
@@ -158,8 +161,8 @@
         func leftoverLog() throws {
             let place = try Workplace()
             let disk = try makeDisk(place, "sqlite", fills: false)
-            let url = StoreURL(type: "sqlite", path: place.file("a"))
-            let store = try StoreRegistry.builtIn.open(url)
+            let location = StoreLocation(type: "sqlite", path: place.file("a"))
+            let store = try StoreRegistry.standard.open(location)
             var changes = ChangeSet(model: store.model)
             changes.userMetadata["x"] = .some(.int(1))
             _ = try store.commit(changes)

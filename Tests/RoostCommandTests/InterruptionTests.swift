@@ -1,11 +1,6 @@
 import Foundation
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A conversion that is ended from outside at random instants.
 @Suite("An interrupted conversion", .serialized)

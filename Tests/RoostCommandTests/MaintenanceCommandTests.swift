@@ -1,12 +1,7 @@
 import Foundation
 import Roost
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("roost backup and roost compact", .serialized)
 struct MaintenanceCommandTests {
@@ -34,7 +29,7 @@ struct MaintenanceCommandTests {
         }
         #expect(try place.roost("check", "a").code == 0)
 
-        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("b")))
+        let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
         changes.deletes = (1...1500).map { .init(ObjectID("Track", Int64($0)), version: 1) }
         _ = try store.commit(changes)

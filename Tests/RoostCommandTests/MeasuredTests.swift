@@ -54,13 +54,13 @@ struct MeasuredTests {
             .deletingLastPathComponent()
         let results = try JSONDecoder().decode(
             Results.self, from: Data(contentsOf: root.appendingPathComponent("Benchmarks/Results/latest.json")))
-        let url = root.appendingPathComponent("README.md")
-        let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        let location = root.appendingPathComponent("README.md")
+        let text = String(decoding: try Data(contentsOf: location), as: UTF8.self)
         let start = try #require(text.range(of: Self.beginning)).upperBound
         let stop = try #require(text[start...].range(of: Self.end)).lowerBound
         let wanted = try text[..<start] + Self.section(results) + text[stop...]
         if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil {
-            try Data(wanted.utf8).write(to: url)
+            try Data(wanted.utf8).write(to: location)
         } else {
             // The two texts are long; which one is right is not the question.
             let isCurrent = text == wanted

@@ -42,7 +42,8 @@ struct MigrateCommandTests {
 
     private func makeStore(_ place: Workplace, _ type: String, version: String = "Notes", count: Int = 5) throws {
         let model = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: version).model
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("notes")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: place.file("notes")), model: model)
         var changes = ChangeSet(model: model)
         let colour = ["Notes": "colour", "Notes 2": "hexColour"][version] ?? "paint"
         for key in 1...count {

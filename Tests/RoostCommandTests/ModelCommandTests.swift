@@ -213,7 +213,7 @@ struct ModelCommandTests {
         try writeBundle(place, "Wallet", "Multi", "Multi_v2")
         let model = try ModelFile.read(place.file("W.xcdatamodeld"), version: "Wallet").model
         for name in ["a", "b"] {
-            try StoreRegistry.builtIn.create(StoreURL(type: "json", path: place.file(name)), model: model).close()
+            try StoreRegistry.standard.create(StoreLocation(type: "json", path: place.file(name)), model: model).close()
         }
         let target = "--to=W.xcdatamodeld@Multi_v2"
         let stated = try place.roost("migrate", "a", target, "--versions=Wallet,Multi", "--in-place", "--json")
@@ -231,7 +231,7 @@ struct ModelCommandTests {
         let place = try Workplace()
         try writeBundle(place, "W", "W 2", "W 3")
         let model = try ModelFile.read(place.file("W.xcdatamodeld"), version: "W 2").model
-        try StoreRegistry.builtIn.create(StoreURL(type: type, path: place.file("store")), model: model).close()
+        try StoreRegistry.standard.create(StoreLocation(type: type, path: place.file("store")), model: model).close()
         let info = try place.roost("info", "\(type):store", "--model=W.xcdatamodeld", "--json")
         #expect(info.code == 0, "\(info.errors)")
         #expect((try info.json()["model"] as? [String: Any])?["versionHashRecipe"] as? Int == 2)

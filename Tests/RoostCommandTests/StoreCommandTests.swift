@@ -61,7 +61,7 @@ struct StoreCommandTests {
         let place = try Workplace()
         try place.makeStore(type, "a")
         try place.makeStore(type, "b")
-        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("b")))
+        let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
         changes.deletes = [.init(ObjectID("Genre", 3), version: 1)]
         try changes.update(ObjectID("Playlist", 2), version: 1, values: ["name": "secret value"])
@@ -83,7 +83,7 @@ struct StoreCommandTests {
     func violations(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
-        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: place.file("a")))
+        let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("a")))
         var changes = ChangeSet(model: store.model)
         changes.deletes = [.init(ObjectID("Album", 5), version: 1)]
         _ = try store.commit(changes)

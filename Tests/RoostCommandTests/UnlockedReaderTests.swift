@@ -19,7 +19,7 @@ import Testing
         func log() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", "live", objects: 20)
-            let store = try StoreRegistry.builtIn.open(StoreURL(type: "sqlite", path: place.file("live")))
+            let store = try StoreRegistry.standard.open(StoreLocation(type: "sqlite", path: place.file("live")))
             var log: [UInt8] = []
             for key in Int64(1001)...1004 {
                 var changes = ChangeSet(model: store.model)

@@ -107,11 +107,11 @@ struct UsageTests {
     /// `ROOST_WRITE_DOCS=1` writes the page anew.
     @Test("is documented in docs/command-line.md as the help has it")
     func page() throws {
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/command-line.md")
         let text = Help.page(RoostTool.commands)
-        if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil { try Data(text.utf8).write(to: url) }
-        #expect(String(decoding: try Data(contentsOf: url), as: UTF8.self) == text)
+        if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil { try Data(text.utf8).write(to: location) }
+        #expect(String(decoding: try Data(contentsOf: location), as: UTF8.self) == text)
     }
 
     /// With the demonstration's stores in the places that they name; what would change the stores only tells.

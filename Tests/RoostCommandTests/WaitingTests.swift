@@ -1,15 +1,10 @@
 import Foundation
 import Roost
 import RoostMigration
+import RoostSystem
 import Testing
 
 @testable import RoostFiles
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Commands that need a store alone, while this process has it open.
 @Suite("A command that waits for a store in use", .serialized)
@@ -44,8 +39,9 @@ struct WaitingTests {
 
     /// Opens the store `a` as a reader does.
     private func hold(_ place: Workplace, _ type: String) throws -> any PersistentStore {
-        try StoreRegistry.builtIn.open(
-            StoreURL(type: type, path: place.file("a")), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0))
+        try StoreRegistry.standard.open(
+            StoreLocation(type: type, path: place.file("a")), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0)
+        )
     }
 
     /// Spins until a command says that it waits for the store `a`, or ends.
@@ -128,8 +124,8 @@ struct WaitingTests {
     @Test("a second update of a JSON store waits for the first", .enabled(if: Workplace.fileTypes.contains("json")))
     func jsonWriter() throws {
         let place = try makePlace("json")
-        let url = StoreURL(type: "json", path: place.file("a"))
-        let held = try StoreRegistry.builtIn.open(url, options: StoreOptions(timeoutSeconds: 0))
+        let location = StoreLocation(type: "json", path: place.file("a"))
+        let held = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 0))
         let update = ["update", "a", "Track", "--set=title = \"x\"", "--yes", "--quiet"]
         try place.start(update + ["--timeout=0"]).wait().expectError(3, containing: "one writer")
         let runs = try (0..<3).map { _ in try place.start(update + ["--timeout=600"]) }

@@ -1,7 +1,8 @@
+import RoostCore
+
 #if SQLite
     import CSQLite
     import Foundation
-    import RoostCore
     @testable import RoostCoreData
     import Testing
 
@@ -54,7 +55,7 @@
         func open(_ model: ManagedObjectModel?, closing: Bool = true) throws -> CoreDataStore {
             if closing { close() }
             let store = try CoreDataStoreType().open(
-                StoreURL(type: "coredata", path: path), options: StoreOptions(model: model))
+                StoreLocation(type: "coredata", path: path), options: StoreOptions(model: model))
             return try #require(store as? CoreDataStore)
         }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostMigration
 import Testing
 
 @testable import RoostCoreData

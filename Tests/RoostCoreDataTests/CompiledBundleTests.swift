@@ -28,9 +28,10 @@ func compiledModel(_ entity: String, _ attributes: [(name: String, type: Int64)]
 
 extension TemporaryDirectory {
     func write(_ bytes: [UInt8], to name: String) throws {
-        let url = URL(fileURLWithPath: file(name))
-        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(bytes).write(to: url)
+        let location = URL(fileURLWithPath: file(name))
+        try FileManager.default.createDirectory(
+            at: location.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: location)
     }
 }
 

@@ -1,9 +1,11 @@
+import RoostCore
+
+@testable import RoostMigration
+
 #if SQLite
     import Foundation
     import Roost
-    import RoostCore
     @testable import RoostCoreData
-    import RoostMigration
     import Testing
 
     @Suite("Core Data stores")
@@ -100,19 +102,21 @@
             try files.directory.write(
                 "<model><entity name=\"Item\"><attribute name=\"n\" optional=\"YES\" attributeType=\"Integer 64\"/><attribute name=\"s\" optional=\"YES\" attributeType=\"String\"/></entity></model>",
                 to: "M.xcdatamodel/contents")
-            let url = StoreURL(type: "coredata", path: files.path)
+            let location = StoreLocation(type: "coredata", path: files.path)
             let store = try CoreDataStoreType().open(
-                url, options: StoreOptions(typeOptions: ["model": files.directory.file("M.xcdatamodel")]))
+                location, options: StoreOptions(typeOptions: ["model": files.directory.file("M.xcdatamodel")]))
             #expect(try store.snapshot().objects("Item").count == 3)
             #expect(
-                try failure { try CoreDataStoreType().open(url, options: StoreOptions(typeOptions: ["modell": "x"])) }
-                    .message.contains("'model'"))
+                try failure {
+                    try CoreDataStoreType().open(location, options: StoreOptions(typeOptions: ["modell": "x"]))
+                }
+                .message.contains("'model'"))
         }
 
         @Test("of some models those fit a file without one that leave nothing of it over and miss nothing")
         func fittingModels() throws {
             let files = try Self.store()
-            let url = StoreURL(type: "coredata", path: files.path)
+            let location = StoreLocation(type: "coredata", path: files.path)
             func model(_ attributes: [AttributeDescription], _ more: [EntityDescription] = []) throws
                 -> ManagedObjectModel
             {
@@ -126,11 +130,12 @@
             ]
             files.close()
             let type = CoreDataStoreType()
-            #expect(try type.fittingModels(among: models, storeAt: url, options: StoreOptions()) == [1])
-            #expect(try type.fittingModels(among: [], storeAt: url, options: StoreOptions()) == [])
+            #expect(try type.fittingModels(among: models, storeAt: location, options: StoreOptions()) == [1])
+            #expect(try type.fittingModels(among: [], storeAt: location, options: StoreOptions()) == [])
             // What has a model, or is told one, is not asked.
             #expect(
-                try type.fittingModels(among: models, storeAt: url, options: StoreOptions(typeOptions: ["model": "M"]))
+                try type.fittingModels(
+                    among: models, storeAt: location, options: StoreOptions(typeOptions: ["model": "M"]))
                     == nil)
             let cache = AppleStore.hex(deflateStored(sampleArchive()))
             let cached = try Self.store(
@@ -138,11 +143,11 @@
             cached.close()
             #expect(
                 try type.fittingModels(
-                    among: models, storeAt: StoreURL(type: "coredata", path: cached.path), options: StoreOptions())
+                    among: models, storeAt: StoreLocation(type: "coredata", path: cached.path), options: StoreOptions())
                     == nil)
             let error = try failure {
                 _ = try type.fittingModels(
-                    among: models, storeAt: StoreURL(type: "coredata", path: files.path + "-no"),
+                    among: models, storeAt: StoreLocation(type: "coredata", path: files.path + "-no"),
                     options: StoreOptions())
             }
             #expect(error.code == .notFound)
@@ -152,7 +157,7 @@
         func sourceVersion() throws {
             let files = try Self.store()
             files.close()
-            let url = StoreURL(type: "coredata", path: files.path)
+            let location = StoreLocation(type: "coredata", path: files.path)
             let right = try Self.model()
             let old = try #require(right.entity("Item")).attributes
             func version(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
@@ -163,12 +168,13 @@
                 .init("v0", try version([AttributeDescription("gone", .string)])), .init("v1", right),
                 .init("v2", new),
             ])
-            let manager = MigrationManager(registry: .builtIn)
-            let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: files.directory.file("new")))
+            let manager = MigrationManager(registry: .standard)
+            let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("new")))
             var options = MigrationOptions(history: history)
             #expect(
-                try manager.planMigration(from: .url(url), to: target, model: new, options: options).refusals == [])
-            let report = try manager.migrate(from: .url(url), to: target, model: new, options: options)
+                try manager.planMigration(from: .location(location), to: target, model: new, options: options).refusals
+                    == [])
+            let report = try manager.migrate(from: .location(location), to: target, model: new, options: options)
             #expect(report.objects == 3 && report.verified)
             // Where several fit that do not store the same, nobody guesses.
             let wider = try version(
@@ -178,20 +184,22 @@
                     return attribute
                 })
             options.history = try ModelHistory([.init("v1", right), .init("v1b", wider), .init("v2", new)])
-            let other = ConversionEndpoint.url(StoreURL(type: "sqlite", path: files.directory.file("other")))
+            let other = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("other")))
             let error = try failure {
-                _ = try manager.migrate(from: .url(url), to: other, model: new, options: options)
+                _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
             }
             #expect(error.code == .invalidRequest && error.message.contains("'v1', 'v1b'"), "\(error)")
-            let refusals = try manager.planMigration(from: .url(url), to: other, model: new, options: options).refusals
+            let refusals = try manager.planMigration(from: .location(location), to: other, model: new, options: options)
+                .refusals
             #expect(refusals == [error.message])
             options.conversion.sourceModel = right
-            _ = try manager.migrate(from: .url(url), to: other, model: new, options: options)
+            _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
             // Without a version that fits, the store's own refusal stands.
             options = MigrationOptions(history: try ModelHistory([.init("v2", new)]))
             let unknown = try failure {
                 _ = try manager.migrate(
-                    from: .url(url), to: .url(StoreURL(type: "sqlite", path: files.directory.file("third"))),
+                    from: .location(location),
+                    to: .location(StoreLocation(type: "sqlite", path: files.directory.file("third"))),
                     model: new,
                     options: options)
             }
@@ -248,9 +256,9 @@
                 "1 references of 'Pet.owner' lead to objects that do not exist; they are read as null.",
                 "1 values of 'Pet.photo' are in data files that are not beside the store; they are read as null.",
             ]
-            let manager = MigrationManager(registry: .builtIn)
-            let destination = ConversionEndpoint.url(
-                StoreURL(type: "sqlite", path: files.directory.file("converted.sqlite")))
+            let manager = MigrationManager(registry: .standard)
+            let destination = ConversionEndpoint.location(
+                StoreLocation(type: "sqlite", path: files.directory.file("converted.sqlite")))
             let plan = try manager.plan(from: .store(opened.store), to: destination)
             #expect(plan.warnings == expected)
             let report = try manager.convert(from: .store(opened.store), to: destination)
@@ -267,7 +275,7 @@
             let model = try Self.model()
             let error = try failure {
                 try CoreDataStoreType().open(
-                    StoreURL(type: "coredata", path: copy), options: StoreOptions(model: model))
+                    StoreLocation(type: "coredata", path: copy), options: StoreOptions(model: model))
             }
             #expect(error.code == .corrupted)
         }
@@ -283,10 +291,10 @@
             data.replaceSubrange(data.count - page + 3..<data.count - page + 5, with: [0, 0])
             let copy = files.directory.file("damaged.sqlite")
             try data.write(to: URL(fileURLWithPath: copy))
-            let manager = MigrationManager(registry: .builtIn)
-            let source = ConversionEndpoint.url(StoreURL(type: "coredata", path: copy))
-            let destination = ConversionEndpoint.url(
-                StoreURL(type: "sqlite", path: files.directory.file("converted.sqlite")))
+            let manager = MigrationManager(registry: .standard)
+            let source = ConversionEndpoint.location(StoreLocation(type: "coredata", path: copy))
+            let destination = ConversionEndpoint.location(
+                StoreLocation(type: "sqlite", path: files.directory.file("converted.sqlite")))
             var options = ConversionOptions(sourceModel: model)
             #expect(
                 try failure { try manager.convert(from: source, to: destination, options: options) }.code == .corrupted)
@@ -309,11 +317,12 @@
         @Test("nothing can be written")
         func writing() throws {
             let opened = try Self.store().opened(try Self.model())
-            let (type, url) = (CoreDataStoreType(), StoreURL(type: "coredata", path: opened.files.path))
+            let (type, location) = (CoreDataStoreType(), StoreLocation(type: "coredata", path: opened.files.path))
             let model = try Self.model()
-            #expect(try failure { try type.create(url, model: model, options: StoreOptions()) }.code == .unsupported)
-            #expect(try failure { try type.destroy(url) }.code == .unsupported)
-            #expect(try failure { try type.replace(url, with: url, overwriting: true) }.code == .unsupported)
+            #expect(
+                try failure { try type.create(location, model: model, options: StoreOptions()) }.code == .unsupported)
+            #expect(try failure { try type.destroy(location) }.code == .unsupported)
+            #expect(try failure { try type.replace(location, with: location, overwriting: true) }.code == .unsupported)
             #expect(try failure { try opened.store.commit(ChangeSet(model: model)) }.code == .unsupported)
             #expect(try failure { try opened.store.reserveKeys(1, for: "Item") }.code == .unsupported)
             #expect(try failure { try opened.store.bulkLoader(BulkLoadOptions()) }.code == .unsupported)
@@ -365,7 +374,8 @@
             try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: copy.path)
             defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: copy.path) }
             let store = try CoreDataStoreType().open(
-                StoreURL(type: "coredata", path: copy.file("W.sqlite")), options: StoreOptions(model: try Self.model()))
+                StoreLocation(type: "coredata", path: copy.file("W.sqlite")),
+                options: StoreOptions(model: try Self.model()))
             let snapshot = try store.snapshot()
             #expect(try snapshot.objects("Item").count == 3)
             #expect(try contents(copy.path).keys.sorted() == ["W.sqlite", "W.sqlite-wal"])
@@ -386,7 +396,7 @@
             try FileManager.default.linkItem(atPath: copy.file("W.sqlite"), toPath: copy.file("other"))
             func count(_ name: String, acceptsLinks: Bool = false) throws -> Int {
                 let store = try CoreDataStoreType().open(
-                    StoreURL(type: "coredata", path: copy.file(name)),
+                    StoreLocation(type: "coredata", path: copy.file(name)),
                     options: StoreOptions(model: try Self.model(), acceptsLinks: acceptsLinks))
                 defer { try? store.close() }
                 return try store.snapshot().objects("Item").count
@@ -419,7 +429,7 @@
                 }
                 let error = #expect(throws: StoreError.self) {
                     try CoreDataStoreType().open(
-                        StoreURL(type: "coredata", path: copy.file("W.sqlite")),
+                        StoreLocation(type: "coredata", path: copy.file("W.sqlite")),
                         options: StoreOptions(model: try Self.model()))
                 }
                 #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
@@ -440,7 +450,8 @@
             }
             let before = try contents(copy.path)
             let store = try CoreDataStoreType().open(
-                StoreURL(type: "coredata", path: copy.file("J.sqlite")), options: StoreOptions(model: try Self.model()))
+                StoreLocation(type: "coredata", path: copy.file("J.sqlite")),
+                options: StoreOptions(model: try Self.model()))
             #expect(
                 try store.snapshot().objects("Item") == [
                     1: ["n": .int(10), "s": "a"], 2: ["n": .int(20), "s": "b"], 42: [:],
@@ -483,7 +494,7 @@
             func code(_ name: String) throws -> StoreError.Code {
                 try failure {
                     try type.open(
-                        StoreURL(type: "coredata", path: directory.file(name)),
+                        StoreLocation(type: "coredata", path: directory.file(name)),
                         options: StoreOptions(model: try Self.model()))
                 }.code
             }

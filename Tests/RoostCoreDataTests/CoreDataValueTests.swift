@@ -1,6 +1,7 @@
+import RoostCore
+
 #if SQLite
     import Foundation
-    import RoostCore
     @testable import RoostCoreData
     import Testing
 

@@ -7,9 +7,9 @@ enum Corpus {
     /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
     static let path: String = {
         if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
-        var url = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { url.deleteLastPathComponent() }
-        return url.appendingPathComponent("shared/corpus").standardizedFileURL.path
+        var location = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { location.deleteLastPathComponent() }
+        return location.appendingPathComponent("shared/corpus").standardizedFileURL.path
     }()
 
     static let isPresent = FileManager.default.fileExists(atPath: path + "/_derived/stores.json")
@@ -86,9 +86,10 @@ final class TemporaryDirectory: Sendable {
     func file(_ name: String) -> String { path + "/" + name }
 
     func write(_ text: String, to name: String) throws {
-        let url = URL(fileURLWithPath: file(name))
-        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: url)
+        let location = URL(fileURLWithPath: file(name))
+        try FileManager.default.createDirectory(
+            at: location.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: location)
     }
 }
 

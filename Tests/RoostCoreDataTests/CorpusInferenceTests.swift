@@ -1,6 +1,7 @@
 import Foundation
 import RoostCore
 import RoostCoreData
+import RoostMigration
 import Testing
 
 /// Two versions of a model of the corpus, one behind the other.

@@ -1,6 +1,8 @@
 import Foundation
 import RoostCore
 import RoostCoreData
+import RoostMigration
+import RoostQuery
 import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))

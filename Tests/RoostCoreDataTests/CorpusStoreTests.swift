@@ -1,6 +1,7 @@
+import RoostCore
+
 #if SQLite
     import Foundation
-    import RoostCore
     @testable import RoostCoreData
     import Testing
 
@@ -14,7 +15,8 @@
             if !holdsModel, let model = facts.exactModels.first {
                 options.typeOptions["model"] = Corpus.path + "/" + model
             }
-            let store = try CoreDataStoreType().open(StoreURL(type: "coredata", path: facts.fullPath), options: options)
+            let store = try CoreDataStoreType().open(
+                StoreLocation(type: "coredata", path: facts.fullPath), options: options)
             return try #require(store as? CoreDataStore)
         }
 
@@ -81,7 +83,7 @@
         @Test("the model in a store is the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(
-                StoreURL(type: "coredata", path: Corpus.path + "/" + pair.store), options: StoreOptions()
+                StoreLocation(type: "coredata", path: Corpus.path + "/" + pair.store), options: StoreOptions()
             ).model
             let file = try CoreDataModelReader.read(at: Corpus.path + "/" + pair.model).model
             let others = try pair.all.map { try CoreDataModelReader.read(at: Corpus.path + "/" + $0).model }
@@ -106,7 +108,7 @@
             let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             let entities = try #require(json["entities"] as? [String: [String: Any]])
             let model = try CoreDataStoreType().open(
-                StoreURL(type: "coredata", path: Corpus.path + "/" + path), options: StoreOptions()
+                StoreLocation(type: "coredata", path: Corpus.path + "/" + path), options: StoreOptions()
             ).model
             #expect(Set(entities.keys) == Set(model.entities.map(\.name.text)))
             for (name, facts) in entities {

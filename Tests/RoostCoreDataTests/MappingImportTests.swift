@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostCore
 import RoostCoreData
+import RoostMigration
 import Testing
 
 @Suite("Import of mapping models")

@@ -1,7 +1,8 @@
+import RoostCore
+
 #if SQLite
     import Foundation
     import Roost
-    import RoostCore
     @testable import RoostCoreData
     import Testing
 
@@ -17,7 +18,7 @@
         ) throws -> any PersistentStore {
             files.close()
             return try CoreDataStoreType().open(
-                StoreURL(type: "coredata", path: files.path),
+                StoreLocation(type: "coredata", path: files.path),
                 options: StoreOptions(
                     typeOptions: ["model": model].merging(version.map { ["modelVersion": $0] } ?? [:]) { $1 }))
         }
@@ -68,7 +69,7 @@
             #expect(try store.snapshot().objects("Note")[1]?["stars"] == .int(5))
             #expect(try failure { try Self.open(files, path, version: "N 3") }.code == .modelMismatch)
             // For programs, and without a look at the tables by them.
-            let description = PersistentStoreDescription(StoreURL(type: "coredata", path: files.path))
+            let description = PersistentStoreDescription(StoreLocation(type: "coredata", path: files.path))
             #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
         }
 
@@ -136,12 +137,12 @@
             let path = try Self.writeBundle(
                 to: directory, [("N 3", Self.title + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title)])
             let old = try ModelFile.read(path, version: "N 2").model
-            let url = StoreURL(type: type, path: directory.file("notes"))
-            try StoreRegistry.builtIn.create(url, model: old).close()
-            #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(url)).model == old)
+            let location = StoreLocation(type: type, path: directory.file("notes"))
+            try StoreRegistry.standard.create(location, model: old).close()
+            #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(location)).model == old)
             // Of a store that is not there, and one of another model, the current one.
             let current = try ModelFile.read(path).model
-            let none = StoreURL(type: type, path: directory.file("none"))
+            let none = StoreLocation(type: type, path: directory.file("none"))
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(none)).model == current)
         }
     }

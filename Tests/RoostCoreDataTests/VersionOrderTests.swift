@@ -222,15 +222,15 @@ struct VersionOrderTests {
             let path = try writeBundle(Self.made)
             let last = "MultiassetUserDataModel_v11"
             let old = try model(path, "UserDataModel")
-            let source = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+            let source = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
             var changes = ChangeSet(model: old)
             try changes.insert(ObjectID("Item", 1), values: ["a1": .string("kept")])
             _ = try source.commit(changes)
             let target = try model(path, last)
-            let destination = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: target)
+            let destination = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: target)
             func migrate(_ evidence: VersionEvidence) throws -> MigrationReport {
                 let options = MigrationOptions(history: try history(path, evidence))
-                return try MigrationManager(registry: .builtIn).migrate(
+                return try MigrationManager(registry: .standard).migrate(
                     from: .store(source), to: .store(destination), model: target, options: options)
             }
             // As names have it, the store is newer than the target, and the error says how to mend it.

@@ -37,7 +37,6 @@ struct MessageTextTests {
         let name = String(repeating: "n", count: 3_000_000)
         #expect(StoreError(.notFound, "'\(name)' is missing.").message.utf8.count < 1000)
         #expect(ModelProblem(entity: name, property: name, name).description.utf8.count < 2000)
-        #expect(MappingProblem(mapping: name, entity: name, property: name, name).description.utf8.count < 2000)
     }
 
     @Test("of very many problems the first are listed, and the rest is counted")
@@ -48,8 +47,6 @@ struct MessageTextTests {
         #expect(message.contains("\n  E.p0: It is wrong.\n  E.p1: ") && message.hasSuffix(" more problems."))
         let few = StoreError.invalidModel(Array(problems.prefix(500))).message
         #expect(few.split(separator: "\n").count == 501)
-        let reasons = problems.map { MappingProblem(entity: "E", property: $0.property, "It is wrong.") }
-        #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
     }
 
     @Test("a name that is too long in a document or in code is the only problem that is told")

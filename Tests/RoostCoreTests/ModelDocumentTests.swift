@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import TestSamples
 import Testing
 
 @Suite("Model documents")
@@ -105,7 +106,7 @@ struct ModelDocumentTests {
             ("{\"a\": \"x", "line 1, column 7: the string has no end"),
             ("{ /* ", "line 1, column 3: the comment has no end"),
             ("{\"a\": \"\u{1}\"}", "a control character"),
-            (String(repeating: "[", count: 100_000), "the document nests deeper than 128"),
+            (String(repeating: "[", count: 100_000), "the text nests deeper than 128"),
         ])
     func broken(_ text: String, _ message: String) throws {
         let error = try #require(storeError { _ = try ManagedObjectModel(document: Array(text.utf8)) })

@@ -24,14 +24,3 @@ enum ModelSamples {
         ])
     }
 }
-
-/// The store error that `body` throws; nil when it throws none.
-func storeError(_ body: () throws -> Void) -> StoreError? {
-    do {
-        try body()
-        return nil
-    } catch {
-        if !(error is StoreError) { Issue.record(error) }
-        return error as? StoreError
-    }
-}

@@ -1,4 +1,5 @@
 import RoostCore
+import TestSamples
 import Testing
 
 /// A type of store that does nothing but be found.
@@ -8,13 +9,17 @@ private struct NamedType: PersistentStoreType {
     var capabilities: StoreCapabilities { StoreCapabilities() }
 
     func recognises(fileAt path: String) -> Bool { recognised.contains(path) }
-    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata { throw refusal }
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore { throw refusal }
+    func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        throw refusal
+    }
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        throw refusal
+    }
     func create(
-        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore { throw refusal }
-    func destroy(_ url: StoreURL) throws(StoreError) { throw refusal }
-    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+    func destroy(_ location: StoreLocation) throws(StoreError) { throw refusal }
+    func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
         throw refusal
     }
     private var refusal: StoreError { StoreError(.unsupported, "This type only has a name.") }
@@ -65,13 +70,13 @@ struct NamesAndURLsTests {
             ("sqlite:///var/x", "sqlite", "/var/x"), ("sqlite:a b?c#d", "sqlite", "a b?c#d"),
         ])
     func storeURLs(_ text: String, _ type: String, _ path: String) throws {
-        let url = try #require(StoreURL(text))
-        #expect(url.type == type)
-        #expect(url.path == path)
+        let location = try #require(StoreLocation(text: text))
+        #expect(location.type == type)
+        #expect(location.path == path)
     }
 
     @Test("bare paths are no store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
-    func barePaths(_ text: String) { #expect(StoreURL(text) == nil) }
+    func barePaths(_ text: String) { #expect(StoreLocation(text: text) == nil) }
 
     @Test("a registry finds types by name, recognises bare paths, and suggests what was meant")
     func registry() throws {
@@ -79,10 +84,10 @@ struct NamesAndURLsTests {
         registry.register(NamedType(name: "lmdb"))
         registry.register(NamedType(name: "lmdb", recognised: ["replaced"]))
         #expect(registry.all.map(\.name) == ["sqlite", "lmdb"])
-        #expect(try registry.resolve("lmdb:x") == StoreURL(type: "lmdb", path: "x"))
-        #expect(try registry.resolve("music") == StoreURL(type: "sqlite", path: "music"))
-        #expect(try registry.resolve("odd:name") == StoreURL(type: "sqlite", path: "odd:name"))
-        #expect(try registry.resolve("replaced") == StoreURL(type: "lmdb", path: "replaced"))
+        #expect(try registry.resolve("lmdb:x") == StoreLocation(type: "lmdb", path: "x"))
+        #expect(try registry.resolve("music") == StoreLocation(type: "sqlite", path: "music"))
+        #expect(try registry.resolve("odd:name") == StoreLocation(type: "sqlite", path: "odd:name"))
+        #expect(try registry.resolve("replaced") == StoreLocation(type: "lmdb", path: "replaced"))
         let unknown = #expect(throws: StoreError.self) { try registry.resolve("sqlit:x") }
         #expect(unknown?.code == .unknownStoreType)
         #expect(unknown?.message.contains("'sqlite'") == true)

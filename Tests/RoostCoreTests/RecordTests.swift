@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import TestSamples
 import Testing
 
 @Suite("Records")

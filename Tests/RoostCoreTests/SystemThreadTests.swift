@@ -2,6 +2,7 @@ import Dispatch
 import Testing
 
 @testable import RoostCore
+@testable import RoostSystem
 
 @Suite("Threads")
 struct SystemThreadTests {
@@ -12,7 +13,7 @@ struct SystemThreadTests {
     func notStarted() throws {
         final class Held: Sendable {}
         weak var observed: Held?
-        let error = #expect(throws: StoreError.self) {
+        let error = #expect(throws: SystemFailure.self) {
             let held = Held()
             observed = held
             try SystemThread.start("test", stackByteCount: Self.impossibleByteCount) {

@@ -1,4 +1,5 @@
 import RoostCore
+import TestSamples
 import Testing
 
 @Suite("UTF-8")

@@ -231,18 +231,6 @@ struct VersionHashTests {
         #expect(shown.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
     }
 
-    @Test("a mapping document with hashes of the first recipe fits the models that it was made for, and no others")
-    func mappingsOfOldRecipe() throws {
-        let (old, new) = (try Self.tracks(.date("seen").transient()), try Self.tracks(.date("seen")))
-        var mapping = try MappingModel.inferred(from: old, to: new)
-        let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "Track" })
-        mapping.entityMappings[index].sourceVersionHash = old.versionHashes(by: .v1)["Track"]
-        mapping.entityMappings[index].destinationVersionHash = new.versionHashes(by: .v1)["Track"]
-        #expect(mapping.problems(from: old, to: new).map(\.description) == [])
-        mapping.entityMappings[index].sourceVersionHash = new.versionHashes(by: .v1)["Track"]
-        #expect(mapping.problems(from: old, to: new).map(\.mapping) == ["IEM_Transform_Track"])
-    }
-
     @Test("metadata says which recipe its hashes have")
     func metadata() throws {
         let model = try Self.tracks(.date("seen").transient())

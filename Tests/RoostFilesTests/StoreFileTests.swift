@@ -1,13 +1,8 @@
 import Foundation
 import RoostCore
 import RoostFiles
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 #if canImport(Glibc)
     // Linux only, and in no Swift module of the C library.

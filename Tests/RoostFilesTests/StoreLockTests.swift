@@ -1,14 +1,9 @@
 import Foundation
 import RoostCore
+import RoostSystem
 import Testing
 
 @testable import RoostFiles
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A thread and what its body returns.
 final class Background<Value: Sendable>: Sendable {

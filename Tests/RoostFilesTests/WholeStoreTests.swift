@@ -8,7 +8,28 @@ import Testing
 struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }
 
-    private func isStore(_ path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
+    /// Files that begin with `store`, for what the protocol does without opening them.
+    private struct PlainType: FileStoreType {
+        let name = "plain"
+        let capabilities = StoreCapabilities(.writing, .persistence, .file)
+        var companionSuffixes: [String] = []
+
+        func recognises(fileAt path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
+        func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            throw StoreError(.unsupported, "The test opens no store.")
+        }
+        func createUnpublished(
+            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) -> any PersistentStore {
+            try StoreFile.createExclusive(at: location.path)
+            throw StoreError(.noSpace, "The test has no space for '\(location.path)'.")
+        }
+    }
+
+    private func location(_ path: String) -> StoreLocation { StoreLocation(type: "plain", path: path) }
+    private func remove(_ path: String, companions: [String] = []) throws(StoreError) {
+        try PlainType(companionSuffixes: companions).destroy(location(path))
+    }
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test("is written whole under its name, and nothing else is left")
@@ -33,7 +54,7 @@ struct WholeStoreTests {
         try StoreFile.write(bytes("store 2"), as: directory.file("link"), overwriting: true)
         #expect(try directory.content("a") == "store 2")
         #expect(try StoreFile.contents(of: directory.file("link")) == bytes("store 2"))
-        try StoreFile.removeStore(at: directory.file("link"), isStore: isStore)
+        try remove(directory.file("link"))
         #expect(try directory.names == [])
     }
 
@@ -50,17 +71,17 @@ struct WholeStoreTests {
     func removing() throws {
         let directory = try directory.get()
         let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
-        #expect(code { try StoreFile.removeStore(at: letter, isStore: isStore) } == .notAStore)
+        #expect(code { try remove(letter) } == .notAStore)
         let lock = try StoreLock.acquire(forStoreAt: store, .shared, timeoutSeconds: 0)
-        #expect(code { try StoreFile.removeStore(at: store, isStore: isStore) } == .busy)
+        #expect(code { try remove(store) } == .busy)
         lock.release()
-        try StoreFile.removeStore(at: store, isStore: isStore)
-        try StoreFile.removeStore(at: store, isStore: isStore)
+        try remove(store)
+        try remove(store)
         // Beside what is no store not even a lock file is made.
         #expect(try directory.names == ["b"])
         #expect(try directory.content("b") == "letter")
         let (journaled, journal) = (try directory.write("c", "store"), try directory.write("c-journal"))
-        try StoreFile.removeStore(at: journaled, companions: ["-journal", "-other"], isStore: isStore)
+        try remove(journaled, companions: ["-journal", "-other"])
         #expect(try directory.names == ["b"], "\(journal)")
     }
 
@@ -71,7 +92,7 @@ struct WholeStoreTests {
             try directory.write("a", "store a"), try directory.write("b", "store b"), try directory.write("c", "letter")
         )
         func move(_ source: String, _ target: String, overwriting: Bool = true) -> StoreError.Code? {
-            code { try StoreFile.moveStore(from: source, to: target, overwriting: overwriting, isStore: isStore) }
+            code { try PlainType().replace(location(target), with: location(source), overwriting: overwriting) }
         }
         #expect(move(directory.file("none"), b) == .notFound)
         #expect(move(a, letter) == .notAStore)
@@ -88,5 +109,26 @@ struct WholeStoreTests {
         #expect(try directory.content("b") == "store a")
         #expect(move(b, directory.file("d"), overwriting: false) == nil)
         #expect(try directory.content("d") == "store a" && !directory.names.contains("b"))
+    }
+
+    @Test("leaves nothing when it cannot be created, and is refused where something is")
+    func creating() throws {
+        let directory = try directory.get()
+        let model = try ManagedObjectModel(entities: [])
+        func create(_ name: String, _ options: StoreOptions = StoreOptions()) -> StoreError.Code? {
+            let type = PlainType(companionSuffixes: ["-journal"])
+            return code { _ = try type.create(location(directory.file(name)), model: model, options: options) }
+        }
+        #expect(create("a") == .noSpace)
+        #expect(create("a", StoreOptions(isReadOnly: true)) == .readOnly)
+        #expect(create("a", StoreOptions(timeoutSeconds: -1)) == .invalidRequest)
+        #expect(create("a", StoreOptions(typeOptions: ["none": "1"])) == .invalidRequest)
+        #expect(create("no/a") == .missingDirectory)
+        #expect(try directory.names == [])
+        _ = try directory.write("a", "letter")
+        _ = try directory.write("b-journal", "the last commits of a store")
+        #expect(create("a") == .alreadyExists)
+        #expect(create("b") == .alreadyExists)
+        #expect(try directory.names == ["a", "b-journal"])
     }
 }

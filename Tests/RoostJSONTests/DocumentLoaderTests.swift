@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostFiles
 import Testing
 
 @testable import RoostJSON
@@ -64,7 +65,7 @@ struct DocumentLoaderTests {
     private func load(
         _ parts: [Part], _ name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
     ) throws -> StoreTally {
-        let store = try bench.type.create(bench.url(name), model: model, options: options)
+        let store = try bench.type.create(bench.location(name), model: model, options: options)
         defer { try? store.close() }
         let target = try isPlain ? engine(of: store, name) : store
         defer { if isPlain { try? target.close() } }
@@ -86,7 +87,7 @@ struct DocumentLoaderTests {
         let storage = try JSONStorage(
             creatingAt: bench.path(name), try JSONSettings(options), storeUUID: try #require(options.storeUUID))
         return try KeyValueStore(
-            creating: storage, type: bench.type, url: bench.url(name), model: model, options: options)
+            creating: storage, type: bench.type, location: bench.location(name), model: model, options: options)
     }
 
     private func records(_ entity: EntityName, _ keys: some Sequence<Int64>) throws -> Part {
@@ -186,7 +187,7 @@ struct DocumentLoaderTests {
 
     @Test("an abandoned load leaves an empty store whose writer's place is free", arguments: [false, true])
     func abandoning(isPassedOn: Bool) throws {
-        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let store = try bench.type.create(bench.location(), model: model, options: options)
         let before = try bench.bytes()
         let loader = try store.bulkLoader(BulkLoadOptions())
         var parts = try inOrder()
@@ -205,7 +206,7 @@ struct DocumentLoaderTests {
 
     @Test("a loaded store can be read, changed and loaded into again")
     func goingOn() throws {
-        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Track": 70]))
         for part in try inOrder() {
             switch part {
@@ -214,7 +215,7 @@ struct DocumentLoaderTests {
             }
         }
         let tally = try loader.finish()
-        #expect(tally.generation == 1)
+        #expect(tally.generation.number == 1)
         #expect(try store.snapshot().recordedTally() == tally)
         #expect(try store.metadata().userMetadata == ["place": .string("shelf")])
         #expect(try store.reserveKeys(1, for: "Track").lowerBound == 71)
@@ -230,7 +231,7 @@ struct DocumentLoaderTests {
 
     @Test("a view of a loaded store shows one state, whatever is committed afterwards")
     func oneState() throws {
-        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         if case .records(let batch) = try records("Genre", 1...5) { try loader.append(batch) }
         _ = try loader.finish()
@@ -245,7 +246,7 @@ struct DocumentLoaderTests {
     @Test("who waits for a load to end goes on with what it loaded", arguments: [false, true])
     func waiting(isLoad: Bool) throws {
         for _ in 0..<5 {
-            let store = try bench.type.create(bench.url(), model: model, options: options)
+            let store = try bench.type.create(bench.location(), model: model, options: options)
             let loader = try store.bulkLoader(BulkLoadOptions())
             if case .records(let batch) = try records("Album", 1...900) { try loader.append(batch) }
             let (started, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -277,7 +278,7 @@ struct DocumentLoaderTests {
             let again = try bench.open(readOnly: true)
             #expect(try again.snapshot().recordedTally()?.digest.objectCount == 901)
             try again.close()
-            try bench.type.destroy(bench.url())
+            try bench.type.destroy(bench.location())
         }
     }
 
@@ -290,7 +291,7 @@ struct DocumentLoaderTests {
 
     @Test("what is read of a loaded store comes from its document, and damage to it shows")
     func damage() throws {
-        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         for case .records(let batch) in try inOrder() { try loader.append(batch) }
         _ = try loader.finish()

@@ -16,7 +16,7 @@ import Testing
     /// A small file system in memory, for the superuser only; unmounted when the test lets go of it.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-json-disk-" + UUID().uuidString
-        var url: StoreURL { StoreURL(type: "json", path: "\(path)/store") }
+        var location: StoreLocation { StoreLocation(type: "json", path: "\(path)/store") }
         private var ballast: String { "\(path)/ballast" }
 
         init(byteCount: Int) throws {
@@ -53,7 +53,8 @@ import Testing
         func commits() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
-            let store = try type.create(disk.url, model: try libraryModel(), options: StoreOptions(timeoutSeconds: 0))
+            let store = try type.create(
+                disk.location, model: try libraryModel(), options: StoreOptions(timeoutSeconds: 0))
             try store.fill()
             func add(_ key: Int64) throws {
                 try store.change {
@@ -74,21 +75,21 @@ import Testing
                 let error = #expect(throws: StoreError.self) { try add(key) }
                 #expect(error?.code == .noSpace)
             }
-            let reader = try type.open(disk.url, options: StoreOptions(isReadOnly: true))
+            let reader = try type.open(disk.location, options: StoreOptions(isReadOnly: true))
             #expect(try reader.state() == state)
             try reader.close()
             // Closing cannot fold; everything stays in the journal.
             let error = #expect(throws: StoreError.self) { try store.close() }
             #expect(error?.code == .noSpace)
             disk.makeRoom()
-            let again = try type.open(disk.url, options: StoreOptions())
+            let again = try type.open(disk.location, options: StoreOptions())
             #expect(try again.state() == state)
             try again.change { try $0.insert(ObjectID("Tag", 50), values: [:]) }
             let last = try again.state()
             let small = try FileManager.default.contentsOfDirectory(atPath: disk.path)
             #expect(!small.contains { $0.contains("roost-tmp") }, "\(small)")
             try? again.close()
-            let final = try type.open(disk.url, options: StoreOptions(isReadOnly: true))
+            let final = try type.open(disk.location, options: StoreOptions(isReadOnly: true))
             #expect(try final.state() == last)
             try final.close()
         }
@@ -99,12 +100,13 @@ import Testing
             let disk = try SmallDisk(byteCount: 1 << 20)
             try disk.fill()
             let error = #expect(throws: StoreError.self) {
-                _ = try type.create(disk.url, model: try libraryModel(), options: StoreOptions())
+                _ = try type.create(disk.location, model: try libraryModel(), options: StoreOptions())
             }
             #expect(error?.code == .noSpace)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["ballast"])
             disk.makeRoom()
-            let store = try type.create(disk.url, model: try libraryModel(), options: StoreOptions(isUnpublished: true))
+            let store = try type.create(
+                disk.location, model: try libraryModel(), options: StoreOptions(isUnpublished: true))
             let loader = try store.bulkLoader(BulkLoadOptions())
             var batch = RecordBatch(model: store.model)
             for key in Int64(1)...30 {
@@ -115,7 +117,7 @@ import Testing
             let full = #expect(throws: StoreError.self) { _ = try loader.finish() }
             #expect(full?.code == .noSpace)
             try? store.close()
-            try type.destroy(disk.url)
+            try type.destroy(disk.location)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [])
         }
     }
@@ -128,8 +130,8 @@ struct JSONFailingFilesTests {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()
-        let storage = try JSONOpening(bench.url(), options).open()
-        let store = try KeyValueStore(opening: storage, type: bench.type, url: bench.url(), options: options)
+        let storage = try JSONOpening(bench.location(), options).open()
+        let store = try KeyValueStore(opening: storage, type: bench.type, location: bench.location(), options: options)
         try store.fill()
         let (isWaiting, mayGoOn, isOver) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
@@ -161,8 +163,8 @@ struct JSONFailingFilesTests {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()
-        let storage = try JSONOpening(bench.url(), options).open()
-        let store = try KeyValueStore(opening: storage, type: bench.type, url: bench.url(), options: options)
+        let storage = try JSONOpening(bench.location(), options).open()
+        let store = try KeyValueStore(opening: storage, type: bench.type, location: bench.location(), options: options)
         try store.fill()
         let journal = try bench.bytes("store-journal")
         try storage.withFiles { (files) throws(StoreError) in

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostFiles
 import Testing
 
 @testable import RoostJSON
@@ -73,13 +74,13 @@ struct HierarchyDocumentTests {
             let storage = try JSONStorage(
                 creatingAt: bench.path(name), try JSONSettings(options), storeUUID: StoreUUID(derivedFrom: [1]))
             let store = try KeyValueStore(
-                creating: storage, type: bench.type, url: bench.url(name), model: model, options: options)
+                creating: storage, type: bench.type, location: bench.location(name), model: model, options: options)
             let loader = try store.bulkLoader(BulkLoadOptions())
             try fill(loader)
             _ = try loader.finish()
             return store
         }
-        let store = try bench.type.create(bench.url(name), model: model, options: options)
+        let store = try bench.type.create(bench.location(name), model: model, options: options)
         do {
             let loader = try store.bulkLoader(BulkLoadOptions())
             #expect(loader is DocumentLoader)
@@ -140,7 +141,7 @@ struct HierarchyDocumentTests {
     @Test("a store that is opened to be read once gives what it gives in memory, in any order and again")
     func readOnce() throws {
         try load("store", fill).close()
-        let once = try bench.type.open(bench.url(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
+        let once = try bench.type.open(bench.location(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
         #expect(once is StreamedJSONStore)
         let plain = try bench.open(readOnly: true)
         let (left, right) = (try once.snapshot(), try plain.snapshot())
@@ -167,7 +168,7 @@ struct HierarchyDocumentTests {
             EntityDescription("Bbb", superentity: "Baa"), EntityDescription("Caa"),
             EntityDescription("Cbb", superentity: "Caa"),
         ])
-        let store = try bench.type.create(bench.url(), model: model, options: options)
+        let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: model)
         for (key, entity) in ["Aaa", "Abb", "Acc", "Abb"].enumerated() {
@@ -181,7 +182,7 @@ struct HierarchyDocumentTests {
         try loader.append(batch)
         _ = try loader.finish()
         try store.close()
-        let once = try bench.type.open(bench.url(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
+        let once = try bench.type.open(bench.location(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
         let plain = try bench.open(readOnly: true)
         let (left, right) = (try once.snapshot(), try plain.snapshot())
         #expect(left is DocumentSnapshot)
@@ -213,7 +214,7 @@ struct HierarchyDocumentTests {
             try bench.write(damaged)
             #expect(throws: StoreError.self, "byte \(place)") {
                 let store = try bench.type.open(
-                    bench.url(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+                    bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
                 defer { try? store.close() }
                 _ = try store.snapshot().computeTally()
             }
@@ -272,7 +273,7 @@ struct HierarchyDocumentTests {
 
     @Test("a document in which a hierarchy has a key twice is damage, also when it is read once")
     func repeatedKey() throws {
-        let store = try bench.type.create(bench.url("other"), model: model, options: options)
+        let store = try bench.type.create(bench.location("other"), model: model, options: options)
         let metadata = try store.metadata()
         try store.close()
         // Written as a document is, but for the check that each key comes once.
@@ -282,15 +283,15 @@ struct HierarchyDocumentTests {
         try batch.append(ObjectID("Tree", 1), version: 1, values: [:])
         var tally = StoreTally(model: model)
         tally.add(batch)
-        tally.generation = 1
-        var text = try DocumentText(document.output, metadata, generation: 1, foldedJournal: nil)
+        tally.generation = Generation(number: 1)
+        var text = try DocumentText(document.output, metadata, generation: Generation(number: 1), foldedJournal: nil)
         try batch.forEachRecord { (record) throws(StoreError) in try text.append(record) }
         _ = try text.finish(DocumentTail(tally, lastKeys: [:]))
         _ = try document.output.finish()
         try FileManager.default.moveItem(atPath: document.path, toPath: bench.path())
         let error = #expect(throws: StoreError.self) {
             let store = try bench.type.open(
-                bench.url(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+                bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
             defer { try? store.close() }
             #expect(store is StreamedJSONStore)
             _ = try store.snapshot().computeTally()

@@ -231,18 +231,20 @@ struct JournalTests {
             do { try body() } catch { return (error as? StoreError)?.code }
             return nil
         }
-        #expect(code { try bench.type.destroy(bench.url()) } == .storeReplaced)
+        #expect(code { try bench.type.destroy(bench.location()) } == .storeReplaced)
         #expect(
-            code { try bench.type.replace(bench.url(), with: bench.url("new"), overwriting: true) } == .storeReplaced)
+            code { try bench.type.replace(bench.location(), with: bench.location("new"), overwriting: true) }
+                == .storeReplaced)
         #expect(
-            code { try bench.type.replace(bench.url("gone"), with: bench.url(), overwriting: false) } == .storeReplaced)
+            code { try bench.type.replace(bench.location("gone"), with: bench.location(), overwriting: false) }
+                == .storeReplaced)
         #expect(try bench.bytes("store-journal") == other.journal)
         #expect(try bench.bytes() == own.document)
         // Its own goes with it, and so does one that is damaged.
         for journal in [own.journal, own.journal.prefix(50) + [0] + own.journal.dropFirst(51)] {
             try bench.write(own.document)
             try bench.write(journal, to: "store-journal")
-            try bench.type.destroy(bench.url())
+            try bench.type.destroy(bench.location())
             #expect(try !bench.names.contains { $0.hasPrefix("store") })
         }
     }

@@ -105,7 +105,7 @@ struct LifeCycleTests {
             }
         }
         thread.start()
-        let opened = try bench.type.open(bench.url(), options: StoreOptions(timeoutSeconds: 60))
+        let opened = try bench.type.open(bench.location(), options: StoreOptions(timeoutSeconds: 60))
         #expect(throws: StoreError.self) { try bench.open() }
         #expect(throws: StoreError.self) {
             _ = try StoreLock.acquire(forStoreAt: bench.path(), .exclusive, timeoutSeconds: 0)
@@ -204,17 +204,17 @@ struct LifeCycleTests {
         let reader = try bench.open("a", readOnly: true)
         let state = try reader.state()
         let busy = #expect(throws: StoreError.self) {
-            try bench.type.replace(bench.url("b"), with: bench.url("a"), overwriting: true)
+            try bench.type.replace(bench.location("b"), with: bench.location("a"), overwriting: true)
         }
         #expect(busy?.code == .busy)
         try reader.close()
-        try bench.type.replace(bench.url("b"), with: bench.url("a"), overwriting: true)
+        try bench.type.replace(bench.location("b"), with: bench.location("a"), overwriting: true)
         #expect(try bench.names.filter { !$0.hasSuffix(".lock") } == ["b"])
         let moved = try bench.open("b")
         #expect(try moved.state() == state)
         try moved.setPages(9, version: 2)
         try moved.close()
-        try bench.type.destroy(bench.url("b"))
+        try bench.type.destroy(bench.location("b"))
         #expect(try bench.names.filter { $0 != "a.lock" } == [])
     }
 
@@ -249,13 +249,14 @@ struct LifeCycleTests {
         let (document, journal) = (try bench.bytes(), try bench.bytes("store-journal"))
         let other = try ManagedObjectModel(entities: [EntityDescription("A")])
         let error = #expect(throws: StoreError.self) {
-            _ = try bench.type.open(bench.url(), options: StoreOptions(model: other))
+            _ = try bench.type.open(bench.location(), options: StoreOptions(model: other))
         }
         #expect(error?.code == .modelMismatch)
         #expect(try bench.bytes() == document)
         #expect(try bench.bytes("store-journal") == journal)
         #expect(
-            try bench.type.metadata(at: bench.url(), options: StoreOptions()).userMetadata["place"] == .string("shelf"))
+            try bench.type.metadata(at: bench.location(), options: StoreOptions()).userMetadata["place"]
+                == .string("shelf"))
         #expect(try bench.bytes("store-journal") == journal)
     }
 

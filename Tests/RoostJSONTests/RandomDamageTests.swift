@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostStores
 import Testing
 
 @testable import RoostJSON

@@ -1,5 +1,7 @@
 import Foundation
 import RoostCore
+import RoostFiles
+import RoostJSONText
 import RoostText
 import Testing
 
@@ -14,7 +16,7 @@ struct StreamedStoreTests {
     /// Makes a store with two entities that have records, one that has none, and two kinds of links.
     private func fill(_ model: ManagedObjectModel? = nil) throws {
         let store = try bench.type.create(
-            bench.url(), model: try model ?? flatModel(),
+            bench.location(), model: try model ?? flatModel(),
             options: StoreOptions(userMetadata: ["place": .string("shelf")]))
         try store.change { changes in
             for key in Int64(1)...2500 {
@@ -33,7 +35,8 @@ struct StreamedStoreTests {
     }
 
     private func openOnce() throws -> any PersistentStore {
-        try bench.type.open(bench.url(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+        try bench.type.open(
+            bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
     }
 
     private func records(_ snapshot: any StoreSnapshot, _ entity: EntityName) throws -> [Record] {
@@ -104,7 +107,7 @@ struct StreamedStoreTests {
 
     @Test("no changed byte goes unnoticed by whoever reads all lists")
     func damage() throws {
-        let store = try bench.type.create(bench.url(), model: try flatModel(), options: StoreOptions())
+        let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
             try changes.add(Link(1, 2), to: RelationshipName("Album", "similar"))
@@ -146,7 +149,7 @@ struct StreamedStoreTests {
         let view = try once.snapshot()
         #expect(try records(view, "Album").count == 9)
         // The same file with other contents, every checksum right.
-        let other = try bench.type.create(bench.url("other"), model: try flatModel(), options: StoreOptions())
+        let other = try bench.type.create(bench.location("other"), model: try flatModel(), options: StoreOptions())
         try other.change { changes in
             for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key), values: ["title": "Red"]) }
         }
@@ -182,7 +185,7 @@ struct StreamedStoreTests {
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),
         ])
     func wrongContents(old: String, new: String) throws {
-        let store = try bench.type.create(bench.url(), model: try flatModel(), options: StoreOptions())
+        let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
             try changes.add(Link(1, 2), to: RelationshipName("Album", "similar"))

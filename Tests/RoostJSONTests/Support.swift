@@ -18,7 +18,7 @@ final class Bench {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func path(_ name: String = "store") -> String { "\(directory)/\(name)" }
-    func url(_ name: String = "store") -> StoreURL { StoreURL(type: "json", path: path(name)) }
+    func location(_ name: String = "store") -> StoreLocation { StoreLocation(type: "json", path: path(name)) }
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() } }
 
     func bytes(_ name: String = "store") throws -> [UInt8] {
@@ -44,14 +44,14 @@ final class Bench {
     }
 
     func create(_ name: String = "store", options: StoreOptions = StoreOptions()) throws -> any PersistentStore {
-        try type.create(url(name), model: try libraryModel(), options: options)
+        try type.create(location(name), model: try libraryModel(), options: options)
     }
 
     func open(_ name: String = "store", readOnly: Bool = false, options: [String: String] = [:]) throws
         -> any PersistentStore
     {
         try type.open(
-            url(name), options: StoreOptions(isReadOnly: readOnly, timeoutSeconds: 0, typeOptions: options))
+            location(name), options: StoreOptions(isReadOnly: readOnly, timeoutSeconds: 0, typeOptions: options))
     }
 
     /// Opens a store that must be refused, and requires that neither it nor its journal changes.

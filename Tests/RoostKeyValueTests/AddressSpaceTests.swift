@@ -1,5 +1,6 @@
+import RoostCore
+
 #if LMDB
-    import RoostCore
     @testable import RoostLMDB
     import Testing
 

@@ -17,7 +17,7 @@ struct FormatTests {
         #expect(try other.store.metadata().formatVersion == 7)
         #expect(
             try KeyValueStore.metadata(
-                in: UntrustedStorage(other.storage), type: other.store.type, url: other.store.url
+                in: UntrustedStorage(other.storage), type: other.store.type, location: other.store.location
             ).formatVersion == 7)
     }
 
@@ -207,7 +207,7 @@ struct FormatTests {
         let storage = MemoryStorage()
         let uuid = StoreUUID()
         let store = try KeyValueStore(
-            creating: storage, type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            creating: storage, type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""), model: model,
             options: StoreOptions(storeUUID: uuid))
         var changes = ChangeSet(model: model)
         try changes.insert(

@@ -1,6 +1,7 @@
+import RoostCore
+
 #if LMDB
     import CLMDB
-    import RoostCore
     @testable import RoostLMDB
     import Testing
 

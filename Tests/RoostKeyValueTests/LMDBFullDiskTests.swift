@@ -1,6 +1,7 @@
+import RoostCore
+
 #if LMDB && os(Linux)
     import Foundation
-    import RoostCore
     import RoostKeyValue
     @testable import RoostLMDB
     import Testing

@@ -1,6 +1,7 @@
+import RoostCore
+
 #if LMDB
     import Foundation
-    import RoostCore
     import RoostFiles
     import RoostKeyValue
     @testable import RoostLMDB

@@ -1,6 +1,7 @@
+import RoostCore
+
 #if LMDB
     import Foundation
-    import RoostCore
     import RoostFiles
     @testable import RoostKeyValue
     @testable import RoostLMDB
@@ -27,8 +28,8 @@
             ])
         }
 
-        private func url(_ name: String = "store") throws -> StoreURL {
-            StoreURL(type: "lmdb", path: try directory.get().file(name))
+        private func location(_ name: String = "store") throws -> StoreLocation {
+            StoreLocation(type: "lmdb", path: try directory.get().file(name))
         }
 
         private func options(_ model: ManagedObjectModel? = nil, isReadOnly: Bool = false) -> StoreOptions {
@@ -49,15 +50,15 @@
 
         @Test("a created store is opened, keeps what is committed, and is one file when closed")
         func creation() throws {
-            let (directory, url) = (try directory.get(), try url())
-            let store = try type.create(url, model: try model(), options: options())
-            #expect(type.recognises(fileAt: url.path))
+            let (directory, location) = (try directory.get(), try location())
+            let store = try type.create(location, model: try model(), options: options())
+            #expect(type.recognises(fileAt: location.path))
             try insert(1, "one", into: store)
             let uuid = try store.metadata().storeUUID
             try store.close()
             #expect(try directory.names == ["store", "store.lock"])
-            #expect(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int == 0o600)
-            let again = try type.open(url, options: options(try model()))
+            #expect(try FileManager.default.attributesOfItem(atPath: location.path)[.posixPermissions] as? Int == 0o600)
+            let again = try type.open(location, options: options(try model()))
             #expect(try count(again) == 1)
             #expect(errorCode { try insert(2, "one", into: again) } == .constraintViolation)
             try insert(2, "two", into: again)
@@ -65,7 +66,7 @@
             #expect(try again.byteCount() > 0)
             try again.close()
             #expect(errorCode { _ = try again.snapshot() } == .closed)
-            let metadata = try type.metadata(at: url, options: options())
+            let metadata = try type.metadata(at: location, options: options())
             #expect(metadata.storeUUID == uuid)
             #expect(try model().isCompatible(with: metadata))
             #expect(try directory.names == ["store", "store.lock"])
@@ -73,28 +74,30 @@
 
         @Test("creation refuses what exists and leaves it alone")
         func existing() throws {
-            let (directory, url) = (try directory.get(), try url())
+            let (directory, location) = (try directory.get(), try location())
             try directory.write(Data("mine".utf8))
-            #expect(errorCode { _ = try type.create(url, model: try model(), options: options()) } == .alreadyExists)
+            #expect(
+                errorCode { _ = try type.create(location, model: try model(), options: options()) } == .alreadyExists)
             #expect(try directory.bytes() == Data("mine".utf8))
-            let missing = StoreURL(type: "lmdb", path: directory.file("no/store"))
+            let missing = StoreLocation(type: "lmdb", path: directory.file("no/store"))
             #expect(
                 errorCode { _ = try type.create(missing, model: try model(), options: options()) } == .missingDirectory)
             #expect(
                 errorCode {
-                    _ = try type.create(try self.url("new"), model: try model(), options: options(isReadOnly: true))
+                    _ = try type.create(
+                        try self.location("new"), model: try model(), options: options(isReadOnly: true))
                 } == .readOnly)
             #expect(try directory.names == ["store"])
         }
 
         @Test("a store of another model is refused")
         func otherModel() throws {
-            let url = try url()
-            try type.create(url, model: try model(), options: options()).close()
+            let location = try location()
+            try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
-            #expect(errorCode { _ = try type.open(url, options: options(other)) } == .modelMismatch)
+            #expect(errorCode { _ = try type.open(location, options: options(other)) } == .modelMismatch)
             // The refused opening let go of everything.
-            try type.destroy(url)
+            try type.destroy(location)
         }
 
         @Test(
@@ -102,7 +105,7 @@
             arguments: [1, 3])
         func otherFormat(version: Int) throws {
             let type = LMDBStoreType()
-            try type.create(url(), model: try model(), options: options()).close()
+            try type.create(location(), model: try model(), options: options()).close()
             let storage = try directory.get().open()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 // Keys of 511 bytes; a model that this program cannot read.
@@ -113,64 +116,66 @@
             let before = try directory.get().bytes()
             for isReadOnly in [true, false] {
                 let found = #expect(throws: StoreError.self) {
-                    try type.open(url(), options: options(isReadOnly: isReadOnly)).close()
+                    try type.open(location(), options: options(isReadOnly: isReadOnly)).close()
                 }
                 #expect(found?.code == .unsupportedVersion)
                 #expect(found?.message.contains("version \(version);") == true)
             }
-            #expect(errorCode { _ = try type.metadata(at: url(), options: options()) } == .unsupportedVersion)
+            #expect(errorCode { _ = try type.metadata(at: location(), options: options()) } == .unsupportedVersion)
             #expect(try directory.get().bytes() == before)
         }
 
         @Test("destroying removes everything, needs the store closed, and spares other files")
         func destruction() throws {
-            let (directory, url) = (try directory.get(), try url())
-            let store = try type.create(url, model: try model(), options: options())
-            #expect(errorCode { try type.destroy(url) } == .busy)
+            let (directory, location) = (try directory.get(), try location())
+            let store = try type.create(location, model: try model(), options: options())
+            #expect(errorCode { try type.destroy(location) } == .busy)
             let snapshot = try store.snapshot()
             try store.close()
-            #expect(errorCode { try type.destroy(url) } == .busy)
+            #expect(errorCode { try type.destroy(location) } == .busy)
             snapshot.close()
-            try type.destroy(url)
+            try type.destroy(location)
             #expect(try directory.names.isEmpty)
-            try type.destroy(url)
+            try type.destroy(location)
             try directory.write(Data("mine".utf8))
-            #expect(errorCode { try type.destroy(url) } == .notAStore)
+            #expect(errorCode { try type.destroy(location) } == .notAStore)
             #expect(try directory.names == ["store"])
         }
 
         @Test("replacing puts a finished store in the place of another")
         func replacing() throws {
-            let (directory, url, new) = (try directory.get(), try url(), try url("new"))
-            let old = try type.create(url, model: try model(), options: options())
+            let (directory, location, new) = (try directory.get(), try location(), try location("new"))
+            let old = try type.create(location, model: try model(), options: options())
             try insert(1, "old", into: old)
             var unpublished = options()
             unpublished.isUnpublished = true
             let store = try type.create(new, model: try model(), options: unpublished)
             try insert(1, "a", into: store)
             try insert(2, "b", into: store)
-            #expect(errorCode { try type.replace(url, with: new, overwriting: true) } == .busy)
+            #expect(errorCode { try type.replace(location, with: new, overwriting: true) } == .busy)
             try store.close()
-            #expect(errorCode { try type.replace(url, with: new, overwriting: true) } == .busy)
+            #expect(errorCode { try type.replace(location, with: new, overwriting: true) } == .busy)
             try old.close()
-            #expect(errorCode { try type.replace(url, with: new, overwriting: false) } == .alreadyExists)
-            try type.replace(url, with: new, overwriting: true)
+            #expect(errorCode { try type.replace(location, with: new, overwriting: false) } == .alreadyExists)
+            try type.replace(location, with: new, overwriting: true)
             #expect(try directory.names == ["store", "store.lock"])
-            let replaced = try type.open(url, options: options())
+            let replaced = try type.open(location, options: options())
             #expect(try count(replaced) == 2)
             try replaced.close()
-            try type.replace(new, with: url, overwriting: false)
+            try type.replace(new, with: location, overwriting: false)
             #expect(try directory.names.contains("new"))
             try directory.write(Data("mine".utf8), "other")
-            #expect(errorCode { try type.replace(try self.url("other"), with: new, overwriting: true) } == .notAStore)
-            #expect(errorCode { try type.replace(new, with: try self.url("other"), overwriting: true) } == .notAStore)
-            #expect(errorCode { try type.replace(new, with: url, overwriting: true) } == .notFound)
+            #expect(
+                errorCode { try type.replace(try self.location("other"), with: new, overwriting: true) } == .notAStore)
+            #expect(
+                errorCode { try type.replace(new, with: try self.location("other"), overwriting: true) } == .notAStore)
+            #expect(errorCode { try type.replace(new, with: location, overwriting: true) } == .notFound)
         }
 
         @Test("a handle on a store that was replaced behind its back says so")
         func replacedWhileOpen() throws {
-            let (directory, url, new) = (try directory.get(), try url(), try url("new"))
-            let store = try type.create(url, model: try model(), options: options())
+            let (directory, location, new) = (try directory.get(), try location(), try location("new"))
+            let store = try type.create(location, model: try model(), options: options())
             try type.create(new, model: try model(), options: options()).close()
             #expect(rename(directory.file("new"), directory.file("store")) == 0)
             #expect(errorCode { try insert(1, "lost", into: store) } == .storeReplaced)
@@ -180,10 +185,10 @@
 
         @Test("a bulk load into an unpublished store, in parts, is complete and sound")
         func bulkLoad() throws {
-            let url = try url()
+            let location = try location()
             var unpublished = options()
             unpublished.isUnpublished = true
-            let store = try type.create(url, model: try model(), options: unpublished)
+            let store = try type.create(location, model: try model(), options: unpublished)
             let loader = try store.bulkLoader(BulkLoadOptions())
             for part in 0..<20 {
                 var batch = RecordBatch(model: store.model)
@@ -198,19 +203,19 @@
             #expect(try count(store) == 10_000)
             #expect(try store.integrityFindings().isEmpty)
             try store.close()
-            let again = try type.open(url, options: options())
+            let again = try type.open(location, options: options())
             #expect(try count(again) == 10_000)
             try again.close()
         }
 
         @Test("temporary files of a crashed creation are swept when the store is opened")
         func sweeping() throws {
-            let (directory, url) = (try directory.get(), try url())
-            try type.create(url, model: try model(), options: options()).close()
-            let abandoned = StoreFile.temporarySibling(of: url.path)
+            let (directory, location) = (try directory.get(), try location())
+            try type.create(location, model: try model(), options: options()).close()
+            let abandoned = StoreFile.temporarySibling(of: location.path)
             try directory.write(Data("half".utf8), StoreFile.name(of: abandoned))
             try directory.write(Data("half".utf8), StoreFile.name(of: abandoned) + "-lock")
-            try type.open(url, options: options()).close()
+            try type.open(location, options: options()).close()
             #expect(try directory.names == ["store", "store.lock"])
         }
 
@@ -221,10 +226,10 @@
                 (["synchronous": "off"], "maxReaders"),
             ])
         func typeOptions(options: [String: String], hint: String) throws {
-            let url = try url()
+            let location = try location()
             do {
                 _ = try type.create(
-                    url, model: try model(), options: StoreOptions(timeoutSeconds: 0, typeOptions: options))
+                    location, model: try model(), options: StoreOptions(timeoutSeconds: 0, typeOptions: options))
                 Issue.record("was accepted")
             } catch let error as StoreError {
                 #expect(error.code == .invalidRequest)
@@ -236,8 +241,8 @@
         #if canImport(Glibc)
             @Test("a store in a directory that may not be written is read without locks", .enabled(if: geteuid() == 0))
             func readOnlyDirectory() throws {
-                let (directory, url) = (try directory.get(), try url())
-                let store = try type.create(url, model: try model(), options: options())
+                let (directory, location) = (try directory.get(), try location())
+                let store = try type.create(location, model: try model(), options: options())
                 try insert(1, "one", into: store)
                 try store.close()
                 #expect(unlink(directory.file("store.lock")) == 0)
@@ -246,8 +251,8 @@
                 // Files of the thread are those of a user without rights; no library thread opens any here.
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
-                #expect(errorCode { _ = try type.open(url, options: options()) } == .permissionDenied)
-                let reading = try type.open(url, options: options(isReadOnly: true))
+                #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)
+                let reading = try type.open(location, options: options(isReadOnly: true))
                 #expect(try count(reading) == 1)
                 #expect(errorCode { try insert(2, "two", into: reading) } == .readOnly)
                 #expect(try directory.names == ["store"])
@@ -264,8 +269,8 @@
 
             @Test("LMDB's lock file of another user keeps nobody from reading", .enabled(if: geteuid() == 0))
             func lockFileOfAnother() throws {
-                let (directory, url) = (try directory.get(), try url())
-                let store = try type.create(url, model: try model(), options: options())
+                let (directory, location) = (try directory.get(), try location())
+                let store = try type.create(location, model: try model(), options: options())
                 try insert(1, "one", into: store)
                 try store.close()
                 #expect(chmod(directory.store, 0o644) == 0)
@@ -273,23 +278,23 @@
                 for name in ["store-lock", "store.lock"] { #expect(chmod(directory.file(name), 0o600) == 0) }
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
-                let reading = try type.open(url, options: options(isReadOnly: true))
+                let reading = try type.open(location, options: options(isReadOnly: true))
                 #expect(try count(reading) == 1)
                 try reading.close()
-                #expect(errorCode { _ = try type.open(url, options: options()) } == .permissionDenied)
+                #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)
             }
         #endif
 
         @Test("a store whose lock file somebody removes while it is open is used no longer")
         func removedLockFile() throws {
-            let (directory, url) = (try directory.get(), try url())
-            let store = try type.create(url, model: try model(), options: options())
+            let (directory, location) = (try directory.get(), try location())
+            let store = try type.create(location, model: try model(), options: options())
             try insert(1, "one", into: store)
             try StoreFile.remove(directory.file("store-lock"))
             #expect(errorCode { _ = try store.snapshot() } == .storeReplaced)
             #expect(errorCode { try insert(2, "two", into: store) } == .storeReplaced)
             try store.close()
-            let again = try type.open(url, options: options())
+            let again = try type.open(location, options: options())
             #expect(try count(again) == 1)
             try again.close()
         }

@@ -2,6 +2,7 @@ import Foundation
 import RoostCore
 import RoostKeyValue
 import RoostMemory
+import RoostQuery
 import Testing
 
 /// Fetches through indexes, compared with the same fetches by reading everything.
@@ -209,7 +210,8 @@ private enum VisitSample {
             EntityDescription("Group", relationships: [.toMany("things", "Thing", inverse: "group")]),
         ])
         let store = try KeyValueStore(
-            creating: MemoryStorage(), type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
+            model: model,
             options: StoreOptions(timeoutSeconds: 10))
         var next = 1
         while next <= count {
@@ -305,7 +307,8 @@ private struct PlanSample {
                 fetchIndexes: [FetchIndexDescription("extra", on: "extra", "text")]),
         ])
         let store = try KeyValueStore(
-            creating: MemoryStorage(), type: MemoryStoreType(), url: StoreURL(type: "memory", path: ""), model: model,
+            creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
+            model: model,
             options: StoreOptions(timeoutSeconds: 10))
         var changes = ChangeSet(model: model)
         var specials: [Int64] = []

@@ -18,7 +18,7 @@ struct SnapshotTests {
         }
         #expect(try old.ids(of: "Artist").map(\.key) == [1, 2, 3])
         #expect(try test.snapshot().ids(of: "Artist").map(\.key) == [2, 3, 9])
-        #expect(try old.recordedTally()?.generation == 1)
+        #expect(try old.recordedTally()?.generation.number == 1)
         old.close()
         old.close()
         #expect(code { _ = try old.ids(of: "Artist") } == .closed)
@@ -106,9 +106,9 @@ struct SnapshotTests {
     @Test("reservations of many threads and two openings do not overlap")
     func reservingTogether() async throws {
         let type = MemoryStoreType()
-        let url = StoreURL(type: "memory", path: "reserving-\(UUID())")
-        let first = try type.create(url, model: try musicModel(), options: StoreOptions())
-        let second = try type.open(url, options: StoreOptions())
+        let location = StoreLocation(type: "memory", path: "reserving-\(UUID())")
+        let first = try type.create(location, model: try musicModel(), options: StoreOptions())
+        let second = try type.open(location, options: StoreOptions())
         let ranges = try await withThrowingTaskGroup(of: [Range<Int64>].self) { group in
             for worker in 0..<6 {
                 group.addTask {
@@ -120,11 +120,11 @@ struct SnapshotTests {
         }
         let keys = ranges.flatMap { Array($0) }
         #expect(Set(keys).count == keys.count)
-        #expect(code { try type.destroy(url) } == .busy)
+        #expect(code { try type.destroy(location) } == .busy)
         try first.close()
         try second.close()
-        try type.destroy(url)
-        #expect(code { _ = try type.open(url, options: StoreOptions()) } == .notFound)
+        try type.destroy(location)
+        #expect(code { _ = try type.open(location, options: StoreOptions()) } == .notFound)
     }
 
     /// Writes behind the engine's back.
@@ -207,7 +207,7 @@ struct SnapshotTests {
     func damagedMetadata(name: String) throws {
         let test = try TestStore()
         try test.fill()
-        let url = StoreURL(type: "memory", path: "")
+        let location = StoreLocation(type: "memory", path: "")
         try tamper(test) { (writer) throws(StoreError) in
             let key = StorageKey(name.utf8)
             var bytes = try writer.value(of: key, in: .meta) ?? []
@@ -216,29 +216,36 @@ struct SnapshotTests {
         }
         let copy = MemoryStorage(contents: test.storage.contents)
         #expect(
-            code { _ = try KeyValueStore(opening: copy, type: MemoryStoreType(), url: url, options: StoreOptions()) }
+            code {
+                _ = try KeyValueStore(
+                    opening: copy, type: MemoryStoreType(), location: location, options: StoreOptions())
+            }
                 == .corrupted)
     }
 
     @Test("foreign, newer and other-model stores are told apart")
     func opening() throws {
-        let url = StoreURL(type: "memory", path: "")
+        let location = StoreLocation(type: "memory", path: "")
         let type = MemoryStoreType()
         #expect(
-            code { _ = try KeyValueStore(opening: MemoryStorage(), type: type, url: url, options: StoreOptions()) }
+            code {
+                _ = try KeyValueStore(opening: MemoryStorage(), type: type, location: location, options: StoreOptions())
+            }
                 == .notAStore)
         let test = try TestStore()
         let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
         func open(_ options: StoreOptions) throws -> KeyValueStore {
             try KeyValueStore(
-                opening: MemoryStorage(contents: test.storage.contents), type: type, url: url, options: options)
+                opening: MemoryStorage(contents: test.storage.contents), type: type, location: location,
+                options: options)
         }
         #expect(code { _ = try open(StoreOptions(model: other)) } == .modelMismatch)
         #expect(try open(StoreOptions(model: test.model)).metadata() == (try test.store.metadata()))
         #expect(
             code {
                 _ = try KeyValueStore(
-                    creating: MemoryStorage(contents: test.storage.contents), type: type, url: url, model: other,
+                    creating: MemoryStorage(contents: test.storage.contents), type: type, location: location,
+                    model: other,
                     options: StoreOptions())
             } == .alreadyExists)
         #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
@@ -254,14 +261,17 @@ struct SnapshotTests {
     func names() throws {
         let type = MemoryStoreType()
         let model = try musicModel()
-        let (a, b) = (StoreURL(type: "memory", path: "a-\(UUID())"), StoreURL(type: "memory", path: "b-\(UUID())"))
-        let private1 = try type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        let (a, b) = (
+            StoreLocation(type: "memory", path: "a-\(UUID())"), StoreLocation(type: "memory", path: "b-\(UUID())")
+        )
+        let private1 = try type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("Genre", 1), values: [:])
         _ = try private1.commit(changes)
-        let private2 = try type.create(StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        let private2 = try type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         #expect(try private2.snapshot().ids(of: "Genre") == [])
-        #expect(code { _ = try type.open(StoreURL(type: "memory", path: ""), options: StoreOptions()) } == .notFound)
+        #expect(
+            code { _ = try type.open(StoreLocation(type: "memory", path: ""), options: StoreOptions()) } == .notFound)
 
         let store = try type.create(a, model: model, options: StoreOptions())
         #expect(code { _ = try type.create(a, model: model, options: StoreOptions()) } == .alreadyExists)

@@ -98,7 +98,7 @@ struct TestStore {
         store = try KeyValueStore(
             creating: isTrusted ? storage : UntrustedStorage(storage, failingSyncCount: failingSyncCount),
             type: MemoryStoreType(),
-            url: StoreURL(type: "memory", path: ""), model: model,
+            location: StoreLocation(type: "memory", path: ""), model: model,
             options: options)
     }
 

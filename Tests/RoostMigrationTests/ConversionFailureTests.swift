@@ -53,8 +53,9 @@ struct ConversionFailureTests {
         #expect(try leftovers(directory, type, destination) == [])
 
         // The same conversion works when nothing goes wrong.
-        let report = try MigrationManager(registry: .builtIn).convert(
-            from: .url(StoreURL(type: type, path: source)), to: .url(StoreURL(type: type, path: destination)))
+        let report = try MigrationManager(registry: .standard).convert(
+            from: .location(StoreLocation(type: type, path: source)),
+            to: .location(StoreLocation(type: type, path: destination)))
         #expect(report.verified)
     }
 
@@ -69,11 +70,12 @@ struct ConversionFailureTests {
         #expect(try contents(type, destination) == before)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
 
-        let report = try MigrationManager(registry: .builtIn).convert(
-            from: .url(StoreURL(type: type, path: source)), to: .url(StoreURL(type: type, path: destination)),
+        let report = try MigrationManager(registry: .standard).convert(
+            from: .location(StoreLocation(type: type, path: source)),
+            to: .location(StoreLocation(type: type, path: destination)),
             options: ConversionOptions(overwrites: true))
         #expect(report.objects == 4505)
-        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: destination))
+        let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: destination))
         #expect(try store.snapshot().recordedTally()?.digest.objectCount == 4505)
         try store.close()
     }
@@ -84,8 +86,8 @@ struct ConversionFailureTests {
         let cancellation = ConversionCancellation()
         let registry = try Sample.registry(type, failure.faults(cancellation))
         _ = try MigrationManager(registry: registry).convert(
-            from: .url(StoreURL(type: failure.isInSource ? "faulty" : type, path: source)),
-            to: .url(StoreURL(type: failure.isInSource ? type : "faulty", path: destination)),
+            from: .location(StoreLocation(type: failure.isInSource ? "faulty" : type, path: source)),
+            to: .location(StoreLocation(type: failure.isInSource ? type : "faulty", path: destination)),
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
@@ -94,7 +96,7 @@ struct ConversionFailureTests {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
         }
-        let store = try StoreRegistry.builtIn.open(StoreURL(type: type, path: path))
+        let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: path))
         let text = "\(try store.snapshot().computeTally()) \(try store.metadata().storeUUID)"
         try store.close()
         return text
@@ -106,8 +108,8 @@ struct ConversionFailureTests {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }
         }
         do throws(StoreError) {
-            _ = try StoreRegistry.builtIn.type(named: type)
-                .metadata(at: StoreURL(type: type, path: destination), options: StoreOptions())
+            _ = try StoreRegistry.standard.type(named: type)
+                .metadata(at: StoreLocation(type: type, path: destination), options: StoreOptions())
             return [destination]
         } catch {
             return error.code == .notFound ? [] : ["\(error)"]
@@ -120,8 +122,8 @@ struct ConversionFailureTests {
         try Sample.store("memory", directory.file("a")).close()
         let registry = try Sample.registry("memory", Faults(dropsRecordsAt: 2))
         let (source, destination) = (
-            ConversionEndpoint.url(StoreURL(type: "memory", path: directory.file("a"))),
-            ConversionEndpoint.url(StoreURL(type: "faulty", path: directory.file("b")))
+            ConversionEndpoint.location(StoreLocation(type: "memory", path: directory.file("a"))),
+            ConversionEndpoint.location(StoreLocation(type: "faulty", path: directory.file("b")))
         )
         let report = try MigrationManager(registry: registry).convert(
             from: source, to: destination, options: ConversionOptions(verifies: false))
@@ -143,8 +145,8 @@ struct ConversionFailureTests {
         ]
         let registry = try Sample.registry(type, Faults(damaged: damaged))
         let (source, destination) = (
-            ConversionEndpoint.url(StoreURL(type: "faulty", path: directory.file("a"))),
-            ConversionEndpoint.url(StoreURL(type: type, path: directory.file("b")))
+            ConversionEndpoint.location(StoreLocation(type: "faulty", path: directory.file("a"))),
+            ConversionEndpoint.location(StoreLocation(type: type, path: directory.file("b")))
         )
         let error = try #require(throws: StoreError.self) {
             try MigrationManager(registry: registry).convert(from: source, to: destination)
@@ -164,7 +166,7 @@ struct ConversionFailureTests {
         #expect(dangling["Person.friends"] == 3)
         #expect(dangling.filter { $0.key != "Book.author" && $0.key != "Person.friends" }.values.reduce(0, +) == 600)
 
-        let copy = try StoreRegistry.builtIn.open(destination.url)
+        let copy = try StoreRegistry.standard.open(destination.location)
         let findings = try checkStore(copy, limit: 10_000)
         // One for each end that is missing: both of the link between the first two persons.
         #expect(findings.count == 6 + 4 + 600)
@@ -179,9 +181,9 @@ struct ConversionFailureTests {
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         let error = #expect(throws: StoreError.self) {
-            try MigrationManager(registry: .builtIn).convert(
-                from: .url(StoreURL(type: "memory", path: directory.file("a"))),
-                to: .url(StoreURL(type: "memory", path: directory.file("b"))),
+            try MigrationManager(registry: .standard).convert(
+                from: .location(StoreLocation(type: "memory", path: directory.file("a"))),
+                to: .location(StoreLocation(type: "memory", path: directory.file("b"))),
                 options: ConversionOptions(cancellation: cancellation))
         }
         #expect(error?.code == .cancelled)

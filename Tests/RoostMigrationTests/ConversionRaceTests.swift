@@ -14,8 +14,8 @@ struct ConversionRaceTests {
 
     private func registry(_ type: String, _ faults: Faults) throws -> StoreRegistry {
         let registry = StoreRegistry()
-        for type in StoreRegistry.builtIn.all { registry.register(type) }
-        registry.register(FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: faults))
+        for type in StoreRegistry.standard.all { registry.register(type) }
+        registry.register(FaultyStoreType(base: try StoreRegistry.standard.type(named: type), faults: faults))
         return registry
     }
 
@@ -24,8 +24,8 @@ struct ConversionRaceTests {
         _ type: String, _ directory: TemporaryDirectory, _ faults: Faults, overwrites: Bool = false
     ) throws -> ConversionReport {
         try MigrationManager(registry: try registry(type, faults)).convert(
-            from: .url(StoreURL(type: type, path: directory.file("a"))),
-            to: .url(StoreURL(type: "faulty", path: directory.file("b"))),
+            from: .location(StoreLocation(type: type, path: directory.file("a"))),
+            to: .location(StoreLocation(type: "faulty", path: directory.file("b"))),
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
@@ -34,12 +34,14 @@ struct ConversionRaceTests {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
         if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
-        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let (a, b) = (
+            StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
+        )
         let outcome = Outcome()
         let intrude: @Sendable () -> Void = {
             do throws(StoreError) {
-                _ = try MigrationManager(registry: .builtIn).convert(
-                    from: .url(a), to: .url(b),
+                _ = try MigrationManager(registry: .standard).convert(
+                    from: .location(a), to: .location(b),
                     options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
             } catch {
                 outcome.error.withLock { $0 = error }
@@ -78,9 +80,9 @@ struct ConversionRaceTests {
         let error = #expect(throws: StoreError.self) { try convert(type, directory, faults, overwrites: true) }
         #expect(error?.code == .busy)
         #expect(outcome.wasCalled.withLock { !$0 })
-        let plan = try MigrationManager(registry: .builtIn).plan(
-            from: .url(StoreURL(type: type, path: directory.file("a"))),
-            to: .url(StoreURL(type: type, path: directory.file("b"))),
+        let plan = try MigrationManager(registry: .standard).plan(
+            from: .location(StoreLocation(type: type, path: directory.file("a"))),
+            to: .location(StoreLocation(type: type, path: directory.file("b"))),
             options: ConversionOptions(overwrites: true, timeoutSeconds: 0))
         #expect(plan.refusals.count == 1)
         try open.close()

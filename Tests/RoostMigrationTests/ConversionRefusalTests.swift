@@ -6,24 +6,26 @@ import Testing
 
 @Suite("A conversion is refused")
 struct ConversionRefusalTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
     private func refusal(
-        from source: StoreURL, to destination: StoreURL, options: ConversionOptions = ConversionOptions()
+        from source: StoreLocation, to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws -> StoreError {
         try #require(throws: StoreError.self) {
-            try manager.convert(from: .url(source), to: .url(destination), options: options)
+            try manager.convert(from: .location(source), to: .location(destination), options: options)
         }
     }
 
     @Test("when the destination exists and is not to be replaced", arguments: Sample.writingTypes)
     func existingDestination(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let (a, b) = (
+            StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
+        )
         try Sample.store(type, a.path, people: 5).close()
         try Sample.store(type, b.path, people: 3).close()
         #expect(try refusal(from: a, to: b).code == .alreadyExists)
-        let plan = try manager.plan(from: .url(a), to: .url(b))
+        let plan = try manager.plan(from: .location(a), to: .location(b))
         #expect(plan.refusals.count == 1)
         #expect(plan.objects == 20)
     }
@@ -31,7 +33,7 @@ struct ConversionRefusalTests {
     @Test("when the destination is the source, by any name", arguments: Sample.fileTypes)
     func sameStore(type: String) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: type, path: directory.file("a"))
+        let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: a.path))
         try FileManager.default.createSymbolicLink(atPath: directory.file("symbolic"), withDestinationPath: a.path)
@@ -40,7 +42,7 @@ struct ConversionRefusalTests {
         for name in names {
             for overwrites in [false, true] {
                 let error = try refusal(
-                    from: a, to: StoreURL(type: type, path: directory.file(name)),
+                    from: a, to: StoreLocation(type: type, path: directory.file(name)),
                     options: ConversionOptions(overwrites: overwrites))
                 #expect(error.code == .invalidRequest, "\(name): \(error)")
             }
@@ -51,29 +53,32 @@ struct ConversionRefusalTests {
     @Test("when something else than a store stands under the destination's name", arguments: Sample.fileTypes)
     func foreignFile(type: String) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: type, path: directory.file("a"))
+        let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
         let options = ConversionOptions(overwrites: true)
         try Data("precious text".utf8).write(to: URL(fileURLWithPath: directory.file("text")))
         try Data().write(to: URL(fileURLWithPath: directory.file("empty")))
         try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: false)
         for name in ["text", "empty", "folder"] {
-            let error = try refusal(from: a, to: StoreURL(type: type, path: directory.file(name)), options: options)
+            let error = try refusal(
+                from: a, to: StoreLocation(type: type, path: directory.file(name)), options: options)
             #expect(error.code == .notAStore, "\(name): \(error)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("text"))) == Data("precious text".utf8))
         try FileManager.default.createSymbolicLink(
             atPath: directory.file("dangling"), withDestinationPath: directory.file("nothing"))
-        #expect(try refusal(from: a, to: StoreURL(type: type, path: directory.file("dangling"))).code == .alreadyExists)
+        #expect(
+            try refusal(from: a, to: StoreLocation(type: type, path: directory.file("dangling"))).code == .alreadyExists
+        )
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
     }
 
     @Test("when there is not enough space", arguments: Sample.fileTypes)
     func noSpace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: type, path: directory.file("a"))
+        let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
-        let b = StoreURL(type: type, path: directory.file("b"))
+        let b = StoreLocation(type: type, path: directory.file("b"))
         for reserved in [1 << 60, Int.max] {
             let error = try refusal(from: a, to: b, options: ConversionOptions(reservedBytes: reserved))
             #expect(error.code == .noSpace)
@@ -84,19 +89,19 @@ struct ConversionRefusalTests {
     @Test("when the destination's directory is missing", arguments: Sample.fileTypes)
     func missingDirectory(type: String) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: type, path: directory.file("a"))
+        let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
-        let error = try refusal(from: a, to: StoreURL(type: type, path: directory.file("nowhere/b")))
+        let error = try refusal(from: a, to: StoreLocation(type: type, path: directory.file("nowhere/b")))
         #expect(error.code == .missingDirectory)
     }
 
     @Test("when a type is not registered, at either end")
     func unknownType() throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: "memory", path: directory.file("a"))
+        let a = StoreLocation(type: "memory", path: directory.file("a"))
         try Sample.store("memory", a.path, people: 5).close()
-        #expect(try refusal(from: a, to: StoreURL(type: "memroy", path: "x")).code == .unknownStoreType)
-        let error = try refusal(from: StoreURL(type: "memroy", path: "x"), to: a)
+        #expect(try refusal(from: a, to: StoreLocation(type: "memroy", path: "x")).code == .unknownStoreType)
+        let error = try refusal(from: StoreLocation(type: "memroy", path: "x"), to: a)
         #expect(error.code == .unknownStoreType)
         #expect(error.message.contains("'memory'"))
     }
@@ -105,7 +110,8 @@ struct ConversionRefusalTests {
     func missingSource(type: String) throws {
         let directory = try TemporaryDirectory()
         let error = try refusal(
-            from: StoreURL(type: type, path: directory.file("a")), to: StoreURL(type: type, path: directory.file("b")))
+            from: StoreLocation(type: type, path: directory.file("a")),
+            to: StoreLocation(type: type, path: directory.file("b")))
         #expect(error.code == .notFound)
         #expect(try directory.names() == [])
     }
@@ -119,8 +125,9 @@ struct ConversionRefusalTests {
         let full = try Sample.store("memory", directory.file("b"), people: 2)
         error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(full)) }
         #expect(error?.code == .invalidRequest)
-        let other = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: ""), model: try ManagedObjectModel(entities: [EntityDescription("Person")]))
+        let other = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: ""),
+            model: try ManagedObjectModel(entities: [EntityDescription("Person")]))
         error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(other)) }
         #expect(error?.code == .modelMismatch)
     }
@@ -128,10 +135,11 @@ struct ConversionRefusalTests {
     @Test("a plan counts, estimates and writes nothing", arguments: Sample.writingTypes)
     func plans(type: String) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: type, path: directory.file("a"))
+        let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path).close()
         let before = try directory.names()
-        let plan = try manager.plan(from: .url(a), to: .url(StoreURL(type: type, path: directory.file("b"))))
+        let plan = try manager.plan(
+            from: .location(a), to: .location(StoreLocation(type: type, path: directory.file("b"))))
         #expect(plan.objects == 4505)
         #expect(plan.links == 4499)
         #expect(plan.entities.first { $0.name == "Book" }?.count == 3000)

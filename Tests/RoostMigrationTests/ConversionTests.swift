@@ -12,9 +12,9 @@ struct ConversionTests {
         let uuid = StoreUUID()
         let original = try Sample.store(source, directory.file("a"), uuid: uuid)
         let before = try #require(try original.snapshot().recordedTally())
-        let target = ConversionEndpoint.url(StoreURL(type: destination, path: directory.file("b")))
-        let report = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: target)
-        let copy = try StoreRegistry.builtIn.open(target.url)
+        let target = ConversionEndpoint.location(StoreLocation(type: destination, path: directory.file("b")))
+        let report = try MigrationManager(registry: .standard).convert(from: .store(original), to: target)
+        let copy = try StoreRegistry.standard.open(target.location)
         try expectEqual(original, copy, report, before)
         #expect(try copy.metadata().storeUUID == uuid)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
@@ -54,8 +54,8 @@ struct ConversionTests {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"))
         let before = try #require(try original.snapshot().recordedTally()).digest
-        let copy = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
+        let copy = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
         let changed = Mutex(false)
         let faulty = FaultyStore(
             copy,
@@ -66,7 +66,7 @@ struct ConversionTests {
                 let isCommitted = (try? original.commit(changes)) != nil
                 changed.withLock { $0 = isCommitted }
             }))
-        let report = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(faulty))
+        let report = try MigrationManager(registry: .standard).convert(from: .store(original), to: .store(faulty))
         #expect(changed.withLock { $0 })
         #expect(report.digest == before.description)
     }
@@ -75,11 +75,12 @@ struct ConversionTests {
     func reportsProgress() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"))
-        let copy = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
+        let copy = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
         let seen = Mutex<[ConversionProgress]>([])
         let options = ConversionOptions(onProgress: { progress in seen.withLock { $0.append(progress) } })
-        _ = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(copy), options: options)
+        _ = try MigrationManager(registry: .standard).convert(
+            from: .store(original), to: .store(copy), options: options)
         let steps = seen.withLock { $0 }
         var phases: [ConversionProgress.Phase] = []
         for step in steps where step.phase != phases.last { phases.append(step.phase) }
@@ -96,9 +97,9 @@ struct ConversionTests {
     func encodesReport() throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"), people: 10)
-        let copy = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
-        let report = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(copy))
+        let copy = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
+        let report = try MigrationManager(registry: .standard).convert(from: .store(original), to: .store(copy))
         let data = try JSONEncoder().encode(report)
         #expect(try JSONDecoder().decode(ConversionReport.self, from: data) == report)
         let fields = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -114,11 +115,11 @@ struct ConversionTests {
     @Test("an empty store converts", arguments: Sample.writingTypes)
     func convertsNothing(type: String) throws {
         let directory = try TemporaryDirectory()
-        let original = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: directory.file("a")), model: try Sample.model())
-        let copy = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: directory.file("b")), model: original.model)
-        let report = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .store(copy))
+        let original = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: directory.file("a")), model: try Sample.model())
+        let copy = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
+        let report = try MigrationManager(registry: .standard).convert(from: .store(original), to: .store(copy))
         #expect(report.objects == 0 && report.verified)
         try original.close()
     }

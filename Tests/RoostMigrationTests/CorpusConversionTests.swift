@@ -1,7 +1,9 @@
+import RoostCore
+import RoostMigration
+
 #if SQLite
     import Foundation
     import Roost
-    import RoostMigration
     import Testing
 
     /// Real stores of Apple's, through every type of store.
@@ -10,7 +12,7 @@
     @Suite(
         "Stores of the corpus convert", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusConversionTests {
-        private let manager = MigrationManager(registry: .builtIn)
+        private let manager = MigrationManager(registry: .standard)
 
         @Test("all of the corpus is here")
         func count() { #expect(CorpusStore.all.count == 22) }
@@ -21,12 +23,12 @@
             let before = try store.fileContents()
             var digests: Set<String> = []
             for type in Sample.writingTypes {
-                let middle = StoreURL(type: type, path: directory.file("middle-\(type)"))
-                let last = StoreURL(type: "sqlite", path: directory.file("last-\(type)"))
+                let middle = StoreLocation(type: type, path: directory.file("middle-\(type)"))
+                let last = StoreLocation(type: "sqlite", path: directory.file("last-\(type)"))
                 let first = try manager.convert(
-                    from: .url(StoreURL(type: "coredata", path: store.fullPath)), to: .url(middle),
+                    from: .location(StoreLocation(type: "coredata", path: store.fullPath)), to: .location(middle),
                     options: ConversionOptions(sourceTypeOptions: store.typeOptions))
-                let second = try manager.convert(from: .url(middle), to: .url(last))
+                let second = try manager.convert(from: .location(middle), to: .location(last))
                 for report in [first, second] {
                     #expect(report.verified)
                     digests.insert(report.digest)
@@ -38,8 +40,8 @@
             #expect(try store.fileContents() == before)
         }
 
-        private func compare(_ report: ConversionReport, with facts: CorpusStore, at url: StoreURL) throws {
-            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+        private func compare(_ report: ConversionReport, with facts: CorpusStore, at location: StoreLocation) throws {
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             defer { try? store.close() }
             let reported = Dictionary(uniqueKeysWithValues: report.entities.map { ($0.name, $0.count) })
             // A store that Core Data migrated in place lists a renamed entity under its old name: the renaming identifier.
@@ -77,10 +79,10 @@
         /// The contents of the files that belong to the store, by name.
         func fileContents() throws -> [String: Data] {
             var contents: [String: Data] = [:]
-            let url = URL(fileURLWithPath: fullPath)
-            let directory = url.deletingLastPathComponent()
+            let location = URL(fileURLWithPath: fullPath)
+            let directory = location.deletingLastPathComponent()
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-            for name in names where name.hasPrefix(url.lastPathComponent) {
+            for name in names where name.hasPrefix(location.lastPathComponent) {
                 contents[name] = try Data(contentsOf: directory.appendingPathComponent(name))
             }
             return contents
@@ -89,9 +91,9 @@
         /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
         static let corpusPath: String = {
             if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
-            var url = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { url.deleteLastPathComponent() }
-            return url.appendingPathComponent("shared/corpus").standardizedFileURL.path
+            var location = URL(fileURLWithPath: #filePath)
+            for _ in 0..<4 { location.deleteLastPathComponent() }
+            return location.appendingPathComponent("shared/corpus").standardizedFileURL.path
         }()
 
         static let isPresent = FileManager.default.fileExists(atPath: corpusPath + "/_derived/stores.json")

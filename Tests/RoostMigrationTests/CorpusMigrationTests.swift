@@ -1,8 +1,10 @@
+import RoostCore
+import RoostMigration
+
 #if SQLite
     import Foundation
     import Roost
     import RoostConformance
-    import RoostMigration
     import Testing
 
     /// Real stores of Apple's through the versions of their models, and real mapping models on generated data.
@@ -10,7 +12,7 @@
         "Stores and mapping models of the corpus migrate",
         .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusMigrationTests {
-        private let manager = MigrationManager(registry: .builtIn)
+        private let manager = MigrationManager(registry: .standard)
 
         /// The versions whose mapping models are code, so that nothing can lead to them here.
         private static let unreachable = ["SampleModel3", "CoreDataMigration_Example 3", "Model2"]
@@ -22,21 +24,21 @@
             "a store goes to each later version of its model, and loses only what a version drops",
             arguments: VersionedStore.all, Sample.writingTypes)
         func stores(store: VersionedStore, type: String) throws {
-            let source = StoreURL(type: "coredata", path: store.fullPath)
+            let source = StoreLocation(type: "coredata", path: store.fullPath)
             let versions = try #require(try ModelFile.history(at: store.bundlePath)).versions
-            let identity = try StoreRegistry.builtIn.type(named: "coredata").metadata(
+            let identity = try StoreRegistry.standard.type(named: "coredata").metadata(
                 at: source, options: StoreOptions(isReadOnly: true, typeOptions: store.typeOptions))
             let start = try #require(versions.firstIndex { $0.model.isCompatible(with: identity) })
             for end in versions.indices.dropFirst(start + 1) {
                 let directory = try TemporaryDirectory()
-                let url = StoreURL(type: type, path: directory.file("new"))
+                let location = StoreLocation(type: type, path: directory.file("new"))
                 var options = MigrationOptions(
                     conversion: ConversionOptions(sourceTypeOptions: store.typeOptions),
                     history: try ModelHistory(Array(versions[start...end])))
                 let report: MigrationReport
                 do throws(StoreError) {
                     report = try manager.migrateAllowingLoss(
-                        from: .url(source), to: .url(url), model: versions[end].model, options: &options)
+                        from: .location(source), to: .location(location), model: versions[end].model, options: &options)
                 } catch {
                     let passed = versions[(start + 1)...end].map(\.name)
                     if passed.contains(Self.constrained) {
@@ -52,7 +54,7 @@
                 let steps = report.steps.isEmpty ? [report] : report.steps
                 let dropped = steps.flatMap(\.mappings).filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == store.objectCount - dropped, "\(versions[end].name)")
-                let new = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: versions[end].model))
+                let new = try StoreRegistry.standard.open(location, options: StoreOptions(model: versions[end].model))
                 #expect(try checkStore(new).filter { $0.severity == .damage } == [])
                 try new.close()
             }
@@ -62,13 +64,13 @@
             "a store without a model is at the version of its bundle that it fits",
             arguments: VersionedStore.all.filter { !$0.typeOptions.isEmpty })
         func versionsOfStoresWithoutModel(store: VersionedStore) throws {
-            let url = StoreURL(type: "coredata", path: store.fullPath)
+            let location = StoreLocation(type: "coredata", path: store.fullPath)
             let history = try #require(try ModelFile.history(at: store.bundlePath))
-            let identity = try StoreRegistry.builtIn.type(named: "coredata").metadata(
-                at: url, options: StoreOptions(isReadOnly: true, typeOptions: store.typeOptions))
+            let identity = try StoreRegistry.standard.type(named: "coredata").metadata(
+                at: location, options: StoreOptions(isReadOnly: true, typeOptions: store.typeOptions))
             do throws(StoreError) {
                 let version = try history.version(
-                    ofStoreWithoutModelAt: url, options: StoreOptions(isReadOnly: true), registry: .builtIn)
+                    ofStoreWithoutModelAt: location, options: StoreOptions(isReadOnly: true), registry: .standard)
                 #expect(version?.model.isCompatible(with: identity) == true, "\(version?.name ?? "none")")
             } catch {
                 // Versions that differ in what no column shows.
@@ -81,17 +83,17 @@
             let (old, new) = (try mapping.model(mapping.source), try mapping.model(mapping.destination))
             let read = try MappingFile.read(mapping.fullPath, source: old, destination: new)
             let directory = try TemporaryDirectory()
-            let source = try GeneratedContent.store(StoreURL(type: "memory", path: ""), model: old)
-            let url = StoreURL(type: type, path: directory.file("new"))
+            let source = try GeneratedContent.store(StoreLocation(type: "memory", path: ""), model: old)
+            let location = StoreLocation(type: type, path: directory.file("new"))
             var options = MigrationOptions(mapping: read.mapping)
             let report = try manager.migrateAllowingLoss(
-                from: .store(source), to: .url(url), model: new, options: &options)
+                from: .store(source), to: .location(location), model: new, options: &options)
             #expect(report.verified)
             for (entity, made) in zip(read.mapping.entityMappings, report.mappings) {
                 guard entity.sourceEntity != nil, entity.sourcePredicate == nil else { continue }
                 #expect(made.read == 12 && made.made == 12, "\(entity.name)")
             }
-            let store = try StoreRegistry.builtIn.open(url)
+            let store = try StoreRegistry.standard.open(location)
             #expect(try checkStore(store) == [])
             try store.close()
         }

@@ -16,7 +16,8 @@ struct DumpFailureTests {
             EntityDescription("Leaf", superentity: "Base", relationships: [.toMany("tags", "Tag", inverse: "leaves")]),
             EntityDescription("Tag", relationships: [.toMany("leaves", "Leaf", inverse: "tags")]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("m")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("m")), model: model)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Leaf", 1), values: ["name": "é"])
@@ -35,14 +36,14 @@ struct DumpFailureTests {
         try #require(dump.lines.count == 6)
     }
 
-    private func url(_ type: String) -> StoreURL { StoreURL(type: type, path: directory.file("b")) }
+    private func location(_ type: String) -> StoreLocation { StoreLocation(type: type, path: directory.file("b")) }
 
     /// The error of loading a text; the directory must be as it was.
     private func failure(
         _ text: DumpText, _ type: String = "sqlite", options: ConversionOptions = ConversionOptions()
     ) throws -> StoreError? {
         let before = try directory.names()
-        do throws(StoreError) { _ = try text.load(into: .url(url(type)), chunk: 7, options: options) } catch {
+        do throws(StoreError) { _ = try text.load(into: .location(location(type)), chunk: 7, options: options) } catch {
             #expect(try directory.names() == before, "a trace of the destination is left: \(error)")
             return error
         }
@@ -50,7 +51,7 @@ struct DumpFailureTests {
     }
 
     @Test("the sample dump itself is right", arguments: Sample.writingTypes)
-    func sampleIsRight(type: String) throws { _ = try dump.load(into: .url(url(type)), chunk: 1) }
+    func sampleIsRight(type: String) throws { _ = try dump.load(into: .location(location(type)), chunk: 1) }
 
     @Test("cut off at any byte it is refused, and nothing is left", arguments: ["sqlite", "memory"])
     func cutAnywhere(type: String) throws {
@@ -159,7 +160,7 @@ struct DumpFailureTests {
         lines[1] = #"{"entity": "Leaf", "name": "edited", "id": 1}"#
         lines[5] = #"{"end": {"links": 2, "objects": 3}}"#
         lines.insert("", at: 2)
-        let report = try DumpText(lines: lines).load(into: .url(url("sqlite")))
+        let report = try DumpText(lines: lines).load(into: .location(location("sqlite")))
         #expect(report.objects == 3 && report.warnings.count == 2)
     }
 
@@ -173,13 +174,13 @@ struct DumpFailureTests {
 
     @Test("an existing store is refused before the text is read, or replaced once the new one is complete")
     func existingDestination() throws {
-        _ = try dump.load(into: .url(url("sqlite")))
+        _ = try dump.load(into: .location(location("sqlite")))
         let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))
         #expect(try failure(dump)?.code == .alreadyExists)
         let overwriting = ConversionOptions(overwrites: true)
         #expect(try failure(DumpText(lines: Array(dump.lines.dropLast())), options: overwriting)?.code == .corrupted)
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("b"))) == before)
-        _ = try dump.load(into: .url(url("sqlite")), options: overwriting)
+        _ = try dump.load(into: .location(location("sqlite")), options: overwriting)
         #expect(try failure(dump, "coredata")?.code == .unsupported)
         #expect(try failure(dump, "nothing")?.code == .unknownStoreType)
     }
@@ -191,7 +192,7 @@ struct DumpFailureTests {
         #expect(try failure(dump, options: ConversionOptions(cancellation: cancellation))?.code == .cancelled)
         let text = Mutex(dump.bytes.prefix(dump.bytes.count - 40))
         let error = #expect(throws: StoreError.self) {
-            try MigrationManager(registry: .builtIn).load(into: .url(url("sqlite")), from: "text") {
+            try MigrationManager(registry: .standard).load(into: .location(location("sqlite")), from: "text") {
                 (buffer) throws(StoreError) in
                 let next = text.withLock { text in
                     let next = Array(text.prefix(min(9, buffer.count)))
@@ -204,14 +205,14 @@ struct DumpFailureTests {
             }
         }
         #expect(error?.code == .ioFailure)
-        let base = try StoreRegistry.builtIn.type(named: "sqlite")
+        let base = try StoreRegistry.standard.type(named: "sqlite")
         for faults in [
             Faults(failsAtAppend: 1), Faults(failsAtFinish: true), Faults(dropsRecordsAt: 1),
             Faults(failsAtReplace: true),
         ] {
             let registry = StoreRegistry()
             registry.register(FaultyStoreType(base: base, faults: faults))
-            #expect(throws: StoreError.self) { try dump.load(into: .url(url("faulty")), registry: registry) }
+            #expect(throws: StoreError.self) { try dump.load(into: .location(location("faulty")), registry: registry) }
         }
         #expect(try directory.names() == [])
     }

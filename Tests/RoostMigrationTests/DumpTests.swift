@@ -18,7 +18,7 @@ struct DumpText {
     /// The dump of a store.
     init(_ store: any PersistentStore, entities: [EntityName]? = nil) throws {
         let parts = Mutex<[UInt8]>([])
-        try MigrationManager(registry: .builtIn).dump(store, entities: entities) { (bytes) throws(StoreError) in
+        try MigrationManager(registry: .standard).dump(store, entities: entities) { (bytes) throws(StoreError) in
             parts.withLock { $0 += bytes }
         }
         bytes = parts.withLock { $0 }
@@ -27,7 +27,7 @@ struct DumpText {
     /// Loads the text, which comes in pieces of `chunk` bytes.
     func load(
         into destination: ConversionEndpoint, chunk: Int = 10_000, allowsDangling: Bool = false,
-        options: ConversionOptions = ConversionOptions(), registry: StoreRegistry = .builtIn
+        options: ConversionOptions = ConversionOptions(), registry: StoreRegistry = .standard
     ) throws(StoreError) -> ConversionReport {
         let rest = Mutex(bytes[...])
         return try MigrationManager(registry: registry).load(
@@ -51,12 +51,12 @@ struct DumpTests {
         let uuid = StoreUUID()
         let original = try Sample.store(source, directory.file("a"), uuid: uuid)
         let dump = try DumpText(original)
-        let url = StoreURL(type: destination, path: directory.file("b"))
-        let report = try dump.load(into: .url(url))
-        let loaded = try StoreRegistry.builtIn.open(url)
-        let converted = StoreURL(type: destination, path: directory.file("c"))
-        _ = try MigrationManager(registry: .builtIn).convert(from: .store(original), to: .url(converted))
-        let copy = try StoreRegistry.builtIn.open(converted)
+        let location = StoreLocation(type: destination, path: directory.file("b"))
+        let report = try dump.load(into: .location(location))
+        let loaded = try StoreRegistry.standard.open(location)
+        let converted = StoreLocation(type: destination, path: directory.file("c"))
+        _ = try MigrationManager(registry: .standard).convert(from: .store(original), to: .location(converted))
+        let copy = try StoreRegistry.standard.open(converted)
         #expect(try StoreComparison.diff(loaded, copy) == [])
         #expect(try StoreComparison.diff(loaded, original) == [])
         #expect(try checkStore(loaded) == [])
@@ -77,14 +77,15 @@ struct DumpTests {
     func everyValue(type: String) throws {
         let directory = try TemporaryDirectory()
         let graph = try SampleGraph(seed: 7, objectCount: 3000)
-        let original = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: directory.file("a")), model: graph.model)
+        let original = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: directory.file("a")), model: graph.model)
         let loader = try original.bulkLoader(BulkLoadOptions())
         try graph.forEachRecordBatch { try loader.append($0) }
         try graph.forEachLinkBatch { try loader.append($0) }
         _ = try loader.finish()
         let dump = try DumpText(original)
-        let copy = try StoreRegistry.builtIn.create(StoreURL(type: type, path: directory.file("b")), model: graph.model)
+        let copy = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: directory.file("b")), model: graph.model)
         let report = try dump.load(into: .store(copy), chunk: 777)
         #expect(report.digest == (try graph.digest.description))
         #expect(try StoreComparison.diff(original, copy) == [])
@@ -98,13 +99,13 @@ struct DumpTests {
     @Test("an empty store comes over", arguments: Sample.writingTypes)
     func emptyStore(type: String) throws {
         let directory = try TemporaryDirectory()
-        let original = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: directory.file("a")), model: try Sample.model())
+        let original = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: directory.file("a")), model: try Sample.model())
         let dump = try DumpText(original)
         #expect(dump.lines.count == 2)
-        let url = StoreURL(type: type, path: directory.file("b"))
-        #expect(try dump.load(into: .url(url)).objects == 0)
-        let copy = try StoreRegistry.builtIn.open(url)
+        let location = StoreLocation(type: type, path: directory.file("b"))
+        #expect(try dump.load(into: .location(location)).objects == 0)
+        let copy = try StoreRegistry.standard.open(location)
         #expect(try copy.metadata().model == original.model)
         try copy.close()
         try original.close()
@@ -116,7 +117,7 @@ struct DumpTests {
         let store = try Sample.store("memory", directory.file("a"))
         let before = try DumpText(store)
         let parts = Mutex<(bytes: [UInt8], isChanged: Bool)>(([], false))
-        try MigrationManager(registry: .builtIn).dump(store) { (bytes) throws(StoreError) in
+        try MigrationManager(registry: .standard).dump(store) { (bytes) throws(StoreError) in
             let isFirst = parts.withLock { parts in
                 parts.bytes += bytes
                 defer { parts.isChanged = true }
@@ -137,7 +138,7 @@ struct DumpTests {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", directory.file("a"))
         let error = #expect(throws: StoreError.self) {
-            try MigrationManager(registry: .builtIn).dump(store) { (_) throws(StoreError) in
+            try MigrationManager(registry: .standard).dump(store) { (_) throws(StoreError) in
                 throw StoreError(.noSpace, "injected")
             }
         }
@@ -145,7 +146,7 @@ struct DumpTests {
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         let cancelled = #expect(throws: StoreError.self) {
-            try MigrationManager(registry: .builtIn).dump(store, cancellation: cancellation) { _ in }
+            try MigrationManager(registry: .standard).dump(store, cancellation: cancellation) { _ in }
         }
         #expect(cancelled?.code == .cancelled)
         try store.close()
@@ -181,17 +182,17 @@ struct DumpTests {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", directory.file("a"))
         let dump = try DumpText(store, entities: ["Book", "Editor"])
-        let url = StoreURL(type: type, path: directory.file("b"))
-        let error = #expect(throws: StoreError.self) { try dump.load(into: .url(url)) }
+        let location = StoreLocation(type: type, path: directory.file("b"))
+        let error = #expect(throws: StoreError.self) { try dump.load(into: .location(location)) }
         #expect(error?.code == .objectNotFound)
         #expect(error?.message.contains("by 'Book.author'") == true)
         #expect(error?.message.contains("by 'Book.shelves'") == true)
         #expect(error?.message.contains("by 'Person.friends'") == true)
         #expect(try directory.names() == [])
 
-        let report = try dump.load(into: .url(url), allowsDangling: true)
+        let report = try dump.load(into: .location(location), allowsDangling: true)
         #expect(report.verified && report.objects == 3000 + 500)
-        let loaded = try StoreRegistry.builtIn.open(url)
+        let loaded = try StoreRegistry.standard.open(location)
         #expect(try checkStore(loaded) == [])
         // Of the books, those by editors kept their author and their place; the others have neither.
         let (before, after) = (try authors(of: store), try authors(of: loaded))
@@ -237,7 +238,8 @@ struct DumpTests {
             EntityDescription("B", relationships: [.toMany("c", "C", inverse: "b")]),
             EntityDescription("C", relationships: [.toOne("b", "B", inverse: "c")]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: directory.file("a")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("a")), model: model)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("A", 1), values: ["x": 5])
@@ -251,11 +253,11 @@ struct DumpTests {
         try batch.append(ObjectID("C", 2), values: ["b": .objectID(ObjectID("B", 9))])
         try loader.append(batch)
         _ = try loader.finish()
-        let url = StoreURL(type: "memory", path: directory.file("b"))
-        #expect(try DumpText(store, entities: ["B", "C"]).load(into: .url(url)).dangling == [])
-        let whole = StoreURL(type: "memory", path: directory.file("c"))
-        #expect(try DumpText(store).load(into: .url(whole)).dangling == [])
-        let copy = try StoreRegistry.builtIn.open(whole)
+        let location = StoreLocation(type: "memory", path: directory.file("b"))
+        #expect(try DumpText(store, entities: ["B", "C"]).load(into: .location(location)).dangling == [])
+        let whole = StoreLocation(type: "memory", path: directory.file("c"))
+        #expect(try DumpText(store).load(into: .location(whole)).dangling == [])
+        let copy = try StoreRegistry.standard.open(whole)
         #expect(try StoreComparison.diff(store, copy) == [])
         for store in [store, copy] { try store.close() }
     }

@@ -7,7 +7,7 @@ import Testing
 /// Files that stand where a new store would keep its log, its journal or its locks.
 @Suite("A file beside a new store's name")
 struct NeighbourTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
     /// What a store of each type takes for its own: what it would overwrite or remove.
     private static let ownSuffixes = ["sqlite": ["-wal", "-shm", "-journal"], "lmdb": ["-lock"], "json": ["-journal"]]
@@ -26,7 +26,9 @@ struct NeighbourTests {
         ["-wal", "-shm", "-journal", "-lock", ".lock"])
     func conversion(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
-        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let (a, b) = (
+            StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
+        )
         try Sample.store(type, a.path, people: 5).close()
         // Another store, as somebody may well have called it; then a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
@@ -34,10 +36,10 @@ struct NeighbourTests {
             try write(content, b.path + suffix)
             for overwrites in [false, true] {
                 let options = ConversionOptions(overwrites: overwrites)
-                let plan = try manager.plan(from: .url(a), to: .url(b), options: options)
+                let plan = try manager.plan(from: .location(a), to: .location(b), options: options)
                 #expect(plan.refusals.count == 1 && plan.refusals.first?.contains("b\(suffix)' is there") == true)
                 let error = #expect(throws: StoreError.self) {
-                    try manager.convert(from: .url(a), to: .url(b), options: options)
+                    try manager.convert(from: .location(a), to: .location(b), options: options)
                 }
                 #expect(error?.code == .alreadyExists && error?.message == plan.refusals.first)
             }
@@ -49,10 +51,12 @@ struct NeighbourTests {
     @Test("is left alone by the store's type too, creating and replacing", arguments: own)
     func types(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
-        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let (a, b) = (
+            StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
+        )
         try Sample.store(type, a.path, people: 5).close()
         try write(Data("poetry".utf8), b.path + suffix)
-        let store = try StoreRegistry.builtIn.type(named: type)
+        let store = try StoreRegistry.standard.type(named: type)
         #expect(code { _ = try store.create(b, model: try Sample.model(), options: StoreOptions()) } == .alreadyExists)
         for overwriting in [false, true] {
             #expect(code { try store.replace(b, with: a, overwriting: overwriting) } == .alreadyExists)
@@ -64,27 +68,27 @@ struct NeighbourTests {
     @Test("stays when a store is destroyed that is not there", arguments: own)
     func destroying(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
-        let b = StoreURL(type: type, path: directory.file("b"))
+        let b = StoreLocation(type: type, path: directory.file("b"))
         try write(Data("poetry".utf8), b.path + suffix)
-        try StoreRegistry.builtIn.type(named: type).destroy(b)
+        try StoreRegistry.standard.type(named: type).destroy(b)
         #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
     }
 
     @Test("is no hindrance when nothing is in it", arguments: own, [0, 32 << 10])
     func empty(own: (type: String, suffix: String), byteCount: Int) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: own.type, path: directory.file("a"))
+        let a = StoreLocation(type: own.type, path: directory.file("a"))
         try Sample.store(own.type, a.path, people: 5).close()
-        let store = try StoreRegistry.builtIn.type(named: own.type)
+        let store = try StoreRegistry.standard.type(named: own.type)
         for name in ["b", "c"] {
-            let url = StoreURL(type: own.type, path: directory.file(name))
-            try write(Data(count: byteCount), url.path + own.suffix)
+            let location = StoreLocation(type: own.type, path: directory.file(name))
+            try write(Data(count: byteCount), location.path + own.suffix)
             if name == "b" {
-                _ = try manager.convert(from: .url(a), to: .url(url))
+                _ = try manager.convert(from: .location(a), to: .location(location))
             } else {
-                try store.create(url, model: try Sample.model(), options: StoreOptions()).close()
+                try store.create(location, model: try Sample.model(), options: StoreOptions()).close()
             }
-            let made = try store.open(url, options: StoreOptions())
+            let made = try store.open(location, options: StoreOptions())
             #expect(try checkStore(made) == [])
             try made.close()
         }
@@ -97,14 +101,16 @@ struct NeighbourTests {
         arguments: own.filter { ["-shm", "-lock"].contains($0.1) })
     func leftover(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
-        let (a, b) = (StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b")))
+        let (a, b) = (
+            StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
+        )
         let open = try Sample.store(type, a.path, people: 5)
         let left = try bytes(a.path + suffix)
         #expect(left.contains { $0 != 0 })
         try write(left, b.path + suffix)
-        _ = try manager.convert(from: .store(open), to: .url(b))
+        _ = try manager.convert(from: .store(open), to: .location(b))
         try open.close()
-        let made = try StoreRegistry.builtIn.open(b)
+        let made = try StoreRegistry.standard.open(b)
         #expect(try checkStore(made) == [])
         try made.close()
         #expect(try directory.names() == ["a", "b"])
@@ -116,16 +122,16 @@ struct NeighbourTests {
         arguments: Sample.fileTypes)
     func longNames(type: String) throws {
         let directory = try TemporaryDirectory()
-        let a = StoreURL(type: type, path: directory.file("a"))
+        let a = StoreLocation(type: type, path: directory.file("a"))
         try Sample.store(type, a.path, people: 5).close()
         for count in [219, 220, 230, 250] {
-            let b = StoreURL(type: type, path: directory.file(String(repeating: "n", count: count)))
+            let b = StoreLocation(type: type, path: directory.file(String(repeating: "n", count: count)))
             guard count > 219 else {
-                _ = try manager.convert(from: .url(a), to: .url(b))
+                _ = try manager.convert(from: .location(a), to: .location(b))
                 continue
             }
-            let plan = try manager.plan(from: .url(a), to: .url(b))
-            let error = #expect(throws: StoreError.self) { try manager.convert(from: .url(a), to: .url(b)) }
+            let plan = try manager.plan(from: .location(a), to: .location(b))
+            let error = #expect(throws: StoreError.self) { try manager.convert(from: .location(a), to: .location(b)) }
             #expect(error?.code == .invalidRequest && plan.refusals == [error?.message])
             #expect(error?.message.contains("roost-tmp") == false && error?.message.contains(b.path) == true)
         }
@@ -135,7 +141,8 @@ struct NeighbourTests {
     func movedStore() throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
-            StoreURL(type: "sqlite", path: directory.file("a")), StoreURL(type: "sqlite", path: directory.file("b"))
+            StoreLocation(type: "sqlite", path: directory.file("a")),
+            StoreLocation(type: "sqlite", path: directory.file("b"))
         )
         let open = try Sample.store("sqlite", a.path, people: 5)
         // A program that was killed, whose store was moved without its log.
@@ -143,7 +150,7 @@ struct NeighbourTests {
         try FileManager.default.copyItem(atPath: a.path + "-wal", toPath: b.path + "-wal")
         let log = try bytes(b.path + "-wal")
         #expect(!log.isEmpty)
-        #expect(code { _ = try manager.convert(from: .store(open), to: .url(b)) } == .alreadyExists)
+        #expect(code { _ = try manager.convert(from: .store(open), to: .location(b)) } == .alreadyExists)
         try open.close()
         #expect(try bytes(b.path + "-wal") == log)
     }

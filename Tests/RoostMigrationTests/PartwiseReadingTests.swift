@@ -29,11 +29,11 @@ struct PartwiseReadingTests {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var expected = try snapshot.computeTally()
-        expected.generation = 0
+        expected.generation = .initial
         let parts = try ContentPart.parts(of: exaggerated(expected), snapshot, checkingStructure: true)
         #expect(parts.count > 40)
         let filler = StoreFiller(
-            destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .builtIn)
+            destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .standard)
         for threads in [1, 3] {
             let reading = PartwiseReading(
                 filler, store, parts, expecting: CopiedContent(tally: expected), PrivateMemory())
@@ -66,9 +66,9 @@ struct PartwiseReadingTests {
     func readsDocumentsWhole() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"))
-        let url = StoreURL(type: "json", path: directory.file("b"))
-        let store = try StoreRegistry.builtIn.type(named: "json")
-            .create(url, model: source.model, options: StoreOptions(isUnpublished: true))
+        let location = StoreLocation(type: "json", path: directory.file("b"))
+        let store = try StoreRegistry.standard.type(named: "json")
+            .create(location, model: source.model, options: StoreOptions(isUnpublished: true))
         defer { try? store.close() }
         let snapshot = try source.snapshot()
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -96,7 +96,7 @@ struct PartwiseReadingTests {
         let tally = try snapshot.computeTallyOf(base)
         let parts = try ContentPart.parts(of: exaggerated(tally), snapshot, checkingStructure: true)
         let filler = StoreFiller(
-            destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .builtIn)
+            destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .standard)
         let reading = PartwiseReading(filler, store, parts, expecting: CopiedContent(tally: tally), PrivateMemory())
         reading.run(snapshot)
         let error = #expect(throws: StoreError.self) { try reading.result() }

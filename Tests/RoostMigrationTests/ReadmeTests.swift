@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostMigration
 import Testing
 
 #if SQLite
@@ -25,7 +26,7 @@ import Testing
                     "Album", attributes: [.string("title"), .integer16("year")],
                     relationships: [.toOne("artist", "Artist", inverse: "albums")]),
             ])
-            let store = try StoreRegistry.builtIn.create(StoreURL(type: "sqlite", path: path), model: model)
+            let store = try StoreRegistry.standard.create(StoreLocation(type: "sqlite", path: path), model: model)
             let artist = ObjectID("Artist", try store.reserveKeys(1, for: "Artist").lowerBound)
             let album = ObjectID("Album", try store.reserveKeys(1, for: "Album").lowerBound)
             var changes = ChangeSet(model: model)
@@ -65,8 +66,8 @@ import Testing
             let current =
                 "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key><string>Notes 2.xcdatamodel</string></dict></plist>"
             try Data(current.utf8).write(to: URL(fileURLWithPath: "\(bundle)/.xccurrentversion"))
-            let old = try StoreRegistry.builtIn.create(
-                StoreURL(type: "sqlite", path: path), model: ModelFile.read(bundle, version: "Notes").model)
+            let old = try StoreRegistry.standard.create(
+                StoreLocation(type: "sqlite", path: path), model: ModelFile.read(bundle, version: "Notes").model)
             var changes = ChangeSet(model: old.model)
             try changes.insert(ObjectID("Note", 1), values: ["title": "Blue"])
             _ = try old.commit(changes)
@@ -75,8 +76,8 @@ import Testing
             // The program, as the README has it but for the paths.
             let model = try ModelFile.read(bundle).model
             let history = try ModelFile.history(at: bundle)
-            let notes = StoreURL(type: "sqlite", path: path)
-            let store = try MigrationManager(registry: .builtIn).openOrCreateStore(
+            let notes = StoreLocation(type: "sqlite", path: path)
+            let store = try MigrationManager(registry: .standard).openOrCreateStore(
                 PersistentStoreDescription(notes, options: StoreOptions(model: model)),
                 ifIncompatible: .migrate(MigrationOptions(history: history, keepsBackup: true)))
 

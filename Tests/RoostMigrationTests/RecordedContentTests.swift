@@ -2,12 +2,13 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostMigration
+import RoostStores
 import Testing
 
 /// Sources whose content is not what the last commit recorded.
 @Suite("Content that was not recorded")
 struct RecordedContentTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
     private func error(_ body: () throws -> Void) -> StoreError? {
         do { try body() } catch { return error as? StoreError }
@@ -17,10 +18,10 @@ struct RecordedContentTests {
     @Test("a dump of records that are out of order has no last line")
     func order() throws {
         let type = RoostConformance.FaultyStoreType(
-            try StoreRegistry.builtIn.type(named: "memory"), .reversesBatches)
+            try StoreRegistry.standard.type(named: "memory"), .reversesBatches)
         let sample = try Sample.store("memory", "", people: 20)
         let store = try type.create(
-            StoreURL(type: "memory", path: ""), model: sample.model, options: StoreOptions())
+            StoreLocation(type: "memory", path: ""), model: sample.model, options: StoreOptions())
         _ = try manager.convert(from: .store(sample), to: .store(store), options: ConversionOptions(verifies: false))
         let text = Mutex("")
         let found = error {
@@ -39,43 +40,43 @@ struct RecordedContentTests {
         .enabled(if: SQLiteShell.path != nil))
     func missingBesidesDamaged() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("a"))
-        try Sample.store(url.type, url.path).close()
-        try SQLiteShell.run("UPDATE Person SET name = 'other' WHERE _id = 3", on: url.path)
+        let location = StoreLocation(type: "sqlite", path: directory.file("a"))
+        try Sample.store(location.type, location.path).close()
+        try SQLiteShell.run("UPDATE Person SET name = 'other' WHERE _id = 3", on: location.path)
         let options = ConversionOptions(skipsDamaged: true)
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
-        let first = try manager.convert(from: .url(url), to: memory, options: options)
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
+        let first = try manager.convert(from: .location(location), to: memory, options: options)
         #expect(first.skipped == ["Editor/p3"])
         #expect(first.warnings == [])
-        try SQLiteShell.run("DELETE FROM Person WHERE _id = 4", on: url.path)
-        let second = try manager.convert(from: .url(url), to: memory, options: options)
+        try SQLiteShell.run("DELETE FROM Person WHERE _id = 4", on: location.path)
+        let second = try manager.convert(from: .location(location), to: memory, options: options)
         #expect(second.skipped == ["Editor/p3"])
         #expect(second.warnings.count == 1 && second.warnings[0].contains("'Person'"), "\(second.warnings)")
-        let strict = error { _ = try manager.convert(from: .url(url), to: memory) }
+        let strict = error { _ = try manager.convert(from: .location(location), to: memory) }
         #expect(strict?.damagedObject == ObjectID("Editor", 3))
     }
 
     @Test("changes by another program are accepted if the caller wants them", .enabled(if: SQLiteShell.path != nil))
     func acceptance() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("a"))
-        try Sample.store(url.type, url.path).close()
-        let maintenance = StoreMaintenance(registry: .builtIn)
-        #expect(try maintenance.acceptExternalChanges(in: url)?.isEmpty == true)
-        try SQLiteShell.run("UPDATE Person SET name = 'other' WHERE _id = 3", on: url.path)
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
-        #expect(try maintenance.acceptExternalChanges(in: url, if: { _ in false }) == nil)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        let location = StoreLocation(type: "sqlite", path: directory.file("a"))
+        try Sample.store(location.type, location.path).close()
+        let maintenance = StoreMaintenance(registry: .standard)
+        #expect(try maintenance.acceptExternalChanges(in: location)?.isEmpty == true)
+        try SQLiteShell.run("UPDATE Person SET name = 'other' WHERE _id = 3", on: location.path)
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
+        #expect(try maintenance.acceptExternalChanges(in: location, if: { _ in false }) == nil)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         let readOnly = error {
-            _ = try maintenance.acceptExternalChanges(in: url, options: StoreOptions(isReadOnly: true))
+            _ = try maintenance.acceptExternalChanges(in: location, options: StoreOptions(isReadOnly: true))
         }
         #expect(readOnly?.code == .readOnly)
-        let accepted = try maintenance.acceptExternalChanges(in: url, if: { $0.objectCount == 1 })
+        let accepted = try maintenance.acceptExternalChanges(in: location, if: { $0.objectCount == 1 })
         #expect(accepted?.objects == [ObjectID("Editor", 3)])
-        let store = try StoreRegistry.builtIn.open(url)
+        let store = try StoreRegistry.standard.open(location)
         #expect(try checkStore(store).filter { $0.severity == .damage } == [])
         try store.close()
-        let lmdb = StoreURL(type: "lmdb", path: directory.file("b"))
+        let lmdb = StoreLocation(type: "lmdb", path: directory.file("b"))
         try Sample.store(lmdb.type, lmdb.path).close()
         #expect(error { _ = try maintenance.acceptExternalChanges(in: lmdb) }?.code == .unsupported)
     }

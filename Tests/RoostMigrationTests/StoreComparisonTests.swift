@@ -69,8 +69,9 @@ struct StoreComparisonTests {
     func differentModels() throws {
         let directory = try TemporaryDirectory()
         let left = try Sample.store("memory", directory.file("a"), people: 2)
-        let right = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: ""), model: try ManagedObjectModel(entities: [EntityDescription("Shelf")]))
+        let right = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: ""),
+            model: try ManagedObjectModel(entities: [EntityDescription("Shelf")]))
         let differences = try StoreComparison.diff(left, right)
         #expect(differences.map(\.kind) == [.model])
         #expect(differences.first?.properties == ["Book", "Editor", "Person", "Shelf"])

@@ -2,21 +2,24 @@ import Foundation
 import Roost
 import RoostFiles
 import RoostMigration
+import RoostStores
 import Testing
 
 @Suite("Backups and compaction")
 struct StoreMaintenanceTests {
-    static let fileTypes = StoreRegistry.builtIn.all
+    static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    private let maintenance = StoreMaintenance(registry: .builtIn)
+    private let maintenance = StoreMaintenance(registry: .standard)
 
-    private func open(_ url: StoreURL) throws -> any PersistentStore { try StoreRegistry.builtIn.open(url) }
+    private func open(_ location: StoreLocation) throws -> any PersistentStore {
+        try StoreRegistry.standard.open(location)
+    }
 
     /// Fills a store, then deletes nine tenths of it.
-    private func makeHollow(_ url: StoreURL) throws -> StoreUUID {
+    private func makeHollow(_ location: StoreLocation) throws -> StoreUUID {
         let uuid = StoreUUID()
-        let store = try Sample.store(url.type, url.path, uuid: uuid)
+        let store = try Sample.store(location.type, location.path, uuid: uuid)
         var changes = ChangeSet(model: store.model)
         let snapshot = try store.snapshot()
         var batch = RecordBatch(model: store.model)
@@ -35,8 +38,8 @@ struct StoreMaintenanceTests {
         return uuid
     }
 
-    private func facts(_ url: StoreURL) throws -> [String] {
-        let store = try open(url)
+    private func facts(_ location: StoreLocation) throws -> [String] {
+        let store = try open(location)
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -52,71 +55,72 @@ struct StoreMaintenanceTests {
     @Test("a backup has everything of the store, and its identity", arguments: fileTypes)
     func backup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (url, copy) = (
-            StoreURL(type: type, path: directory.file("a")), StoreURL(type: type, path: directory.file("b"))
+        let (location, copy) = (
+            StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        let uuid = try makeHollow(url)
-        let report = try maintenance.backUp(.url(url), to: copy)
+        let uuid = try makeHollow(location)
+        let report = try maintenance.backUp(.location(location), to: copy)
         #expect(report.verified && report.warnings == [])
-        #expect(try facts(copy) == facts(url))
+        #expect(try facts(copy) == facts(location))
         #expect(try facts(copy)[0] == uuid.description)
-        #expect(throws: StoreError.self) { try maintenance.backUp(.url(url), to: copy) }
-        _ = try maintenance.backUp(.url(url), to: copy, options: ConversionOptions(overwrites: true))
+        #expect(throws: StoreError.self) { try maintenance.backUp(.location(location), to: copy) }
+        _ = try maintenance.backUp(.location(location), to: copy, options: ConversionOptions(overwrites: true))
         #expect(try directory.names() == ["a", "b"])
     }
 
     @Test("backups that make no sense are refused", arguments: fileTypes)
     func backupRefusals(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("a"))
-        try Sample.store(type, url.path).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = StoreLocation(type: type, path: directory.file("a"))
+        try Sample.store(type, location.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         func code(_ body: () throws -> Void) -> StoreError.Code? {
             do { try body() } catch { return (error as? StoreError)?.code }
             return nil
         }
-        #expect(code { _ = try maintenance.backUp(.url(url), to: url) } == .invalidRequest)
+        #expect(code { _ = try maintenance.backUp(.location(location), to: location) } == .invalidRequest)
         #expect(
-            code { _ = try maintenance.backUp(.url(url), to: StoreURL(type: "memory", path: "x")) } == .invalidRequest)
-        let missing = StoreURL(type: type, path: directory.file("no/b"))
-        #expect(code { _ = try maintenance.backUp(.url(url), to: missing) } == .missingDirectory)
-        let memory = StoreURL(type: "memory", path: "")
-        #expect(code { _ = try maintenance.backUp(.url(memory), to: memory) } == .unsupported)
+            code { _ = try maintenance.backUp(.location(location), to: StoreLocation(type: "memory", path: "x")) }
+                == .invalidRequest)
+        let missing = StoreLocation(type: type, path: directory.file("no/b"))
+        #expect(code { _ = try maintenance.backUp(.location(location), to: missing) } == .missingDirectory)
+        let memory = StoreLocation(type: "memory", path: "")
+        #expect(code { _ = try maintenance.backUp(.location(memory), to: memory) } == .unsupported)
         #expect(code { _ = try maintenance.compact(memory) } == .unsupported)
-        #expect(code { _ = try maintenance.compact(StoreURL(type: type, path: directory.file("c"))) } == .notFound)
+        #expect(code { _ = try maintenance.compact(StoreLocation(type: type, path: directory.file("c"))) } == .notFound)
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         let options = ConversionOptions(cancellation: cancellation)
-        let copy = StoreURL(type: type, path: directory.file("b"))
-        #expect(code { _ = try maintenance.backUp(.url(url), to: copy, options: options) } == .cancelled)
-        #expect(code { _ = try maintenance.compact(url, options: options) } == .cancelled)
+        let copy = StoreLocation(type: type, path: directory.file("b"))
+        #expect(code { _ = try maintenance.backUp(.location(location), to: copy, options: options) } == .cancelled)
+        #expect(code { _ = try maintenance.compact(location, options: options) } == .cancelled)
         let full = ConversionOptions(reservedBytes: .max)
-        #expect(code { _ = try maintenance.backUp(.url(url), to: copy, options: full) } == .noSpace)
-        #expect(code { _ = try maintenance.compact(url, options: full) } == .noSpace)
+        #expect(code { _ = try maintenance.backUp(.location(location), to: copy, options: full) } == .noSpace)
+        #expect(code { _ = try maintenance.compact(location, options: full) } == .noSpace)
         #expect(try directory.names() == ["a"])
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
     }
 
     @Test("compacting makes a store as small as a copy of it, and keeps everything else", arguments: fileTypes)
     func compact(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("a"))
-        let uuid = try makeHollow(url)
-        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: url.path)
-        let copy = StoreURL(type: type, path: directory.file("b"))
-        let copied = try maintenance.backUp(.url(url), to: copy)
-        let before = try facts(url)
-        let size = try StoreFile.byteCount(at: url.path)
-        let report = try maintenance.compact(url)
+        let location = StoreLocation(type: type, path: directory.file("a"))
+        let uuid = try makeHollow(location)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: location.path)
+        let copy = StoreLocation(type: type, path: directory.file("b"))
+        let copied = try maintenance.backUp(.location(location), to: copy)
+        let before = try facts(location)
+        let size = try StoreFile.byteCount(at: location.path)
+        let report = try maintenance.compact(location)
         #expect(!report.inPlace && report.bytesBefore == size)
         #expect(report.bytesAfter == copied.bytes)
         // A JSON document has no gaps.
         #expect(report.bytesAfter < size || type == "json")
-        #expect(try StoreFile.byteCount(at: url.path) == copied.bytes)
+        #expect(try StoreFile.byteCount(at: location.path) == copied.bytes)
         #expect(report.digest == copied.digest)
-        #expect(try facts(url) == before)
-        #expect(try facts(url)[0] == uuid.description)
-        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        #expect(try facts(location) == before)
+        #expect(try facts(location)[0] == uuid.description)
+        let attributes = try FileManager.default.attributesOfItem(atPath: location.path)
         #expect(attributes[.posixPermissions] as? Int == 0o640)
         #expect(attributes[.referenceCount] as? Int == 1)
         #expect(try directory.names() == ["a", "b"])
@@ -126,19 +130,19 @@ struct StoreMaintenanceTests {
     func inPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("a"))
-        _ = try makeHollow(url)
-        let before = try facts(url)
-        let size = try StoreFile.byteCount(at: url.path)
-        let store = try open(url)
+        let location = StoreLocation(type: "sqlite", path: directory.file("a"))
+        _ = try makeHollow(location)
+        let before = try facts(location)
+        let size = try StoreFile.byteCount(at: location.path)
+        let store = try open(location)
         let snapshot = try store.snapshot()
         let digest = try snapshot.computeTally().digest
         // The reader keeps the old pages; nothing waits for it longer than a moment.
-        let held = try maintenance.compact(url)
+        let held = try maintenance.compact(location)
         #expect(held.inPlace && held.warnings.count == 1)
         #expect(try snapshot.computeTally().digest == digest)
         snapshot.close()
-        let report = try maintenance.compact(url)
+        let report = try maintenance.compact(location)
         #expect(report.inPlace && report.warnings == [])
         #expect(report.bytesAfter < size / 2)
         var changes = ChangeSet(model: store.model)
@@ -146,8 +150,8 @@ struct StoreMaintenanceTests {
         changes.userMetadata = ["later": .bool(true)]
         _ = try store.commit(changes)
         try store.close()
-        #expect(try StoreFile.byteCount(at: url.path) < size / 2)
-        let after = try facts(url)
+        #expect(try StoreFile.byteCount(at: location.path) < size / 2)
+        let after = try facts(location)
         #expect(after[0] == before[0] && after[4] == "[]")
         #expect(try directory.names() == ["a"])
     }
@@ -156,31 +160,31 @@ struct StoreMaintenanceTests {
     func cancelledInPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("a"))
-        _ = try makeHollow(url)
-        let (before, size) = (try facts(url), try StoreFile.byteCount(at: url.path))
-        let store = try open(url)
+        let location = StoreLocation(type: "sqlite", path: directory.file("a"))
+        _ = try makeHollow(location)
+        let (before, size) = (try facts(location), try StoreFile.byteCount(at: location.path))
+        let store = try open(location)
         do throws(StoreError) {
-            _ = try store.type.compactWhileOpen(url, options: StoreOptions(), isCancelled: { true })
+            _ = try store.type.compactWhileOpen(location, options: StoreOptions(), isCancelled: { true })
             Issue.record("it was compacted")
         } catch {
             #expect(error.code == .cancelled, "\(error)")
         }
         try store.close()
-        #expect(try StoreFile.byteCount(at: url.path) == size)
-        #expect(try facts(url) == before)
+        #expect(try StoreFile.byteCount(at: location.path) == size)
+        #expect(try facts(location) == before)
     }
 
     @Test("an LMDB store that is open is refused and stays as it is")
     func busy() throws {
         guard Self.fileTypes.contains("lmdb") else { return }
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "lmdb", path: directory.file("a"))
-        _ = try makeHollow(url)
-        let store = try open(url)
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = StoreLocation(type: "lmdb", path: directory.file("a"))
+        _ = try makeHollow(location)
+        let store = try open(location)
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         do throws(StoreError) {
-            _ = try maintenance.compact(url, options: ConversionOptions(timeoutSeconds: 0.1))
+            _ = try maintenance.compact(location, options: ConversionOptions(timeoutSeconds: 0.1))
             Issue.record("it was compacted")
         } catch {
             #expect(error.code == .busy && error.message.contains("only while nobody has it open"))
@@ -188,34 +192,34 @@ struct StoreMaintenanceTests {
                 #expect(error.message.contains("(this one)"))
             #endif
         }
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         try store.close()
-        #expect(try !maintenance.compact(url).inPlace)
+        #expect(try !maintenance.compact(location).inPlace)
     }
 
     @Test("a store that was changed behind its back is not compacted, which would hide that", arguments: [false, true])
     func changed(isOpen: Bool) throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("a"))
-        try Sample.store("sqlite", url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("a"))
+        try Sample.store("sqlite", location.path).close()
         // As another program would, in the rows and in the index alike.
-        let file = URL(fileURLWithPath: url.path)
+        let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)
         let (old, new) = (Data("Book 7 é".utf8), Data("Bxok 7 é".utf8))
         while let range = bytes.range(of: old) { bytes.replaceSubrange(range, with: new) }
         #expect(try bytes != Data(contentsOf: file))
         try bytes.write(to: file)
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
-        let store = isOpen ? try open(url) : nil
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
+        let store = isOpen ? try open(location) : nil
         do throws(StoreError) {
-            _ = try maintenance.compact(url)
+            _ = try maintenance.compact(location)
             Issue.record("it was compacted")
         } catch {
             #expect(error.code == .corrupted && error.message.contains("roost check"), "\(error)")
         }
         try store?.close()
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         #expect(try directory.names() == ["a"])
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostQuery
 import RoostSQL
 import RoostSQLite
 import Testing
@@ -25,13 +26,13 @@ struct AggregateTests {
     ]
 
     /// The rows of a request over records that are read one by one.
-    private static func reference(_ request: FetchRequest, _ store: any PersistentStore) throws -> [[Value]] {
+    private static func reference(_ request: RowRequest, _ store: any PersistentStore) throws -> [[Value]] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         return try rows(request, ShowingSnapshot(snapshot))
     }
 
-    private static func rows(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws -> [[Value]] {
+    private static func rows(_ request: RowRequest, _ snapshot: any StoreSnapshot) throws -> [[Value]] {
         let cursor = try snapshot.rows(request)
         var (rows, batch) = ([[Value]](), RowBatch())
         while try cursor.next(into: &batch) {
@@ -52,7 +53,7 @@ struct AggregateTests {
         defer { snapshot.close() }
         for predicate in Self.predicates {
             for column in Self.columns {
-                var request = FetchRequest("Track", where: predicate)
+                var request = RowRequest(FetchRequest("Track", where: predicate))
                 request.propertiesToFetch = [column, Self.columns[0]]
                 if column.name == "count" { request.propertiesToFetch = [column] }
                 #expect(
@@ -65,7 +66,8 @@ struct AggregateTests {
     @Test("the database answers where it decides the predicate, and only then")
     func answering() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
         defer { try? store.close() }
         try store.change { changes in
             for key in Int64(1)...3 {
@@ -78,16 +80,26 @@ struct AggregateTests {
         defer { snapshot.close() }
         let all = FetchRequest("Track")
         let asked: [WholeNumberAggregate] = [.objects, .count("i64"), .sum("i16"), .minimum("i16"), .maximum("i64")]
-        #expect(try snapshot.wholeNumbers(asked, of: all) == [3, 2, 6, 1, .max])
+        #expect(
+            try snapshot.wholeNumbers(asked, of: try CheckedFetchRequest(all, model: snapshot.model)) == [
+                3, 2, 6, 1, .max,
+            ])
         let none = FetchRequest("Track", where: .less("i16", 0))
-        #expect(try snapshot.wholeNumbers([.objects, .sum("i16"), .minimum("i16")], of: none) == [0, nil, nil])
+        #expect(
+            try snapshot.wholeNumbers(
+                [.objects, .sum("i16"), .minimum("i16")], of: try CheckedFetchRequest(none, model: snapshot.model)) == [
+                    0, nil, nil,
+                ])
         // What has no whole numbers, and a predicate that is asked of records.
-        #expect(try snapshot.wholeNumbers([.sum("length")], of: all) == nil)
+        #expect(
+            try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
         let some = FetchRequest("Track", where: .equal("number", .decimal(1)))
-        #expect(try snapshot.wholeNumbers([.objects], of: some) == nil)
+        #expect(try snapshot.wholeNumbers([.objects], of: try CheckedFetchRequest(some, model: snapshot.model)) == nil)
         // Two of the greatest integers are more than an integer: the records make a decimal of them.
-        #expect(throws: StoreError.self) { try snapshot.wholeNumbers([.sum("i64")], of: all) }
-        var request = all
+        #expect(throws: StoreError.self) {
+            try snapshot.wholeNumbers([.sum("i64")], of: try CheckedFetchRequest(all, model: snapshot.model))
+        }
+        var request = RowRequest(all)
         request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["i64"])]))]
         let sum = Decimal(Int64.max) * 2
         #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
@@ -96,10 +108,11 @@ struct AggregateTests {
     @Test("rows of a closed snapshot throw, whoever adds up")
     func closing() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
         defer { try? store.close() }
         let snapshot = try store.snapshot()
-        var request = FetchRequest("Track")
+        var request = RowRequest(FetchRequest("Track"))
         request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["i64"])]))]
         let cursor = try snapshot.rows(request)
         snapshot.close()

@@ -2,6 +2,7 @@ import Foundation
 import RoostCore
 import RoostSQL
 import RoostSQLite
+import RoostStores
 import Testing
 
 @Suite("Commits to an SQLite store")
@@ -11,7 +12,8 @@ struct CommitTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
     }
 
     private func failure(_ body: (inout ChangeSet) throws -> Void) throws -> StoreError {
@@ -57,7 +59,7 @@ struct CommitTests {
             EntityDescription("Artist", relationships: [.toMany("albums", "Album", inverse: "artist")]),
             EntityDescription("Band", superentity: "Artist"),
         ])
-        let store = try SQLiteStoreType().create(directory.url("b"), model: model, options: StoreOptions())
+        let store = try SQLiteStoreType().create(directory.location("b"), model: model, options: StoreOptions())
         let artists: [Int64: ObjectID] = [1: ObjectID("Artist", 1), 2: ObjectID("Band", 2)]
         try store.change { changes in
             for artist in artists.values { try changes.insert(artist, values: [:]) }
@@ -82,7 +84,7 @@ struct CommitTests {
     @Test("more is removed than a store knew of, after another one inserted it")
     func staleTallies() throws {
         try store.change { try $0.insert(ObjectID("Album", 1), values: [:]) }
-        let other = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions())
+        let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         try other.change { changes in
             for key: Int64 in 2...5 { try changes.insert(ObjectID("Album", key), values: [:]) }
         }
@@ -174,9 +176,9 @@ struct CommitTests {
 
     @Test("tallies and generation count each commit once, whichever of two openings made it, and none that failed")
     func tallies() throws {
-        let other = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions(model: store.model))
+        let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: store.model))
         defer { try? other.close() }
-        var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation)
+        var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
         for round in 0..<12 {
             // Each goes on twice after the other, so that what a store knows is right and out of date by turns.
             let current = round / 2 % 2 == 0 ? store : other
@@ -190,7 +192,7 @@ struct CommitTests {
                 }
             }
             generation += 1
-            #expect(receipt.generation == generation)
+            #expect(receipt.generation.number == generation)
             // Fails behind the records, when they and what is known of the tallies have changed.
             let failed = try failure { changes in
                 try changes.insert(ObjectID("Album", 1000), values: [:])
@@ -302,14 +304,14 @@ struct CommitTests {
     @Test("versions count up, the generation too, and metadata are set and removed")
     func versions() throws {
         let id = ObjectID("Album", 1)
-        #expect(try store.change { try $0.insert(id, values: [:]) }.generation == 1)
-        #expect(try store.change { try $0.update(id, version: 1, values: ["year": 5]) }.generation == 2)
+        #expect(try store.change { try $0.insert(id, values: [:]) }.generation.number == 1)
+        #expect(try store.change { try $0.update(id, version: 1, values: ["year": 5]) }.generation.number == 2)
         #expect(try store.records("Album").map(\.version) == [2])
-        #expect(try store.change { $0.userMetadata = ["a": .int(1), "b": .bool(true)] }.generation == 3)
-        #expect(try store.change { $0.userMetadata.updateValue(nil, forKey: "a") }.generation == 4)
+        #expect(try store.change { $0.userMetadata = ["a": .int(1), "b": .bool(true)] }.generation.number == 3)
+        #expect(try store.change { $0.userMetadata.updateValue(nil, forKey: "a") }.generation.number == 4)
         #expect(try store.metadata().userMetadata == ["b": .bool(true)])
-        #expect(try store.change { _ in }.generation == 4)
-        #expect(try store.change { $0.unchanged = [.init(id, version: 2)] }.generation == 4)
+        #expect(try store.change { _ in }.generation.number == 4)
+        #expect(try store.change { $0.unchanged = [.init(id, version: 2)] }.generation.number == 4)
         try store.change { $0.delete(id, version: 2) }
         #expect(try store.records("Album").isEmpty)
         #expect(try store.digest() == StoreDigest(objectCount: 0, linkCount: 0, sum: 0))
@@ -317,7 +319,7 @@ struct CommitTests {
 
     @Test("reserved keys are never given twice, also by two openers, and never those of inserted objects")
     func keys() throws {
-        let other = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions())
+        let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         var given: Set<Int64> = []
         for round in 1...20 {
             for opener in [store, other] {

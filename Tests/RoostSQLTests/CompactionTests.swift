@@ -11,7 +11,7 @@ struct CompactionTests {
     func otherName() throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
-        let store = try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions())
+        let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
         // SQLite asks after so many steps that fewer rows are copied without a question.
         let loader = try store.bulkLoader(BulkLoadOptions())
         for start in stride(from: Int64(0), to: Self.count, by: 1000) {
@@ -27,7 +27,7 @@ struct CompactionTests {
         let count = Mutex(0)
         let (path, other) = (directory.file("s"), directory.file("other"))
         let error = #expect(throws: StoreError.self) {
-            _ = try type.compactWhileOpen(directory.url("s"), options: StoreOptions()) {
+            _ = try type.compactWhileOpen(directory.location("s"), options: StoreOptions()) {
                 // The first question comes before the rebuilding begins.
                 count.withLock { $0 += 1 }
                 if count.withLock({ $0 }) == 2 { _ = link(path, other) }
@@ -37,7 +37,7 @@ struct CompactionTests {
         #expect(error?.code == .hasOtherNames)
         #expect(try directory.bytes("s") == file)
         try FileManager.default.removeItem(atPath: other)
-        let again = try type.open(directory.url("s"), options: StoreOptions())
+        let again = try type.open(directory.location("s"), options: StoreOptions())
         #expect(try again.records("Note").count == Int(Self.count))
         #expect(try again.findings() == [])
         try again.close()

@@ -12,7 +12,8 @@ struct DamageTests {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(
-            directory.url("a"), model: try Models.music(), options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
+            directory.location("a"), model: try Models.music(),
+            options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
         try store.change { changes in
             for key in Int64(1)...12 {
                 try changes.insert(
@@ -38,7 +39,7 @@ struct DamageTests {
                 }
             }
             try directory.write(bytes, to: "x")
-            let outcome = try outcome(type, directory.url("x"), expected)
+            let outcome = try outcome(type, directory.location("x"), expected)
             outcomes[outcome, default: 0] += 1
             #expect(outcome != "wrong", "round \(round) of part \(part)")
             for name in try directory.names where name.hasPrefix("x") {
@@ -48,9 +49,10 @@ struct DamageTests {
         #expect((outcomes["error"] ?? 0) > 0)
     }
 
-    private func outcome(_ type: SQLiteStoreType, _ url: StoreURL, _ expected: StoreDigest?) throws -> String {
+    private func outcome(_ type: SQLiteStoreType, _ location: StoreLocation, _ expected: StoreDigest?) throws -> String
+    {
         do {
-            let store = try type.open(url, options: StoreOptions(timeoutSeconds: 0))
+            let store = try type.open(location, options: StoreOptions(timeoutSeconds: 0))
             defer { try? store.close() }
             let snapshot = try store.snapshot()
             defer { snapshot.close() }

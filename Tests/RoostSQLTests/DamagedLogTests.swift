@@ -23,19 +23,19 @@ struct DamagedLogTests {
     /// kill would leave them.
     private func leaveLog(_ name: String = "w", _ options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int])
     {
-        let url = directory.url("live")
-        let store = try type.create(url, model: try Models.note(), options: StoreOptions())
+        let location = directory.location("live")
+        let store = try type.create(location, model: try Models.note(), options: StoreOptions())
         try insert(1...3, into: store)
         try store.close()
-        let again = try type.open(url, options: StoreOptions(typeOptions: options))
+        let again = try type.open(location, options: StoreOptions(typeOptions: options))
         var ends: [Int] = []
         for key in Int64(4)...9 {
             try insert(key...key, into: again)
-            ends.append(try StoreFile.byteCount(at: url.path + "-wal"))
+            ends.append(try StoreFile.byteCount(at: location.path + "-wal"))
         }
         let (file, log) = (try directory.bytes("live"), try directory.bytes("live-wal"))
         try again.close()
-        try type.destroy(url)
+        try type.destroy(location)
         try directory.write(file, to: name)
         try directory.write(log, to: name + "-wal")
         return (log, ends)
@@ -58,7 +58,7 @@ struct DamagedLogTests {
                 damaged[offset] ^= 4
                 try put(damaged)
                 let error = #expect(throws: StoreError.self, "byte \(offset)") {
-                    try type.open(directory.url("w"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+                    try type.open(directory.location("w"), options: StoreOptions(isReadOnly: isReadOnly)).close()
                 }
                 #expect(error?.code == .corrupted, "byte \(offset): \(error.debugDescription)")
                 #expect(error?.message.contains("w-wal' is damaged") == true, "byte \(offset)")
@@ -68,11 +68,13 @@ struct DamagedLogTests {
             }
             // Nor does it take another store's place.
             #expect(
-                code { try type.replace(directory.url("other"), with: directory.url("w"), overwriting: false) }
+                code {
+                    try type.replace(directory.location("other"), with: directory.location("w"), overwriting: false)
+                }
                     == .corrupted, "byte \(offset)")
         }
         try put(log)
-        let store = try type.open(directory.url("w"), options: StoreOptions())
+        let store = try type.open(directory.location("w"), options: StoreOptions())
         #expect(try store.records("Note").count == 9)
         #expect(try store.findings() == [])
         try store.close()
@@ -82,11 +84,11 @@ struct DamagedLogTests {
     /// code that it got.
     private func openAtOnce(isReadOnly: Bool) -> [Result<Int, StoreError>] {
         let found = Mutex<[Result<Int, StoreError>]>([])
-        let url = directory.url("w")
+        let location = directory.location("w")
         DispatchQueue.concurrentPerform(iterations: 6) { _ in
             let result: Result<Int, StoreError>
             do {
-                let store = try SQLiteStoreType().open(url, options: StoreOptions(isReadOnly: isReadOnly))
+                let store = try SQLiteStoreType().open(location, options: StoreOptions(isReadOnly: isReadOnly))
                 let count = try store.records("Note").count
                 try store.close()
                 result = .success(count)
@@ -111,7 +113,7 @@ struct DamagedLogTests {
             let other = try StoreLock.acquire(forStoreAt: directory.file("w"), .shared, timeoutSeconds: 0)
             defer { other.release() }
             #expect(
-                code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: isReadOnly)).close() }
+                code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: isReadOnly)).close() }
                     == .corrupted)
         }
         for _ in 0..<5 {
@@ -128,7 +130,7 @@ struct DamagedLogTests {
         #expect(try directory.bytes("w-wal") == damaged)
         try put(log)
         #expect(openAtOnce(isReadOnly: isReadOnly).allSatisfy { (try? $0.get()) == 9 })
-        let store = try type.open(directory.url("w"), options: StoreOptions())
+        let store = try type.open(directory.location("w"), options: StoreOptions())
         #expect(try store.findings() == [])
         try store.close()
     }
@@ -141,7 +143,7 @@ struct DamagedLogTests {
             damaged[ends[4] + offset] ^= 0x10
             try put(damaged)
             #expect(
-                code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() }
+                code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close() }
                     == .corrupted, "byte \(offset)")
         }
     }
@@ -149,9 +151,9 @@ struct DamagedLogTests {
     @Test("of a log without a header no notice says that it holds commits")
     func zeros() throws {
         _ = try leaveLog()
-        try type.open(directory.url("w"), options: StoreOptions()).close()
+        try type.open(directory.location("w"), options: StoreOptions()).close()
         try put([UInt8](repeating: 0, count: 5000))
-        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 9)
         #expect(try reader.notices() == [])
         #expect(try reader.integrityFindings() == [])
@@ -161,7 +163,7 @@ struct DamagedLogTests {
 
     @Test("two writers that do not flush each commit, or do again, may mark the store at once")
     func marks() throws {
-        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
+        try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
         let connections = try (0..<2).map { _ in
             try SQLiteDatabase.connect(directory.file("s"), settings, .readWrite)
@@ -176,7 +178,7 @@ struct DamagedLogTests {
         }
         for connection in connections { try connection.close() }
         let stores = try (0..<3).map { _ in
-            try type.open(directory.url("s"), options: StoreOptions(typeOptions: ["synchronous": "normal"]))
+            try type.open(directory.location("s"), options: StoreOptions(typeOptions: ["synchronous": "normal"]))
         }
         for store in stores { try store.close() }
     }
@@ -188,11 +190,11 @@ struct DamagedLogTests {
         damaged[ends[1] + 100] ^= 1
         try put(damaged)
         let error = #expect(throws: StoreError.self) {
-            try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close()
+            try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close()
         }
         #expect(error?.message.contains("cut '\(directory.file("w"))-wal' to \(ends[1]) bytes") == true)
         try put(Array(damaged[..<ends[1]]))
-        let store = try type.open(directory.url("w"), options: StoreOptions())
+        let store = try type.open(directory.location("w"), options: StoreOptions())
         #expect(try store.records("Note").count == 5)
         #expect(try store.findings() == [])
         #expect(try store.notices() == [])
@@ -207,7 +209,7 @@ struct DamagedLogTests {
             (log.enumerated().map { $0 == ends[5] - 2000 ? ~$1 : $1 }, "flipped"),
         ] as [([UInt8], Comment)] {
             try put(bytes)
-            let store = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+            let store = try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true))
             #expect(try store.records("Note").count == 8, comment)
             let notices = try store.notices()
             #expect(notices.contains { $0.contains("not complete and is left out") }, comment)
@@ -223,7 +225,7 @@ struct DamagedLogTests {
         let (log, _) = try leaveLog()
         let file = try directory.bytes("w")
         for _ in 0..<2 {
-            let store = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+            let store = try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true))
             #expect(try store.records("Note").count == 9)
             #expect(try store.notices().count == 1)
             #expect(try store.notices().first?.contains("keep both files together") == true)
@@ -232,7 +234,7 @@ struct DamagedLogTests {
             #expect(try directory.bytes("w") == file)
             #expect(try directory.bytes("w-wal") == log)
         }
-        let writer = try type.open(directory.url("w"), options: StoreOptions())
+        let writer = try type.open(directory.location("w"), options: StoreOptions())
         #expect(try writer.notices() == [])
         try writer.close()
         #expect(try directory.names == ["w", "w.lock"])
@@ -241,12 +243,12 @@ struct DamagedLogTests {
     @Test("a reader removes a log that is in the file already, without writing to the file")
     func moved() throws {
         let (log, _) = try leaveLog()
-        let store = try type.open(directory.url("w"), options: StoreOptions())
+        let store = try type.open(directory.location("w"), options: StoreOptions())
         try store.close()
         let file = try directory.bytes("w")
         try put(log)
         let before = try FileIdentity(at: directory.file("w"))
-        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 9)
         #expect(try reader.notices() == [])
         try reader.close()
@@ -261,7 +263,7 @@ struct DamagedLogTests {
         var damaged = log
         damaged[ends[2] + 100] ^= 1
         try put(damaged)
-        let reader = try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 6)
         #expect(try reader.notices().contains { $0.contains("'synchronous' is 'normal'") })
         #expect(try reader.integrityFindings().allSatisfy { $0.severity == .warning })
@@ -270,11 +272,12 @@ struct DamagedLogTests {
         damaged[10] ^= 1
         try put(damaged)
         #expect(
-            code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() } == .corrupted)
+            code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close() }
+                == .corrupted)
         try put(log)
         // Brings the log into the file, and finds none the next time.
-        for _ in 0..<2 { try type.open(directory.url("w"), options: StoreOptions()).close() }
-        let store = try type.open(directory.url("w"), options: StoreOptions())
+        for _ in 0..<2 { try type.open(directory.location("w"), options: StoreOptions()).close() }
+        let store = try type.open(directory.location("w"), options: StoreOptions())
         var newEnds: [Int] = []
         for key in Int64(10)...15 {
             try insert(key...key, into: store)
@@ -287,20 +290,21 @@ struct DamagedLogTests {
         damaged[newEnds[1] + 100] ^= 1
         try put(damaged)
         #expect(
-            code { try type.open(directory.url("w"), options: StoreOptions(isReadOnly: true)).close() } == .corrupted)
+            code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close() }
+                == .corrupted)
     }
 
     @Test("a writer that closes beside a reader brings the log into the file; the last reader leaves none")
     func closingBesideReader() throws {
-        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
-        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
+        let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
-        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true))
         try insert(4...6, into: writer)
         try writer.close()
         // The file alone has every commit.
         try directory.write(try directory.bytes("s"), to: "alone")
-        let alone = try type.open(directory.url("alone"), options: StoreOptions(isReadOnly: true))
+        let alone = try type.open(directory.location("alone"), options: StoreOptions(isReadOnly: true))
         #expect(try alone.records("Note").count == 6)
         try alone.close()
         #expect(try reader.records("Note").count == 6)
@@ -312,15 +316,15 @@ struct DamagedLogTests {
         "where a reader looks at an older state the file stays what it was, and the next reader says where the last commits are"
     )
     func closingBesideOldSnapshot() throws {
-        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
-        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
+        let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
-        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true))
         let snapshot = try reader.snapshot()
         try insert(4...6, into: writer)
         try writer.close()
         try directory.write(try directory.bytes("s"), to: "alone")
-        let alone = try type.open(directory.url("alone"), options: StoreOptions(isReadOnly: true))
+        let alone = try type.open(directory.location("alone"), options: StoreOptions(isReadOnly: true))
         #expect(try alone.records("Note").count == 0)
         #expect(try alone.findings() == [])
         try alone.close()
@@ -328,27 +332,27 @@ struct DamagedLogTests {
         let file = try directory.bytes("s")
         try reader.close()
         #expect(try directory.bytes("s") == file)
-        let next = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        let next = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true))
         #expect(try next.records("Note").count == 6)
         #expect(try next.notices().count == 1)
         try next.close()
-        let last = try type.open(directory.url("s"), options: StoreOptions())
+        let last = try type.open(directory.location("s"), options: StoreOptions())
         try last.close()
         #expect(try directory.names == ["alone", "alone.lock", "s", "s.lock"])
     }
 
     @Test("a reader that looks at the newest state to the end leaves no log, because all of it is in the file")
     func closingBesideNewSnapshot() throws {
-        try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions()).close()
-        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
+        let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
-        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true))
         let snapshot = try reader.snapshot()
         try writer.close()
         snapshot.close()
         try reader.close()
         #expect(try directory.names == ["s", "s.lock"])
-        let store = try type.open(directory.url("s"), options: StoreOptions())
+        let store = try type.open(directory.location("s"), options: StoreOptions())
         #expect(try store.records("Note").count == 3)
         try store.close()
     }
@@ -362,7 +366,7 @@ struct SQLiteFileLockTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        let store = try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions())
+        let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
         try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": .string("text")]) }
         try store.close()
     }
@@ -374,15 +378,17 @@ struct SQLiteFileLockTests {
         var locks = try (0..<20).compactMap { _ in try SQLiteFileLock.forReading(path) }
         #expect(locks.count == 20)
         #expect(SQLiteFileLock.isHeld(at: path))
-        #expect(code { try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
+        #expect(
+            code { try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
         // A reader joins the other readers.
-        let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0))
+        let reader = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0))
         #expect(try reader.records("Note").count == 1)
         locks = []
-        #expect(code { try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
+        #expect(
+            code { try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
         try reader.close()
         #expect(!SQLiteFileLock.isHeld(at: path))
-        let writer = try type.open(directory.url("s"), options: StoreOptions(timeoutSeconds: 0))
+        let writer = try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0))
         #expect(try SQLiteFileLock.forReading(path) == nil)
         // Asking costs the connection none of its own locks.
         #expect(try SQLiteFileLock.keepingOthersOut(of: path) == nil)
@@ -393,9 +399,9 @@ struct SQLiteFileLockTests {
     @Test("openings beside a writer keep no handle each", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
     func handles() throws {
         let path = directory.file("s")
-        let writer = try type.open(directory.url("s"), options: StoreOptions())
+        let writer = try type.open(directory.location("s"), options: StoreOptions())
         func open() throws {
-            let reader = try type.open(directory.url("s"), options: StoreOptions(isReadOnly: true))
+            let reader = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true))
             #expect(try reader.records("Note").count == 1)
             try reader.close()
             #expect(try SQLiteFileLock.forReading(path) == nil)

@@ -1,5 +1,6 @@
 import RoostCore
 import RoostSQLite
+import RoostStores
 import Testing
 
 @testable import RoostSQL
@@ -38,9 +39,9 @@ struct DeepHierarchyTests {
     @Test("objects of the first, a middle and the last level are inserted, read and updated")
     func objects() throws {
         let directory = try TemporaryDirectory()
-        let (type, url, model) = (SQLiteStoreType(), directory.url("s"), try model())
-        try type.create(url, model: model, options: StoreOptions()).close()
-        let store = try type.open(url, options: StoreOptions())
+        let (type, location, model) = (SQLiteStoreType(), directory.location("s"), try model())
+        try type.create(location, model: model, options: StoreOptions()).close()
+        let store = try type.open(location, options: StoreOptions())
         defer { try? store.close() }
         for (name, key) in [("E0", 1), ("E250", 2), ("E499", 3)] as [(EntityName, Int64)] {
             var changes = ChangeSet(model: store.model)

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostQuery
 import RoostSQL
 import RoostSQLite
 import Testing
@@ -16,7 +17,8 @@ struct FetchTests {
     }
 
     static func filled(_ directory: TemporaryDirectory, _ random: inout SeededRandom) throws -> any PersistentStore {
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
         let texts = [
             "", "a", "ab", "abc", "b", "é", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z",
         ]

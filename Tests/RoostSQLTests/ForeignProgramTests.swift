@@ -37,7 +37,7 @@ struct ForeignProgramTests {
     private func create(
         _ name: String, count: Int64 = 3, options: StoreOptions = StoreOptions()
     ) throws -> any PersistentStore {
-        let store = try type.create(directory.url(name), model: try Models.note(), options: options)
+        let store = try type.create(directory.location(name), model: try Models.note(), options: options)
         try store.change { changes in
             for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
         }
@@ -49,7 +49,7 @@ struct ForeignProgramTests {
         try create("a").close()
         try Shell.run("UPDATE _roost_tallies SET count = \(count) WHERE kind = 'entity'", on: directory.file("a"))
         let error = code {
-            let snapshot = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true)).snapshot()
+            let snapshot = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true)).snapshot()
             _ = try snapshot.recordedTally()?.digest
         }
         #expect(error == .corrupted)
@@ -60,8 +60,8 @@ struct ForeignProgramTests {
         try create("a").close()
         // 2^64 - 2, as the bits of a signed number.
         try Shell.run("UPDATE _roost_tallies SET count = -2 WHERE kind = 'generation'", on: directory.file("a"))
-        let store = try type.open(directory.url("a"), options: StoreOptions())
-        #expect(try store.change { $0.delete(ObjectID("Note", 1), version: 1) }.generation == .max)
+        let store = try type.open(directory.location("a"), options: StoreOptions())
+        #expect(try store.change { $0.delete(ObjectID("Note", 1), version: 1) }.generation.number == .max)
         for _ in 0..<2 {
             #expect(code { try store.change { $0.delete(ObjectID("Note", 2), version: 1) } } == .limitExceeded)
         }
@@ -74,7 +74,7 @@ struct ForeignProgramTests {
                 _ = try loader.finish()
             } == .limitExceeded)
         let snapshot = try store.snapshot()
-        #expect(try snapshot.recordedTally()?.generation == .max)
+        #expect(try snapshot.recordedTally()?.generation.number == .max)
         #expect(try snapshot.count(FetchRequest("Note")) == 2)
         snapshot.close()
         try store.close()
@@ -90,7 +90,7 @@ struct ForeignProgramTests {
             _ = try RegularFile(at: path).byteCount
         }
         try StoreFile.syncFile(at: path)
-        _ = try type.metadata(at: directory.url("a"), options: StoreOptions())
+        _ = try type.metadata(at: directory.location("a"), options: StoreOptions())
         // The shell takes itself for the last one if the lock is gone, and removes the log on its way out.
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
         #expect(try directory.names.contains("a-wal"))
@@ -126,11 +126,11 @@ struct ForeignProgramTests {
         try Shell.run(
             "UPDATE Note SET text = 'edited' WHERE _id = 2; DELETE FROM Note WHERE _id = 3; INSERT INTO Note (_id, _entity, _version, _checksum, text) VALUES (9, 0, 1, 0, 'new')",
             on: path)
-        let strict = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        let strict = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
         #expect(code { _ = try strict.records("Note") } == .corrupted)
         #expect(try strict.notices() == [])
         try strict.close()
-        let store = try type.open(directory.url("a"), options: StoreOptions(acceptsChanges: true))
+        let store = try type.open(directory.location("a"), options: StoreOptions(acceptsChanges: true))
         #expect(try store.records("Note").map(\.id.key) == [1, 2, 4, 5, 6, 9])
         let notices = try store.notices().joined(separator: " ")
         #expect(notices.contains("Note/p2, Note/p9") && notices.contains("inserted or deleted"), "\(notices)")
@@ -156,7 +156,7 @@ struct ForeignProgramTests {
         let (album, singer) = (ObjectID("Album", 1), ObjectID("Singer", 1))
         let (tracks, songs) = (RelationshipName("Album", "tracks"), RelationshipName("Person", "tracks"))
         let (tags, similar) = (RelationshipName("Album", "tags"), RelationshipName("Album", "similar"))
-        let made = try type.create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let made = try type.create(directory.location("a"), model: try Models.music(), options: StoreOptions())
         try made.change {
             for key in Int64(1)...2 { try $0.insert(ObjectID("Album", key), values: [:]) }
             try $0.insert(singer, values: [:])
@@ -171,7 +171,7 @@ struct ForeignProgramTests {
         #expect(try made.links(songs, from: ObjectID("Drummer", 1)) == [])
         try made.close()
         try Shell.run("DELETE FROM Album WHERE _id = 1", on: directory.file("a"))
-        let store = try type.open(directory.url("a"), options: StoreOptions())
+        let store = try type.open(directory.location("a"), options: StoreOptions())
         // The rows that are left match their checksums: what is missing shows in the tallies.
         for relationship in [tracks, tags, similar] { #expect(try store.links(relationship, from: album) == []) }
         #expect(try store.links(similar, from: ObjectID("Album", 2)).map(\.target) == [1])

@@ -12,7 +12,7 @@ struct GuardTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions()).close()
+        try SQLiteStoreType().create(directory.location("a"), model: try Models.note(), options: StoreOptions()).close()
     }
 
     private func connect(
@@ -124,7 +124,7 @@ struct GuardTests {
             let isStopped = SQLiteStoreType.stopCountingMemory()
             let directory = try TemporaryDirectory()
             let store = try SQLiteStoreType().create(
-                directory.url("a"), model: try Models.note(), options: StoreOptions())
+                directory.location("a"), model: try Models.note(), options: StoreOptions())
             try #require(isStopped && sqlite3_memory_used() == 0)
             try #require(!SQLiteStoreType.stopCountingMemory())
             try store.close()
@@ -132,7 +132,7 @@ struct GuardTests {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             let store = try SQLiteStoreType().create(
-                directory.url("a"), model: try Models.note(), options: StoreOptions())
+                directory.location("a"), model: try Models.note(), options: StoreOptions())
             try #require(!SQLiteStoreType.stopCountingMemory() && sqlite3_memory_used() > 0)
             try store.close()
         }

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostQuery
 import RoostSQLite
 import Testing
 
@@ -35,7 +36,8 @@ struct IndexUseTests {
 
     private func plan(_ request: FetchRequest) throws -> FetchPlan {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Self.model(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Self.model(), options: StoreOptions())
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

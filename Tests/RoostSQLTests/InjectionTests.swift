@@ -42,8 +42,8 @@ struct InjectionTests {
         let directory = try TemporaryDirectory()
         let model = try Models.note()
         let plain = try MemoryStoreType().create(
-            StoreURL(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
-        let sql = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions())
+            StoreLocation(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
+        let sql = try SQLiteStoreType().create(directory.location("a"), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         for (index, text) in Self.texts.enumerated() {
             try changes.insert(ObjectID("Note", Int64(index + 1)), values: ["text": .string(text)])
@@ -102,8 +102,8 @@ struct InjectionTests {
             relationships: [.toOne("to\"one", "x'\"; DROP--", inverse: "to'\"many")])
         let model = try ManagedObjectModel(entities: [parent, child])
         let plain = try MemoryStoreType().create(
-            StoreURL(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
-        let sql = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions())
+            StoreLocation(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
+        let sql = try SQLiteStoreType().create(directory.location("a"), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         for key in Int64(1)...5 {
             var values: [String: Value] = [:]

@@ -24,7 +24,7 @@ struct KeptLogTests {
 
     private func create(_ options: [String: String] = [:]) throws -> any PersistentStore {
         try type.create(
-            directory.url("a"), model: try Models.note(), options: StoreOptions(typeOptions: options))
+            directory.location("a"), model: try Models.note(), options: StoreOptions(typeOptions: options))
     }
 
     /// How many frames every connection takes the log to have.
@@ -43,7 +43,7 @@ struct KeptLogTests {
     private func expect(_ count: Int, file: [UInt8], log: [UInt8], _ comment: Comment) throws {
         try directory.write(file, to: "image")
         try directory.write(log, to: "image-wal")
-        let store = try type.open(directory.url("image"), options: StoreOptions())
+        let store = try type.open(directory.location("image"), options: StoreOptions())
         #expect(try store.records("Note").count == count, comment)
         // Frames of a transaction that never ended are left out.
         #expect(try store.integrityFindings().filter { $0.severity == .damage }.isEmpty, comment)
@@ -138,7 +138,7 @@ struct KeptLogTests {
         #expect(try store.records("Note").count == 601)
         #expect(try store.findings() == [])
         try store.close()
-        let again = try type.open(directory.url("a"), options: StoreOptions())
+        let again = try type.open(directory.location("a"), options: StoreOptions())
         #expect(try again.records("Note").count == 601)
         try again.close()
     }

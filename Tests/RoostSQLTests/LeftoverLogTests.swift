@@ -21,11 +21,11 @@ struct LeftoverLogTests {
     /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave them.
     private func crash(_ name: String, _ keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
-            directory.url("live-\(name)"), model: try Models.note(), options: StoreOptions())
+            directory.location("live-\(name)"), model: try Models.note(), options: StoreOptions())
         try insert(keys, into: store)
         try store.close()
         try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-before")
-        let again = try type.open(directory.url("live-\(name)"), options: StoreOptions())
+        let again = try type.open(directory.location("live-\(name)"), options: StoreOptions())
         try insert(more, into: again)
         for suffix in ["", "-wal"] {
             try directory.write(try directory.bytes("live-\(name)\(suffix)"), to: "\(name)\(suffix)")
@@ -40,7 +40,7 @@ struct LeftoverLogTests {
         try directory.write(log, to: "mixed-wal")
         for isReadOnly in [true, false] {
             let found = #expect(throws: StoreError.self, comment) {
-                try type.open(directory.url("mixed"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+                try type.open(directory.location("mixed"), options: StoreOptions(isReadOnly: isReadOnly)).close()
             }
             #expect(found?.code == .corrupted, comment)
             #expect(try directory.bytes("mixed") == file, comment)
@@ -48,7 +48,7 @@ struct LeftoverLogTests {
         }
         // What the message advises works.
         try FileManager.default.removeItem(atPath: directory.file("mixed-wal"))
-        let store = try type.open(directory.url("mixed"), options: StoreOptions())
+        let store = try type.open(directory.location("mixed"), options: StoreOptions())
         #expect(try store.findings() == [])
         try store.close()
     }
@@ -60,11 +60,11 @@ struct LeftoverLogTests {
         let log = try directory.bytes("a-wal")
         #expect(log.count > 0)
         // An older copy, from before the log was begun.
-        let old = try type.create(directory.url("old"), model: try Models.note(), options: StoreOptions())
+        let old = try type.create(directory.location("old"), model: try Models.note(), options: StoreOptions())
         try old.close()
         try expectRefusal(file: try directory.bytes("old"), log: log, "another store, empty")
         try expectRefusal(file: try directory.bytes("b-before"), log: log, "another store at a fitting generation")
-        let live = try type.open(directory.url("live-a"), options: StoreOptions())
+        let live = try type.open(directory.location("live-a"), options: StoreOptions())
         try insert(46...60, into: live)
         try live.close()
         try expectRefusal(file: try directory.bytes("live-a"), log: log, "a newer copy")
@@ -72,7 +72,7 @@ struct LeftoverLogTests {
         for name in ["a-before", "a-after"] {
             try directory.write(try directory.bytes(name), to: "right")
             try directory.write(log, to: "right-wal")
-            let store = try type.open(directory.url("right"), options: StoreOptions())
+            let store = try type.open(directory.location("right"), options: StoreOptions())
             #expect(try store.records("Note").count == 45, "\(name)")
             #expect(try store.findings() == [])
             try store.close()
@@ -83,14 +83,14 @@ struct LeftoverLogTests {
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
     private func attempt(_ use: Use, _ name: String) throws {
-        let (url, other) = (directory.url(name), directory.url("other"))
+        let (location, other) = (directory.location(name), directory.location("other"))
         switch use {
-        case .reading, .writing: try type.open(url, options: StoreOptions(isReadOnly: use == .reading)).close()
-        case .destroying: try type.destroy(url)
+        case .reading, .writing: try type.open(location, options: StoreOptions(isReadOnly: use == .reading)).close()
+        case .destroying: try type.destroy(location)
         case .replacing:
             try type.create(other, model: try Models.note(), options: StoreOptions()).close()
-            try type.replace(url, with: other, overwriting: true)
-        case .moving: try type.replace(other, with: url, overwriting: false)
+            try type.replace(location, with: other, overwriting: true)
+        case .moving: try type.replace(other, with: location, overwriting: false)
         }
     }
 
@@ -132,7 +132,7 @@ struct LeftoverLogTests {
         for offset in 100..<file.count { file[offset] = 0x55 }
         try directory.write(file, to: "damaged")
         try directory.write(try directory.bytes("a-wal"), to: "damaged-wal")
-        try type.destroy(directory.url("damaged"))
+        try type.destroy(directory.location("damaged"))
         #expect(try !directory.names.contains { $0.hasPrefix("damaged") })
     }
 
@@ -149,7 +149,7 @@ struct LeftoverLogTests {
         try directory.write(journal, to: "a-before-journal")
         for isReadOnly in [true, false] {
             let error = #expect(throws: StoreError.self) {
-                try type.open(directory.url("a-before"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+                try type.open(directory.location("a-before"), options: StoreOptions(isReadOnly: isReadOnly)).close()
             }
             #expect(error?.code == .corrupted && error?.message.contains("both there") == true)
         }
@@ -159,14 +159,14 @@ struct LeftoverLogTests {
 
     @Test("a backup that is older than the log's beginning is refused")
     func olderBackup() throws {
-        let store = try type.create(directory.url("s"), model: try Models.note(), options: StoreOptions())
+        let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
         try insert(1...10, into: store)
         try store.close()
         let backup = try directory.bytes("s")
-        let again = try type.open(directory.url("s"), options: StoreOptions())
+        let again = try type.open(directory.location("s"), options: StoreOptions())
         try insert(11...30, into: again)
         try again.close()
-        let third = try type.open(directory.url("s"), options: StoreOptions())
+        let third = try type.open(directory.location("s"), options: StoreOptions())
         try insert(31...35, into: third)
         let log = try directory.bytes("s-wal")
         try third.close()

@@ -118,7 +118,7 @@ struct LinkSorterTests {
         var digests: [StoreDigest] = []
         for (index, links) in [Self.links, Self.byTag, Self.links.reversed()].enumerated() {
             let store = try SQLiteStoreType().create(
-                directory.url("\(index)"), model: try Models.music(),
+                directory.location("\(index)"), model: try Models.music(),
                 options: StoreOptions(isUnpublished: isUnpublished))
             digests.append(try load(store, links).digest)
             #expect(
@@ -134,7 +134,7 @@ struct LinkSorterTests {
     func duplicates(index: Int) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true))
+            directory.location("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true))
         let links = Self.byTag
         #expect(code { _ = try load(store, links + [links[index]]) } == .duplicateObject)
         #expect(try store.digest()?.linkCount == 0)
@@ -146,7 +146,7 @@ struct LinkSorterTests {
     func cancelling(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: try Models.music(), options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("a"), model: try Models.music(), options: StoreOptions(isUnpublished: isUnpublished))
         let links = Array(Self.links.reversed())
         let options = BulkLoadOptions(checkCancellation: { () throws(StoreError) in
             throw StoreError(.cancelled, "It was cancelled.")
@@ -168,7 +168,7 @@ struct LinkSorterTests {
                 fetchIndexes: [FetchIndexDescription("byText", on: "text")])
         ])
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: note, options: StoreOptions(typeOptions: ["rowTimeoutSeconds": "0.000001"]))
+            directory.location("a"), model: note, options: StoreOptions(typeOptions: ["rowTimeoutSeconds": "0.000001"]))
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: note)
         for key in Int64(1)...60_000 {

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostFiles
 import Testing
 
 @testable import RoostSQL
@@ -47,7 +48,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let (type, model) = (SQLiteStoreType(), try Models.music())
         let (records, links) = try Self.batches(model)
-        let committed = try type.create(directory.url("a"), model: model, options: StoreOptions())
+        let committed = try type.create(directory.location("a"), model: model, options: StoreOptions())
         for batch in try Self.batches(model, areNew: true).0 {
             var changes = ChangeSet(model: model)
             changes.inserts = batch
@@ -58,7 +59,7 @@ struct LoadingTests {
         _ = try committed.commit(changes)
 
         let loaded = try type.create(
-            directory.url("b"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("b"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
         let loader = try loaded.bulkLoader(BulkLoadOptions(lastKeys: ["Person": 5000]))
         for batch in records { try loader.append(batch) }
         try loader.append(links)
@@ -75,7 +76,7 @@ struct LoadingTests {
         #expect(try committed.findings() == [])
         try loaded.close()
         try committed.close()
-        let reopened = try type.open(directory.url("b"), options: StoreOptions())
+        let reopened = try type.open(directory.location("b"), options: StoreOptions())
         #expect(try reopened.digest() == tally.digest)
         #expect(try reopened.findings() == [])
         try reopened.close()
@@ -101,7 +102,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model,
+            directory.location("a"), model: model,
             options: StoreOptions(userMetadata: ["a": .int(1)], isUnpublished: isUnpublished))
         let identity = try store.metadata()
         for _ in 0..<2 {
@@ -116,7 +117,7 @@ struct LoadingTests {
         }
         try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
         try store.close()
-        let reopened = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions(model: model))
+        let reopened = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: model))
         #expect(try reopened.records("Tag").count == 1)
         try reopened.close()
     }
@@ -128,7 +129,7 @@ struct LoadingTests {
         note.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
         let model = try ManagedObjectModel(entities: [note])
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
         /// How often the load asked; `limit` is when it is cancelled.
         func load(limit: Int) throws -> (count: Int, code: StoreError.Code?) {
             let count = Mutex(0)
@@ -167,7 +168,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(isUnpublished: true))
+            directory.location("a"), model: model, options: StoreOptions(isUnpublished: true))
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }
         // No log can have this name any more.
@@ -186,7 +187,8 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let store = try #require(
             try SQLiteStoreType().create(
-                directory.url("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true)) as? SQLStore)
+                directory.location("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true))
+                as? SQLStore)
         let connection = try #require(try store.database.beginLoading { _ in true })
         let failure = code {
             try store.database.abandonLoading(connection) { (_) throws(StoreError) in
@@ -195,7 +197,7 @@ struct LoadingTests {
         }
         #expect(failure == .noSpace)
         try store.close()
-        try SQLiteStoreType().destroy(directory.url("a"))
+        try SQLiteStoreType().destroy(directory.location("a"))
         #expect(try directory.names.isEmpty)
     }
 
@@ -204,7 +206,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(isUnpublished: true))
+            directory.location("a"), model: model, options: StoreOptions(isUnpublished: true))
         // The whole block that is reserved in the database at a time.
         let key = try store.reserveKeys(64, for: "Tag").lowerBound
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -214,7 +216,7 @@ struct LoadingTests {
         try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
         #expect(try store.findings() == [])
         try store.close()
-        let reopened = try SQLiteStoreType().open(directory.url("a"), options: StoreOptions(model: model))
+        let reopened = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: model))
         #expect(try reopened.reserveKeys(1, for: "Tag").lowerBound > key)
         try reopened.close()
     }
@@ -224,7 +226,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
         var people = RecordBatch(model: model)
         try people.append(ObjectID("Singer", 1), values: ["name": "A"])
         try people.append(ObjectID("Drummer", 2), values: ["name": "B"])
@@ -260,7 +262,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: model, options: StoreOptions(timeoutSeconds: 0.05))
+            directory.location("a"), model: model, options: StoreOptions(timeoutSeconds: 0.05))
         try store.change { try $0.insert(ObjectID("Tag", 1_000), values: [:]) }
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }

@@ -27,7 +27,7 @@ struct ModelChangeTests {
 
     /// Three songs and one mood, which all of them have.
     private func create() throws -> any ModelChangingStore {
-        let store = try type.create(directory.url("a"), model: try model(), options: StoreOptions())
+        let store = try type.create(directory.location("a"), model: try model(), options: StoreOptions())
         try store.change { changes in
             try changes.insert(ObjectID("Mood", 1), values: ["name": "blue"])
             for key in Int64(1)...3 {
@@ -76,7 +76,7 @@ struct ModelChangeTests {
         #expect(throws: StoreError.self) { try change.store.snapshot() }
         #expect(throws: StoreError.self) { try change.commit() }
         change.abandon()
-        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").count == 3 && again.records("Mood").count == 1)
         #expect(try again.links(RelationshipName("Song", "moods")).map(\.source) == [1, 2, 3])
         #expect(try again.reserveKeys(1, for: "Song").lowerBound == 10)
@@ -93,7 +93,7 @@ struct ModelChangeTests {
             try store.beginModelChange(to: new, keeping: KeptContent(hierarchies: hierarchies)))
         try load(change, songs: 2...5)
         try change.commit()
-        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").map(\.id.key) == [2, 3, 4, 5])
         #expect(try again.keys(FetchRequest("Song", where: .equal("title", "song 4"))) == [4])
         #expect(try again.integrityFindings() == [])
@@ -111,7 +111,7 @@ struct ModelChangeTests {
             ])
         }
         let (old, new) = (try model(.string), try model(.integer64))
-        let store = try type.create(directory.url("a"), model: old, options: StoreOptions())
+        let store = try type.create(directory.location("a"), model: old, options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...2 { try changes.insert(ObjectID("Mood", key), values: [:]) }
             try changes.insert(ObjectID("Song", 1), values: ["title": "7"])
@@ -136,7 +136,7 @@ struct ModelChangeTests {
         try loader.append(LinkBatch(relationship: numbers[1], links: [Link(1, 1)]))
         _ = try loader.finish()
         try change.commit()
-        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").map { try $0.value("title") } == [7])
         #expect(try again.links(RelationshipName("Song", "first")) == [Link(1, 2)])
         #expect(try again.links(RelationshipName("Song", "second")) == [Link(1, 1)])
@@ -153,7 +153,7 @@ struct ModelChangeTests {
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
         try load(change, songs: 1...3)
         try change.commit()
-        let again = try type.open(directory.url("a"), options: StoreOptions(model: new))
+        let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.metadata().storeUUID == before.storeUUID)
         #expect(try again.metadata().userMetadata == ["owner": .string("me")])
         try again.close()
@@ -164,12 +164,12 @@ struct ModelChangeTests {
         try create().close()
         let new = try model([], [AttributeDescription("colour", .integer32)])
         let reading = try #require(
-            try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
+            try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
         #expect(code { _ = try reading.beginModelChange(to: new, keeping: KeptContent()) } == .readOnly)
         try reading.close()
         let before = try directory.bytes("a")
         let store = try #require(
-            try type.open(directory.url("a"), options: StoreOptions()) as? any ModelChangingStore)
+            try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)
         let change = try #require(try store.beginModelChange(to: new, keeping: KeptContent()))
         try load(change, songs: 1...3)
         try FileManager.default.moveItem(atPath: directory.file("a"), toPath: directory.file("b"))
@@ -184,7 +184,7 @@ struct ModelChangeTests {
         let foreign = try SQLiteConnection(directory.file("a"), .readWrite, try SQLiteSettings(StoreOptions()))
         try foreign.execute("CREATE TABLE zebra (a)")
         let options = StoreOptions(timeoutSeconds: 0)
-        let store = try #require(try type.open(directory.url("a"), options: options) as? any ModelChangingStore)
+        let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)
         let new = try ManagedObjectModel(
             entities: try model().entityDescriptions + [EntityDescription("Zebra", attributes: [])])
         if isWriting {
@@ -196,7 +196,7 @@ struct ModelChangeTests {
             let change = try store.beginModelChange(to: new, keeping: KeptContent())
             #expect(change == nil)
         }
-        let other = try type.open(directory.url("a"), options: options)
+        let other = try type.open(directory.location("a"), options: options)
         #expect(try other.records("Song").count == 3)
         try other.close()
         try store.change { try $0.insert(ObjectID("Song", 4), values: ["title": "song 4"]) }
@@ -209,7 +209,7 @@ struct ModelChangeTests {
         try create().close()
         let before = try directory.bytes("a")
         let store = try #require(
-            try type.open(directory.url("a"), options: StoreOptions()) as? any ModelChangingStore)
+            try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)
         let new = try model([], [AttributeDescription("colour", .integer32)])
         do {
             let change = try #require(try store.beginModelChange(to: new, keeping: KeptContent()))
@@ -236,8 +236,8 @@ struct ModelChangeTests {
     func busy() throws {
         try create().close()
         let options = StoreOptions(timeoutSeconds: 0)
-        let store = try #require(try type.open(directory.url("a"), options: options) as? any ModelChangingStore)
-        let other = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)
+        let other = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
         let new = try model([], [AttributeDescription("colour", .integer32)])
         do throws(StoreError) {
             _ = try store.beginModelChange(to: new, keeping: KeptContent())

@@ -22,7 +22,7 @@ struct OpeningTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func create(_ name: String, count: Int64 = 10) throws -> any PersistentStore {
-        let store = try type.create(directory.url(name), model: try Models.note(), options: StoreOptions())
+        let store = try type.create(directory.location(name), model: try Models.note(), options: StoreOptions())
         try store.change { changes in
             for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
         }
@@ -49,8 +49,8 @@ struct OpeningTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("a"))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(type.recognises(fileAt: directory.file("a")))
-        #expect(try type.metadata(at: directory.url("a"), options: StoreOptions()).storeUUID == uuid)
-        let reopened = try type.open(directory.url("a"), options: StoreOptions(model: try Models.note()))
+        #expect(try type.metadata(at: directory.location("a"), options: StoreOptions()).storeUUID == uuid)
+        let reopened = try type.open(directory.location("a"), options: StoreOptions(model: try Models.note()))
         #expect(try reopened.records("Note").count == 10)
         #expect(try reopened.metadata().model == Models.note())
         try reopened.close()
@@ -61,7 +61,7 @@ struct OpeningTests {
         let store = try create("a")
         try store.close()
         let open = { (name: String) in
-            code { _ = try self.type.open(self.directory.url(name), options: StoreOptions()) }
+            code { _ = try self.type.open(self.directory.location(name), options: StoreOptions()) }
         }
         #expect(open("nothing") == .notFound)
         #expect(open("no/where") == .missingDirectory)
@@ -85,16 +85,19 @@ struct OpeningTests {
         #expect(!type.recognises(fileAt: directory.file("folder")))
         #expect(
             code {
-                _ = try type.open(directory.url("a"), options: StoreOptions(model: try Models.note("Note", "body")))
+                _ = try type.open(
+                    directory.location("a"), options: StoreOptions(model: try Models.note("Note", "body")))
             } == .modelMismatch)
         #expect(
-            code { _ = try type.create(directory.url("a"), model: try Models.note(), options: StoreOptions()) }
+            code { _ = try type.create(directory.location("a"), model: try Models.note(), options: StoreOptions()) }
                 == .alreadyExists)
         #expect(
-            code { _ = try type.open(directory.url("a"), options: StoreOptions(typeOptions: ["synchronus": "full"])) }
+            code {
+                _ = try type.open(directory.location("a"), options: StoreOptions(typeOptions: ["synchronus": "full"]))
+            }
                 == .invalidRequest)
         #expect(try directory.names.filter { $0.contains("wal") || $0.contains("tmp") } == [])
-        let again = try type.open(directory.url("a"), options: StoreOptions())
+        let again = try type.open(directory.location("a"), options: StoreOptions())
         #expect(try again.findings() == [])
         try again.close()
     }
@@ -111,7 +114,7 @@ struct OpeningTests {
         try create("a").close()
         try tool(sql, on: "a")
         let before = try directory.bytes("a")
-        #expect(code { _ = try type.open(directory.url("a"), options: StoreOptions()) } == .corrupted)
+        #expect(code { _ = try type.open(directory.location("a"), options: StoreOptions()) } == .corrupted)
         #expect(try directory.bytes("a") == before)
     }
 
@@ -121,7 +124,7 @@ struct OpeningTests {
         try tool(
             "CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE",
             on: "a")
-        let store = try type.open(directory.url("a"), options: StoreOptions())
+        let store = try type.open(directory.location("a"), options: StoreOptions())
         try store.change { try $0.insert(ObjectID("Note", 50), values: ["text": "x"]) }
         #expect(try store.findings() == [])
         try store.close()
@@ -133,7 +136,7 @@ struct OpeningTests {
         try tool(
             "UPDATE Note SET text = 'edited' WHERE _id = 3; UPDATE Note SET text = CAST(X'FF' AS TEXT) WHERE _id = 5",
             on: "a")
-        let store = try type.open(directory.url("a"), options: StoreOptions())
+        let store = try type.open(directory.location("a"), options: StoreOptions())
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Note", after: nil)
         var batch = RecordBatch(model: store.model)
@@ -177,7 +180,7 @@ struct OpeningTests {
         #expect(try store.digest() == recorded)
         try store.close()
         // With the changes accepted, what a record can hold is read and written.
-        let accepting = try type.open(directory.url("a"), options: StoreOptions(acceptsChanges: true))
+        let accepting = try type.open(directory.location("a"), options: StoreOptions(acceptsChanges: true))
         let view = try accepting.snapshot()
         let edited = try accepting.collect(view.records(with: [ObjectID("Note", 3)]))
         #expect(try edited.map { try $0.value("text") } == ["edited"])
@@ -186,7 +189,7 @@ struct OpeningTests {
         #expect(code { try accepting.change { $0.delete(ObjectID("Note", 5), version: 1) } } == .corrupted)
         try accepting.close()
         try tool("UPDATE Note SET text = 'text 5' WHERE _id = 5", on: "a")
-        let sound = try type.open(directory.url("a"), options: StoreOptions())
+        let sound = try type.open(directory.location("a"), options: StoreOptions())
         #expect(try sound.findings() == [])
         try sound.close()
     }
@@ -211,7 +214,7 @@ struct OpeningTests {
                 on: "a")
         }
         let reopened = try type.open(
-            directory.url("a"), options: StoreOptions(isReadOnly: true, acceptsChanges: true))
+            directory.location("a"), options: StoreOptions(isReadOnly: true, acceptsChanges: true))
         let snapshot = try reopened.snapshot()
         for (index, bytes) in samples.enumerated() {
             let isValid = String(validating: bytes, as: UTF8.self) != nil
@@ -236,13 +239,13 @@ struct OpeningTests {
         try store.close()
         let (before, log) = (try directory.bytes("b"), try directory.bytes("b-wal"))
         #expect(log.count > 0)
-        let reader = try type.open(directory.url("b"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("b"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 10)
         try reader.close()
         #expect(try directory.bytes("b") == before)
         #expect(try directory.bytes("b-wal") == log)
         for name in ["b", "c"] {
-            let recovered = try type.open(directory.url(name), options: StoreOptions())
+            let recovered = try type.open(directory.location(name), options: StoreOptions())
             #expect(try recovered.records("Note").count == 10)
             #expect(try recovered.findings() == [])
             try recovered.close()
@@ -267,12 +270,12 @@ struct OpeningTests {
 
         let (file, journal) = (try directory.bytes("b"), try directory.bytes("b-journal"))
         let error = #expect(throws: StoreError.self) {
-            try type.open(directory.url("b"), options: StoreOptions(isReadOnly: true))
+            try type.open(directory.location("b"), options: StoreOptions(isReadOnly: true))
         }
         #expect(error?.message.contains("open it for writing once") == true, "\(error?.message ?? "")")
         #expect(try directory.bytes("b") == file && directory.bytes("b-journal") == journal)
-        try type.open(directory.url("b"), options: StoreOptions()).close()
-        let store = try type.open(directory.url("b"), options: StoreOptions(isReadOnly: true))
+        try type.open(directory.location("b"), options: StoreOptions()).close()
+        let store = try type.open(directory.location("b"), options: StoreOptions(isReadOnly: true))
         #expect(try store.records("Note").count == 10)
         try store.close()
     }
@@ -297,13 +300,14 @@ struct OpeningTests {
             try directory.write(journal, to: "c-journal")
             for isReadOnly in [true, false] {
                 let error = #expect(throws: StoreError.self) {
-                    try type.open(directory.url("c"), options: StoreOptions(isReadOnly: isReadOnly)).close()
+                    try type.open(directory.location("c"), options: StoreOptions(isReadOnly: isReadOnly)).close()
                 }
                 #expect(error?.code == .notAStore && error?.message.contains("c-journal'") == true)
             }
-            #expect(code { try type.destroy(directory.url("c")) } == .notAStore)
+            #expect(code { try type.destroy(directory.location("c")) } == .notAStore)
             #expect(
-                code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true) } == .notAStore
+                code { try type.replace(directory.location("c"), with: directory.location("b"), overwriting: true) }
+                    == .notAStore
             )
             #expect(try directory.bytes("c") == file && directory.bytes("c-journal") == journal)
         }
@@ -313,7 +317,7 @@ struct OpeningTests {
     func readOnly() throws {
         try create("a").close()
         let before = try directory.bytes("a")
-        let reader = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+        let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 10)
         #expect(code { try reader.change { try $0.insert(ObjectID("Note", 90), values: [:]) } } == .readOnly)
         #expect(code { _ = try reader.reserveKeys(1, for: "Note") } == .readOnly)
@@ -327,7 +331,7 @@ struct OpeningTests {
     @Test("two openers see each other's commits and wait for each other")
     func twoOpeners() throws {
         let one = try create("a", count: 1)
-        let two = try type.open(directory.url("a"), options: StoreOptions(timeoutSeconds: 0.05))
+        let two = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 0.05))
         try two.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "two"]) }
         #expect(
             code { try one.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "one"]) } }
@@ -337,7 +341,7 @@ struct OpeningTests {
         #expect(try two.records("Note").count == 1)
         loader.abandon()
         try two.change { try $0.insert(ObjectID("Note", 2), values: [:]) }
-        #expect(code { try type.destroy(directory.url("a")) } == .busy)
+        #expect(code { try type.destroy(directory.location("a")) } == .busy)
         try one.close()
         #expect(try directory.names.contains("a-wal"))
         #expect(try two.records("Note").count == 2)
@@ -348,7 +352,7 @@ struct OpeningTests {
     @Test("many threads write and read at once")
     func threads() async throws {
         let store = try create("a", count: 1)
-        let other = try type.open(directory.url("a"), options: StoreOptions(timeoutSeconds: 60))
+        let other = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 60))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for thread in 0..<4 {
                 group.addTask {
@@ -436,25 +440,28 @@ struct OpeningTests {
     func replace() throws {
         let old = try create("a", count: 3)
         try create("b", count: 5).close()
-        #expect(code { try type.replace(directory.url("a"), with: directory.url("b"), overwriting: true) } == .busy)
+        #expect(
+            code { try type.replace(directory.location("a"), with: directory.location("b"), overwriting: true) }
+                == .busy)
         // A crashed user of the old store leaves its log.
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
         try old.close()
         #expect(
-            code { try type.replace(directory.url("c"), with: directory.url("b"), overwriting: false) }
+            code { try type.replace(directory.location("c"), with: directory.location("b"), overwriting: false) }
                 == .alreadyExists)
-        try type.replace(directory.url("c"), with: directory.url("b"), overwriting: true)
+        try type.replace(directory.location("c"), with: directory.location("b"), overwriting: true)
         #expect(try directory.names == ["a", "a.lock", "c", "c.lock"])
-        let store = try type.open(directory.url("c"), options: StoreOptions())
+        let store = try type.open(directory.location("c"), options: StoreOptions())
         #expect(try store.records("Note").count == 5)
         #expect(try store.findings() == [])
         try store.close()
         try directory.write([1, 2, 3], to: "text")
         #expect(
-            code { try type.replace(directory.url("text"), with: directory.url("a"), overwriting: true) } == .notAStore)
-        #expect(code { try type.destroy(directory.url("text")) } == .notAStore)
-        for name in ["a", "c"] { try type.destroy(directory.url(name)) }
-        try type.destroy(directory.url("never"))
+            code { try type.replace(directory.location("text"), with: directory.location("a"), overwriting: true) }
+                == .notAStore)
+        #expect(code { try type.destroy(directory.location("text")) } == .notAStore)
+        for name in ["a", "c"] { try type.destroy(directory.location(name)) }
+        try type.destroy(directory.location("never"))
         #expect(try directory.names.filter { $0 != "text.lock" } == ["text"])
     }
 
@@ -474,14 +481,14 @@ struct OpeningTests {
             #expect(error.code == .invalidModel)
             return
         }
-        let store = try type.create(directory.url("a"), model: model, options: StoreOptions())
+        let store = try type.create(directory.location("a"), model: model, options: StoreOptions())
         try store.change { try $0.insert(ObjectID(EntityName(name), 1), values: [name: "value"]) }
         #expect(
             try store.keys(FetchRequest(EntityName(name), where: .equal(name, "value"), sortedBy: [.init(name)])) == [1]
         )
         #expect(try store.findings() == [])
         try store.close()
-        let reopened = try type.open(directory.url("a"), options: StoreOptions())
+        let reopened = try type.open(directory.location("a"), options: StoreOptions())
         #expect(try reopened.records(EntityName(name)).map { try $0.value(name) } == ["value"])
         try reopened.close()
     }
@@ -510,7 +517,7 @@ struct OpeningTests {
             // Files of the thread are those of a user without rights; no library thread opens any here.
             let user = setfsuid(65534)
             defer { _ = setfsuid(UInt32(bitPattern: user)) }
-            let reader = try type.open(directory.url("a"), options: StoreOptions(isReadOnly: true))
+            let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
             let snapshot = try reader.snapshot()
             #expect(try snapshot.count(FetchRequest("Note")) == 3_000)
             #expect(try directory.names == names)
@@ -519,7 +526,7 @@ struct OpeningTests {
             #expect(try cursor.next(into: &batch) && batch.count < 3_000)
             // Somebody who may writes to it: first into the log, then, closing, into the file.
             _ = setfsuid(UInt32(bitPattern: user))
-            let writer = try type.open(directory.url("a"), options: StoreOptions())
+            let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in
                 for key in Int64(1)...3_000 {
                     try changes.update(ObjectID("Note", key), version: 1, values: ["text": "changed"])

@@ -11,7 +11,8 @@ struct SQLiteSettingsTests {
     @Test("the settings are really in force")
     func settings() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.note(), options: StoreOptions())
         let settings = try SQLiteSettings(StoreOptions(timeoutSeconds: 3))
         let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
         for (pragma, value) in [
@@ -96,7 +97,7 @@ struct SQLiteSettingsTests {
     func tooLarge() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: try Models.note(),
+            directory.location("a"), model: try Models.note(),
             options: StoreOptions(typeOptions: ["maximumValueBytes": "1048576"]))
         let text = Value.string(String(repeating: "x", count: 1 << 20))
         #expect(
@@ -110,7 +111,8 @@ struct SQLiteSettingsTests {
     @Test("a statement that outlives its connection fails, it does not crash")
     func lifetime() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.note(), options: StoreOptions())
         try store.close()
         let connection = try SQLiteConnection(
             directory.file("a"), .immutable(nil), try SQLiteSettings(StoreOptions()))

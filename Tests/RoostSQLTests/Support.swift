@@ -15,7 +15,7 @@ final class TemporaryDirectory {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func file(_ name: String) -> String { path + "/" + name }
-    func url(_ name: String) -> StoreURL { StoreURL(type: "sqlite", path: file(name)) }
+    func location(_ name: String) -> StoreLocation { StoreLocation(type: "sqlite", path: file(name)) }
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
     func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name)))) }
     func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }

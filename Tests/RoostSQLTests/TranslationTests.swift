@@ -1,6 +1,7 @@
 import Foundation
 import RoostCore
 import RoostMemory
+import RoostQuery
 import RoostSQL
 import RoostSQLite
 import Testing
@@ -13,8 +14,8 @@ struct TwinStores {
     init(_ directory: TemporaryDirectory, _ random: inout SeededRandom, count: Int64 = 40) throws {
         let model = try Models.music()
         plain = try MemoryStoreType().create(
-            StoreURL(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
-        sql = try SQLiteStoreType().create(directory.url("a"), model: model, options: StoreOptions())
+            StoreLocation(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
+        sql = try SQLiteStoreType().create(directory.location("a"), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         func pick<T>(_ values: [T?]) -> T? { values.randomElement(using: &random) ?? nil }
         func set(_ values: inout [String: Value], _ name: String, _ value: Value?) {
@@ -365,7 +366,8 @@ struct TranslationTests {
     @Test("a pattern that takes too long ends the fetch with its own error, and the next one works")
     func deadline() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.note(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.note(), options: StoreOptions())
         try store.change { changes in
             try changes.insert(ObjectID("Note", 1), values: ["text": "ab"])
             try changes.insert(ObjectID("Note", 2), values: ["text": .string(String(repeating: "a", count: 40) + "!")])
@@ -388,7 +390,8 @@ struct TranslationTests {
     @Test("a fetch that follows relationships ends with its snapshot")
     func closing() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
         let count = 3 * RecordBatch.capacityCount
         try store.change { changes in
             for key in 1...count { try changes.insert(ObjectID("Album", Int64(key)), values: [:]) }

@@ -60,7 +60,7 @@ struct ValueTests {
         batch.endRecord()
 
         let store = try type.create(
-            directory.url("a"), model: model, options: StoreOptions(isUnpublished: way == "unpublished load"))
+            directory.location("a"), model: model, options: StoreOptions(isUnpublished: way == "unpublished load"))
         if way == "commit" {
             var changes = ChangeSet(model: model)
             changes.inserts = batch
@@ -73,7 +73,7 @@ struct ValueTests {
         try store.close()
         #expect(try directory.names == ["a", "a.lock"])
 
-        let reopened = try type.open(directory.url("a"), options: StoreOptions())
+        let reopened = try type.open(directory.location("a"), options: StoreOptions())
         let expected = (0..<batch.count).map { batch.record(at: $0) }
         let found = try reopened.records("Track")
         #expect(found.map(\.bytes) == expected.map(\.bytes))
@@ -84,7 +84,8 @@ struct ValueTests {
     @Test("an update stores every value exactly too")
     func update() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
         try store.change { try $0.insert(ObjectID("Track", 1), values: [:]) }
         var version: UInt32 = 1
         for values in Self.values {
@@ -101,7 +102,8 @@ struct ValueTests {
     @Test("columns say what they hold to any SQL tool")
     func readable() throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(directory.url("a"), model: try Models.music(), options: StoreOptions())
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(), options: StoreOptions())
         try store.change {
             try $0.insert(
                 ObjectID("Track", 1),

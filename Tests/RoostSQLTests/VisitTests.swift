@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import RoostCore
+import RoostQuery
 import Testing
 
 @testable import RoostSQL
@@ -76,7 +77,7 @@ struct VisitTests {
             group.fetchIndexes = [FetchIndexDescription("byName", on: "name")]
             let model = try ManagedObjectModel(entities: [thing, group])
             store = try SQLiteStoreType().create(
-                directory.url("a"), model: model, options: StoreOptions())
+                directory.location("a"), model: model, options: StoreOptions())
             let groupCount = max(100, count / 100)
             for start in stride(from: 1, through: count, by: 10_000) {
                 try store.change { changes in
@@ -109,7 +110,8 @@ struct VisitTests {
     ) {
         let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
         defer { snapshot.close() }
-        let sql = try snapshot.readingStatement(for: request).recordsSQL
+        let checked = try CheckedFetchRequest(request, model: snapshot.model)
+        let sql = try snapshot.readingStatement(for: checked).recordsSQL
         let connection = try snapshot.open()
         // The statement that the fetch takes from the connection's cache.
         func count(reset: Bool) throws -> Int {
@@ -136,7 +138,7 @@ struct VisitTests {
             ])
         node.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
         let store = try SQLiteStoreType().create(
-            directory.url("a"), model: try ManagedObjectModel(entities: [node]), options: StoreOptions())
+            directory.location("a"), model: try ManagedObjectModel(entities: [node]), options: StoreOptions())
         try store.change { changes in
             for layer in 0...depth {
                 for index in 0..<width {

@@ -7,7 +7,6 @@ struct BatchConflictTests {
     private let store: any PersistentStore
 
     init() throws {
-        registerBuiltInStores()
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Album", attributes: [.init("title", .string)],
@@ -16,7 +15,7 @@ struct BatchConflictTests {
                 "Track", attributes: [.init("plays", .integer64)],
                 relationships: [.toOne("album", "Album", inverse: "tracks")]),
         ])
-        store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("Album", 1), values: ["title": "a"])
         for key in Int64(1)...3 {
@@ -88,7 +87,7 @@ struct BatchConflictTests {
 }
 
 /// A store in which somebody else does something right before a commit.
-private final class MeddledStore: PersistentStore {
+private final class MeddledStore: StructureCheckingStore, IntegrityCheckingStore {
     private let base: any PersistentStore
     private let times: Int
     private let meddle: @Sendable (Int) throws(StoreError) -> Void
@@ -110,7 +109,7 @@ private final class MeddledStore: PersistentStore {
     }
 
     var type: any PersistentStoreType { base.type }
-    var url: StoreURL { base.url }
+    var location: StoreLocation { base.location }
     var model: ManagedObjectModel { base.model }
     var isReadOnly: Bool { base.isReadOnly }
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
@@ -119,8 +118,8 @@ private final class MeddledStore: PersistentStore {
         try base.reserveKeys(count, for: entity)
     }
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
-    func requireSoundStructure() throws(StoreError) { try base.requireSoundStructure() }
-    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func checkStructure() throws(StoreError) { try base.requireSoundStructure() }
+    func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
 }

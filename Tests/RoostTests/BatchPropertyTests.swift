@@ -7,7 +7,6 @@ struct BatchPropertyTests {
     private let store: any PersistentStore
 
     init() throws {
-        registerBuiltInStores()
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Album",
@@ -26,7 +25,7 @@ struct BatchPropertyTests {
                 ],
                 relationships: [.toOne("album", "Album", inverse: "tracks")]),
         ])
-        store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("Album", 1), values: [:])
         _ = try store.commit(changes)
@@ -83,7 +82,7 @@ struct BatchPropertyTests {
             EntityDescription("Band", superentity: "Artist"),
             EntityDescription("Song", relationships: [.toOne("artist", "Artist", inverse: "songs")]),
         ])
-        let store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("Artist", 1), values: [:])
         try changes.insert(ObjectID("Band", 2), values: [:])

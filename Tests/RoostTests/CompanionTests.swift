@@ -1,15 +1,10 @@
 import Foundation
 import Roost
 import RoostFiles
+import RoostMigration
+import RoostStores
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("A file of another program where a store keeps one of its own")
 struct CompanionTests {
@@ -30,15 +25,15 @@ struct CompanionTests {
         var testDescription: String { "\(kind) at x\(suffix) of \(type)" }
     }
 
-    static let places = StoreRegistry.builtIn.all.filter { fileTypes.contains($0.name) }.flatMap { type in
+    static let places = StoreRegistry.standard.all.filter { fileTypes.contains($0.name) }.flatMap { type in
         (type.companionSuffixes + [".lock"]).flatMap { suffix in
             Kind.allCases.map { Place(type: type.name, suffix: suffix, kind: $0) }
         }
     }
 
     private func store(_ type: String, _ path: String) throws {
-        let store = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: path), model: try model(), options: StoreOptions())
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: path), model: try model(), options: StoreOptions())
         var changes = ChangeSet(model: store.model)
         try changes.insert(ObjectID("Artist", 1), values: ["name": .string("a")])
         _ = try store.commit(changes)
@@ -64,23 +59,24 @@ struct CompanionTests {
         }
     }
 
-    private func attempt(_ use: Use, _ url: StoreURL, _ source: StoreURL) throws {
-        let type = try StoreRegistry.builtIn.type(named: url.type)
+    private func attempt(_ use: Use, _ location: StoreLocation, _ source: StoreLocation) throws {
+        let type = try StoreRegistry.standard.type(named: location.type)
         let options = StoreOptions(isReadOnly: use != .writing, timeoutSeconds: 0)
         switch use {
-        case .reading, .writing: try type.open(url, options: options).close()
-        case .metadata: _ = try type.metadata(at: url, options: options)
-        case .destroying: try type.destroy(url)
-        case .replacing: try type.replace(url, with: source, overwriting: true)
+        case .reading, .writing: try type.open(location, options: options).close()
+        case .metadata: _ = try type.metadata(at: location, options: options)
+        case .destroying: try type.destroy(location)
+        case .replacing: try type.replace(location, with: source, overwriting: true)
         case .moving:
-            try type.replace(StoreURL(type: url.type, path: source.path + "2"), with: url, overwriting: false)
-        case .compacting: _ = try StoreMaintenance(registry: .builtIn).compact(url)
+            try type.replace(
+                StoreLocation(type: location.type, path: source.path + "2"), with: location, overwriting: false)
+        case .compacting: _ = try StoreMaintenance(registry: .standard).compact(location)
         case .migrating:
-            _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-                url, model: try model("title"), options: MigrationOptions(allowsLoss: true))
+            _ = try MigrationManager(registry: .standard).migrateInPlace(
+                location, model: try model("title"), options: MigrationOptions(allowsLoss: true))
         case .convertingOver:
-            _ = try MigrationManager(registry: .builtIn).convert(
-                from: .url(source), to: .url(url), options: ConversionOptions(overwrites: true))
+            _ = try MigrationManager(registry: .standard).convert(
+                from: .location(source), to: .location(location), options: ConversionOptions(overwrites: true))
         }
     }
 
@@ -99,42 +95,43 @@ struct CompanionTests {
     @Test("is neither opened nor changed nor removed, and is named", arguments: places, Use.allCases)
     func foreign(place: Place, use: Use) throws {
         let folder = try Folder()
-        let (url, source) = (
-            StoreURL(type: place.type, path: folder.file("x")), StoreURL(type: place.type, path: folder.file("source"))
+        let (location, source) = (
+            StoreLocation(type: place.type, path: folder.file("x")),
+            StoreLocation(type: place.type, path: folder.file("source"))
         )
-        try store(place.type, url.path)
+        try store(place.type, location.path)
         try store(place.type, source.path)
         try folder.write("precious", to: "victim")
         try plant(place, in: folder)
         let before = try entries(folder, place)
-        let refusal = error { try attempt(use, url, source) }
+        let refusal = error { try attempt(use, location, source) }
         #expect(refusal?.code == .notAStore, "\(refusal?.message ?? "was done")")
         #expect(refusal?.message.contains("x\(place.suffix)'") == true, "\(refusal?.message ?? "")")
         #expect(refusal?.message.contains("move it away") == true, "\(refusal?.message ?? "")")
         #expect(try entries(folder, place) == before)
         // The advice works.
         try FileManager.default.removeItem(atPath: folder.file("x" + place.suffix))
-        try attempt(use, url, source)
+        try attempt(use, location, source)
     }
 
     @Test(
         "is none when it is empty, or nothing but zeros",
-        arguments: StoreRegistry.builtIn.all.filter { fileTypes.contains($0.name) }.flatMap { type in
+        arguments: StoreRegistry.standard.all.filter { fileTypes.contains($0.name) }.flatMap { type in
             type.companionSuffixes.map { (type.name, $0) }
         }, [0, 32 << 10])
     func empty(own: (type: String, suffix: String), byteCount: Int) throws {
         let folder = try Folder()
-        let url = StoreURL(type: own.type, path: folder.file("x"))
+        let location = StoreLocation(type: own.type, path: folder.file("x"))
         for isReadOnly in [true, false] {
-            try? FileManager.default.removeItem(atPath: url.path)
-            try store(own.type, url.path)
-            try Data(count: byteCount).write(to: URL(fileURLWithPath: url.path + own.suffix))
-            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: isReadOnly))
+            try? FileManager.default.removeItem(atPath: location.path)
+            try store(own.type, location.path)
+            try Data(count: byteCount).write(to: URL(fileURLWithPath: location.path + own.suffix))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: isReadOnly))
             // A reader is warned of a JSON journal of zeros: a commit that never reached the disk.
             #expect(try checkStore(store).filter { $0.severity == .damage } == [])
             try store.close()
         }
-        try StoreRegistry.builtIn.type(named: own.type).destroy(url)
+        try StoreRegistry.standard.type(named: own.type).destroy(location)
         #expect(try folder.names() == [])
     }
 
@@ -145,12 +142,12 @@ struct CompanionTests {
         arguments: [3, 4096, 12 << 10, 32 << 10, 64 << 10])
     func unfinishedIndex(byteCount: Int) throws {
         let folder = try Folder()
-        let url = StoreURL(type: "sqlite", path: folder.file("x"))
-        try store("sqlite", url.path)
+        let location = StoreLocation(type: "sqlite", path: folder.file("x"))
+        try store("sqlite", location.path)
         for beginning: [UInt8] in [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]] {
             let bytes = beginning + [UInt8](repeating: 0, count: byteCount - beginning.count)
-            try Data(bytes).write(to: URL(fileURLWithPath: url.path + "-shm"))
-            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+            try Data(bytes).write(to: URL(fileURLWithPath: location.path + "-shm"))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             #expect(try checkStore(store) == [])
             try store.close()
             #expect(try folder.names() == ["x", "x.lock"])
@@ -160,16 +157,16 @@ struct CompanionTests {
     @Test("is not looked for under names that only other types use", arguments: fileTypes)
     func othersNames(type: String) throws {
         let folder = try Folder()
-        let url = StoreURL(type: type, path: folder.file("x"))
-        try store(type, url.path)
-        let own = try StoreRegistry.builtIn.type(named: type).companionSuffixes
+        let location = StoreLocation(type: type, path: folder.file("x"))
+        try store(type, location.path)
+        let own = try StoreRegistry.standard.type(named: type).companionSuffixes
         let others = ["-wal", "-shm", "-journal", "-lock"].filter { !own.contains($0) }
         for suffix in others { try folder.write("precious", to: "x" + suffix) }
-        _ = try StoreMaintenance(registry: .builtIn).compact(url)
-        _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-            url, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
-        try StoreRegistry.builtIn.open(url).close()
-        try StoreRegistry.builtIn.type(named: type).destroy(url)
+        _ = try StoreMaintenance(registry: .standard).compact(location)
+        _ = try MigrationManager(registry: .standard).migrateInPlace(
+            location, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
+        try StoreRegistry.standard.open(location).close()
+        try StoreRegistry.standard.type(named: type).destroy(location)
         for suffix in others { #expect(try folder.bytes("x" + suffix) == Array("precious".utf8)) }
     }
 }

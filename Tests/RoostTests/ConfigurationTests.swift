@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostStores
 import Testing
 
 @Suite("The configuration")
@@ -88,20 +89,20 @@ struct ConfigurationTests {
             }
             """, name: "project/roost.json")
         let project = folder.file("project")
-        func url(_ name: String) throws -> String { try configuration.storeDescription(name).url.description }
+        func location(_ name: String) throws -> String { try configuration.storeDescription(name).location.description }
         #expect(configuration.modelPath == "\(project)/m.json")
-        #expect(try url("a") == "sqlite:\(project)/data/a")
-        #expect(try url("b") == "lmdb:\(project)/b.lmdb")
-        #expect(try url("c") == "sqlite:/tmp/c")
-        #expect(try url("d") == "memory:d")
-        #expect(try url("e") == "memory:")
-        #expect(try url("f") == "sqlite:\(project)/~/f")
+        #expect(try location("a") == "sqlite:\(project)/data/a")
+        #expect(try location("b") == "lmdb:\(project)/b.lmdb")
+        #expect(try location("c") == "sqlite:/tmp/c")
+        #expect(try location("d") == "memory:d")
+        #expect(try location("e") == "memory:")
+        #expect(try location("f") == "sqlite:\(project)/~/f")
         #expect(
             try configuration.storeDescription("g").options.typeOptions
                 == ["model": "\(project)/M.xcdatamodeld", "modelVersion": "2"])
         #expect(configuration.storeNames == ["a", "b", "c", "d", "e", "f", "g"])
         #expect(configuration.defaultStoreName == "b")
-        #expect(try configuration.storeDescription().url == configuration.storeDescription("b").url)
+        #expect(try configuration.storeDescription().location == configuration.storeDescription("b").location)
     }
 
     #if SQLite && LMDB
@@ -145,7 +146,7 @@ struct ConfigurationTests {
                     b: { type: "lmdb", path: "b", options: { mapsize: 1, maxReaders: 1 } } },
                   default: "c" }
                 """
-            let types = StoreRegistry.builtIn.all.map(\.name).joined(separator: ", ")
+            let types = StoreRegistry.standard.all.map(\.name).joined(separator: ", ")
             let error = try #require(error { _ = try folder.configuration(document) })
             #expect(error.code == .invalidConfiguration)
             #expect(
@@ -234,30 +235,31 @@ struct ConfigurationTests {
     func storeVariable(type: String) throws {
         let folder = try Folder()
         let document = "{stores: {main: {type: 'memory'}, other: {type: 'memory', path: 'x'}}, default: 'main'}"
-        func url(_ text: String) throws -> String {
-            try folder.configuration(document, environment: ["ROOST_STORE": text]).storeDescription().url.description
+        func location(_ text: String) throws -> String {
+            try folder.configuration(document, environment: ["ROOST_STORE": text]).storeDescription().location
+                .description
         }
-        let store = StoreURL(type: type, path: folder.file("data/some.store"))
+        let store = StoreLocation(type: type, path: folder.file("data/some.store"))
         try folder.write("", to: "data/file")
-        try StoreRegistry.builtIn.create(store, model: try model()).close()
-        #expect(try url("") == "memory:")
-        #expect(try url("other") == "memory:x")
-        #expect(try url("\(type):new") == "\(type):\(folder.file("new"))")
-        #expect(try url("\(type):/new") == "\(type):/new")
-        #expect(try url("memory:name") == "memory:name")
-        #expect(try url("data/some.store") == store.description)
-        #expect(try url(store.path) == store.description)
+        try StoreRegistry.standard.create(store, model: try model()).close()
+        #expect(try location("") == "memory:")
+        #expect(try location("other") == "memory:x")
+        #expect(try location("\(type):new") == "\(type):\(folder.file("new"))")
+        #expect(try location("\(type):/new") == "\(type):/new")
+        #expect(try location("memory:name") == "memory:name")
+        #expect(try location("data/some.store") == store.description)
+        #expect(try location(store.path) == store.description)
         for (wrong, hint) in [
             ("mian", "did you mean 'main'?"), ("data/file", "type:path"), ("nosuch:x", "nosuch"),
             ("\(type):", "no path"),
         ] {
-            let error = error { _ = try url(wrong) }
+            let error = error { _ = try location(wrong) }
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("ROOST_STORE") == true && error?.message.contains(hint) == true)
         }
         // Without any file too.
         let alone = try RoostConfiguration(workingDirectory: "/", environment: ["ROOST_STORE": store.description])
-        #expect(try alone.storeDescription().url == store)
+        #expect(try alone.storeDescription().location == store)
         #expect(alone.settings.map(\.key) == ["default"])
     }
 
@@ -281,13 +283,17 @@ private struct ForeignType: PersistentStoreType {
     private let refusal = StoreError(.unsupported, "foreign")
 
     func recognises(fileAt path: String) -> Bool { false }
-    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata { throw refusal }
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore { throw refusal }
+    func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        throw refusal
+    }
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        throw refusal
+    }
     func create(
-        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore { throw refusal }
-    func destroy(_ url: StoreURL) throws(StoreError) { throw refusal }
+    func destroy(_ location: StoreLocation) throws(StoreError) { throw refusal }
     func replace(
-        _ destination: StoreURL, with source: StoreURL, overwriting: Bool
+        _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) { throw refusal }
 }

@@ -52,7 +52,7 @@ struct ConfiguredStoreTests {
         #expect(error { _ = try configuration.openOrCreateStore(model: try model("title")) }?.code == .modelMismatch)
         try folder.write(String(decoding: try model("title").document(), as: UTF8.self), to: "m.json")
         #expect(error { _ = try configuration.openStore() }?.code == .modelMismatch)
-        try StoreRegistry.builtIn.type(named: type).destroy(try configuration.storeDescription().url)
+        try StoreRegistry.standard.type(named: type).destroy(try configuration.storeDescription().location)
     }
 
     @Test("needs a model to be created, and a sound one", arguments: fileTypes)
@@ -83,7 +83,7 @@ struct ConfiguredStoreTests {
         let folder = try folder()
         let name = type == "memory" ? UUID().uuidString : "a.store"
         let configuration = try folder.configuration(document(type, name))
-        let capabilities = try StoreRegistry.builtIn.type(named: type).capabilities
+        let capabilities = try StoreRegistry.standard.type(named: type).capabilities
         let hasOneWriter = capabilities.contains(.file) && !capabilities.contains(.multipleProcesses)
         let identities = try await withThrowingTaskGroup(of: StoreUUID?.self) { group in
             for _ in 0..<8 {
@@ -102,7 +102,7 @@ struct ConfiguredStoreTests {
             return try await group.reduce(into: Set<StoreUUID>()) { if let identity = $1 { $0.insert(identity) } }
         }
         #expect(identities.count == 1)
-        try StoreRegistry.builtIn.type(named: type).destroy(try configuration.storeDescription().url)
+        try StoreRegistry.standard.type(named: type).destroy(try configuration.storeDescription().location)
     }
 
     #if SQLite
@@ -119,14 +119,14 @@ struct ConfiguredStoreTests {
     /// Every option that a type describes is one that it takes, and everything else is refused.
     @Test("has the options that its type describes", arguments: writableTypes)
     func optionDescriptions(type: String) throws {
-        let type = try StoreRegistry.builtIn.type(named: type)
+        let type = try StoreRegistry.standard.type(named: type)
         let folder = try Folder()
         func create(_ name: String, _ value: String) throws {
             let path = folder.file(UUID().uuidString)
             let options = StoreOptions(typeOptions: [name: value])
-            let url = StoreURL(type: type.name, path: path)
-            try type.create(url, model: try model(), options: options).close()
-            try type.destroy(url)
+            let location = StoreLocation(type: type.name, path: path)
+            try type.create(location, model: try model(), options: options).close()
+            try type.destroy(location)
         }
         for option in type.optionDescriptions {
             let (right, wrong): ([String], [String]) =

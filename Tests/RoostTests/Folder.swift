@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostStores
 
 /// A directory of its own for one test.
 final class Folder: Sendable {
@@ -22,11 +23,11 @@ final class Folder: Sendable {
     /// Writes a file, and the directories above it.
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {
-        let url = URL(fileURLWithPath: file(name))
+        let location = URL(fileURLWithPath: file(name))
         try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: url)
-        return url.path
+            at: location.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: location)
+        return location.path
     }
 
     /// The configuration of a document that stands in this directory under `name`.
@@ -38,9 +39,9 @@ final class Folder: Sendable {
 }
 
 /// The types whose stores can be written.
-let writableTypes = StoreRegistry.builtIn.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
+let writableTypes = StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
 /// Those of them whose stores are files.
-let fileTypes = StoreRegistry.builtIn.all
+let fileTypes = StoreRegistry.standard.all
     .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
 func model(_ attribute: String = "name") throws -> ManagedObjectModel {

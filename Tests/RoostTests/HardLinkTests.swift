@@ -1,6 +1,8 @@
 import Foundation
 import Roost
 import RoostFiles
+import RoostMigration
+import RoostStores
 import Testing
 
 @Suite("A store whose file has two names")
@@ -30,21 +32,21 @@ struct HardLinkTests {
     }
 
     /// Makes a closed store `a` of one object.
-    private func store(_ type: String, in folder: Folder, name: String = "a") throws -> StoreURL {
-        let url = StoreURL(type: type, path: folder.file(name))
-        let store = try StoreRegistry.builtIn.create(url, model: try model(), options: StoreOptions())
+    private func store(_ type: String, in folder: Folder, name: String = "a") throws -> StoreLocation {
+        let location = StoreLocation(type: type, path: folder.file(name))
+        let store = try StoreRegistry.standard.create(location, model: try model(), options: StoreOptions())
         try insert(into: store)
         try store.close()
-        return url
+        return location
     }
 
-    private func link(_ name: String, to url: StoreURL) throws -> StoreURL {
-        let other = StoreURL(type: url.type, path: StoreFile.directory(of: url.path) + "/" + name)
-        try FileManager.default.linkItem(atPath: url.path, toPath: other.path)
+    private func link(_ name: String, to location: StoreLocation) throws -> StoreLocation {
+        let other = StoreLocation(type: location.type, path: StoreFile.directory(of: location.path) + "/" + name)
+        try FileManager.default.linkItem(atPath: location.path, toPath: other.path)
         return other
     }
 
-    private func unlink(_ url: StoreURL) throws { try FileManager.default.removeItem(atPath: url.path) }
+    private func unlink(_ location: StoreLocation) throws { try FileManager.default.removeItem(atPath: location.path) }
 
     /// The bytes of every file but the lock files.
     private func contents(_ folder: Folder) throws -> [String: [UInt8]] {
@@ -54,36 +56,39 @@ struct HardLinkTests {
             })
     }
 
-    private func attempt(_ use: Use, _ url: StoreURL, in folder: Folder, acceptsLinks: Bool) throws {
-        let (registry, type) = (StoreRegistry.builtIn, try StoreRegistry.builtIn.type(named: url.type))
-        let new = StoreURL(type: url.type, path: folder.file("new"))
+    private func attempt(_ use: Use, _ location: StoreLocation, in folder: Folder, acceptsLinks: Bool) throws {
+        let (registry, type) = (StoreRegistry.standard, try StoreRegistry.standard.type(named: location.type))
+        let new = StoreLocation(type: location.type, path: folder.file("new"))
         var options = StoreOptions(isReadOnly: true, timeoutSeconds: 0, acceptsLinks: acceptsLinks)
         var conversion = ConversionOptions(overwrites: true, acceptsLinks: acceptsLinks)
         conversion.timeoutSeconds = 0
         switch use {
         case .reading:
-            let store = try type.open(url, options: options)
+            let store = try type.open(location, options: options)
             #expect(try count(store) == 1)
             #expect(try checkStore(store) == [])
             try store.close()
-        case .readingMetadata: _ = try type.metadata(at: url, options: options)
+        case .readingMetadata: _ = try type.metadata(at: location, options: options)
         case .converting:
-            _ = try MigrationManager(registry: registry).convert(from: .url(url), to: .url(new), options: conversion)
+            _ = try MigrationManager(registry: registry).convert(
+                from: .location(location), to: .location(new), options: conversion)
         case .backingUp:
-            _ = try StoreMaintenance(registry: registry).backUp(.url(url), to: new, options: conversion)
+            _ = try StoreMaintenance(registry: registry).backUp(.location(location), to: new, options: conversion)
         case .writing:
             options.isReadOnly = false
-            try type.open(url, options: options).close()
-        case .compacting: _ = try StoreMaintenance(registry: registry).compact(url, options: conversion)
+            try type.open(location, options: options).close()
+        case .compacting: _ = try StoreMaintenance(registry: registry).compact(location, options: conversion)
         case .migratingInPlace:
             _ = try MigrationManager(registry: registry).migrateInPlace(
-                url, model: try model("title"), options: MigrationOptions(conversion: conversion, allowsLoss: true))
+                location, model: try model("title"), options: MigrationOptions(conversion: conversion, allowsLoss: true)
+            )
         case .replacing:
-            try type.replace(url, with: try store(url.type, in: folder, name: "new"), overwriting: true)
-        case .moving: try type.replace(new, with: url, overwriting: false)
+            try type.replace(location, with: try store(location.type, in: folder, name: "new"), overwriting: true)
+        case .moving: try type.replace(new, with: location, overwriting: false)
         case .convertingOver:
-            let source = try store(url.type == "json" ? "sqlite" : "json", in: folder, name: "source")
-            _ = try MigrationManager(registry: registry).convert(from: .url(source), to: .url(url), options: conversion)
+            let source = try store(location.type == "json" ? "sqlite" : "json", in: folder, name: "source")
+            _ = try MigrationManager(registry: registry).convert(
+                from: .location(source), to: .location(location), options: conversion)
         }
     }
 
@@ -92,13 +97,13 @@ struct HardLinkTests {
         arguments: fileTypes, Use.reads)
     func reading(type: String, use: Use) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let other = try link("b", to: url)
+        let location = try store(type, in: folder)
+        let other = try link("b", to: location)
         let before = try contents(folder)
-        for name in [url, other] {
+        for name in [location, other] {
             let refusal = error { try attempt(use, name, in: folder, acceptsLinks: false) }
             #expect(refusal?.code == .hasOtherNames)
-            #expect(refusal?.message.contains(name == url ? "'b'" : "'a'") == true, "\(refusal?.message ?? "")")
+            #expect(refusal?.message.contains(name == location ? "'b'" : "'a'") == true, "\(refusal?.message ?? "")")
             #expect(try contents(folder) == before)
             try attempt(use, name, in: folder, acceptsLinks: true)
             try? FileManager.default.removeItem(atPath: folder.file("new"))
@@ -109,10 +114,10 @@ struct HardLinkTests {
     @Test("every writer refuses it and changes nothing, until one name is removed", arguments: fileTypes, Use.writes)
     func writing(type: String, use: Use) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let other = try link("b", to: url)
+        let location = try store(type, in: folder)
+        let other = try link("b", to: location)
         let before = try contents(folder)
-        for name in [url, other] {
+        for name in [location, other] {
             for acceptsLinks in [false, true] {
                 let refusal = error { try attempt(use, name, in: folder, acceptsLinks: acceptsLinks) }
                 #expect(refusal?.code == .hasOtherNames, "\(refusal?.message ?? "was done")")
@@ -122,7 +127,7 @@ struct HardLinkTests {
             }
         }
         try unlink(other)
-        try attempt(use, url, in: folder, acceptsLinks: false)
+        try attempt(use, location, in: folder, acceptsLinks: false)
     }
 
     @Test(
@@ -130,27 +135,27 @@ struct HardLinkTests {
         arguments: fileTypes)
     func linkWhileOpen(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(timeoutSeconds: 0))
+        let location = try store(type, in: folder)
+        let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 0))
         try insert(into: store)
-        let other = try link("b", to: url)
+        let other = try link("b", to: location)
         let before = try contents(folder)
         #expect(error { try insert(into: store) }?.code == .hasOtherNames)
         #expect(try contents(folder) == before)
         // Nor do other ways into the store in this process, under either name.
-        for name in [url, other] {
+        for name in [location, other] {
             for isReadOnly in [true, false] {
                 let options = StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
                 #expect(
-                    error { try StoreRegistry.builtIn.open(name, options: options).close() }?.code
-                        == (type == "json" && name == url && !isReadOnly ? .busy : .hasOtherNames))
+                    error { try StoreRegistry.standard.open(name, options: options).close() }?.code
+                        == (type == "json" && name == location && !isReadOnly ? .busy : .hasOtherNames))
             }
         }
         try unlink(other)
         try insert(into: store)
         #expect(try count(store) == 3)
         try store.close()
-        let again = try StoreRegistry.builtIn.open(url)
+        let again = try StoreRegistry.standard.open(location)
         #expect(try count(again) == 3)
         #expect(try checkStore(again) == [])
         try again.close()
@@ -159,13 +164,13 @@ struct HardLinkTests {
     @Test("is noticed when the name came after the transaction had begun", arguments: fileTypes)
     func linkDuringLoad(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let store = try StoreRegistry.builtIn.open(url)
+        let location = try store(type, in: folder)
+        let store = try StoreRegistry.standard.open(location)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)
         try batch.append(ObjectID("Artist", 7), version: 1, values: ["name": .string("z")])
         try loader.append(batch)
-        let other = try link("b", to: url)
+        let other = try link("b", to: location)
         let before = try contents(folder)
         #expect(error { _ = try loader.finish() }?.code == .hasOtherNames)
         loader.abandon()
@@ -175,7 +180,7 @@ struct HardLinkTests {
         try unlink(other)
         try insert(into: store)
         try store.close()
-        let again = try StoreRegistry.builtIn.open(url)
+        let again = try StoreRegistry.standard.open(location)
         #expect(try count(again) == 2)
         #expect(try checkStore(again) == [])
         try again.close()
@@ -184,16 +189,16 @@ struct HardLinkTests {
     @Test("keeps a JSON journal from being folded, which would part the names; its commits stay in it")
     func fold() throws {
         let folder = try Folder()
-        let url = try store("json", in: folder)
-        let store = try StoreRegistry.builtIn.open(url)
+        let location = try store("json", in: folder)
+        let store = try StoreRegistry.standard.open(location)
         try insert(into: store)
-        let other = try link("b", to: url)
+        let other = try link("b", to: location)
         let before = try contents(folder)
         let refusal = error { try store.close() }
         #expect(refusal?.code == .hasOtherNames && refusal?.message.contains("safe in the journal") == true)
         #expect(try contents(folder) == before)
         try unlink(other)
-        let again = try StoreRegistry.builtIn.open(url)
+        let again = try StoreRegistry.standard.open(location)
         #expect(try count(again) == 2)
         try again.close()
     }
@@ -201,12 +206,12 @@ struct HardLinkTests {
     @Test("is closed by its SQLite writer with every commit in the file, for both names")
     func settledClosing() throws {
         let folder = try Folder()
-        let url = try store("sqlite", in: folder)
-        let store = try StoreRegistry.builtIn.open(url)
+        let location = try store("sqlite", in: folder)
+        let store = try StoreRegistry.standard.open(location)
         try insert(into: store)
-        let other = try link("b", to: url)
+        let other = try link("b", to: location)
         try store.close()
-        let reader = try StoreRegistry.builtIn.open(
+        let reader = try StoreRegistry.standard.open(
             other, options: StoreOptions(isReadOnly: true, acceptsLinks: true))
         #expect(try count(reader) == 2)
         try reader.close()
@@ -215,12 +220,12 @@ struct HardLinkTests {
     @Test("is read under both names by one process at a time, beside a writer that has it open", arguments: fileTypes)
     func oneProcess(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let writer = try StoreRegistry.builtIn.open(url)
-        let other = try link("b", to: url)
+        let location = try store(type, in: folder)
+        let writer = try StoreRegistry.standard.open(location)
+        let other = try link("b", to: location)
         let options = StoreOptions(isReadOnly: true, timeoutSeconds: 0, acceptsLinks: true)
-        let second = try StoreRegistry.builtIn.open(other, options: options)
-        let third = try StoreRegistry.builtIn.open(other, options: options)
+        let second = try StoreRegistry.standard.open(other, options: options)
+        let third = try StoreRegistry.standard.open(other, options: options)
         #expect(try count(second) == 1)
         #expect(try count(third) == 1)
         try second.close()
@@ -238,14 +243,14 @@ struct HardLinkTests {
     @Test("is not read on when it was written under the other name", arguments: ["sqlite", "lmdb"])
     func changedUnderOtherName(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let other = try link("b", to: url)
-        let reader = try StoreRegistry.builtIn.open(
+        let location = try store(type, in: folder)
+        let other = try link("b", to: location)
+        let reader = try StoreRegistry.standard.open(
             other, options: StoreOptions(isReadOnly: true, acceptsLinks: true))
         let snapshot = try reader.snapshot()
         #expect(try snapshot.count(FetchRequest("Artist")) == 1)
         // As a program that knows nothing of links, or once the name was removed and given again.
-        let bytes = try FileHandle(forUpdating: URL(fileURLWithPath: url.path))
+        let bytes = try FileHandle(forUpdating: URL(fileURLWithPath: location.path))
         try bytes.truncate(atOffset: try bytes.seekToEnd() + 4096)
         try bytes.close()
         #expect(error { _ = try snapshot.count(FetchRequest("Artist")) }?.code == .storeReplaced || type == "lmdb")
@@ -261,10 +266,10 @@ struct HardLinkTests {
         arguments: fileTypes, [true, false])
     func leftover(type: String, isReadOnly: Bool) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        try StoreFile.addName(StoreFile.temporarySibling(of: url.path), toFileAt: url.path)
-        try StoreFile.addName(StoreFile.backupSibling(of: url.path), toFileAt: url.path)
-        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: isReadOnly))
+        let location = try store(type, in: folder)
+        try StoreFile.addName(StoreFile.temporarySibling(of: location.path), toFileAt: location.path)
+        try StoreFile.addName(StoreFile.backupSibling(of: location.path), toFileAt: location.path)
+        let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: isReadOnly))
         #expect(try folder.names() == (try folder.names().filter { !$0.contains("tmp") && !$0.contains("backup") }))
         if !isReadOnly { try insert(into: store) }
         #expect(try count(store) == (isReadOnly ? 1 : 2))
@@ -277,10 +282,10 @@ struct HardLinkTests {
         Use.writes)
     func leftoverReplaced(type: String, use: Use) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        try StoreFile.addName(StoreFile.temporarySibling(of: url.path), toFileAt: url.path)
-        try StoreFile.addName(StoreFile.backupSibling(of: url.path), toFileAt: url.path)
-        try attempt(use, url, in: folder, acceptsLinks: false)
+        let location = try store(type, in: folder)
+        try StoreFile.addName(StoreFile.temporarySibling(of: location.path), toFileAt: location.path)
+        try StoreFile.addName(StoreFile.backupSibling(of: location.path), toFileAt: location.path)
+        try attempt(use, location, in: folder, acceptsLinks: false)
         #expect(try folder.names().filter { $0.contains("tmp") || $0.contains("backup") } == [])
     }
 
@@ -288,12 +293,12 @@ struct HardLinkTests {
         "is a backup whose temporary name a crash left, after the new store had taken its place", arguments: fileTypes)
     func leftoverOfBackup(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let backup = StoreURL(type: type, path: StoreFile.backupSibling(of: url.path))
-        try FileManager.default.moveItem(atPath: url.path, toPath: backup.path)
-        try StoreFile.addName(StoreFile.temporarySibling(of: url.path), toFileAt: backup.path)
+        let location = try store(type, in: folder)
+        let backup = StoreLocation(type: type, path: StoreFile.backupSibling(of: location.path))
+        try FileManager.default.moveItem(atPath: location.path, toPath: backup.path)
+        try StoreFile.addName(StoreFile.temporarySibling(of: location.path), toFileAt: backup.path)
         _ = try store(type, in: folder)
-        let old = try StoreRegistry.builtIn.open(backup)
+        let old = try StoreRegistry.standard.open(backup)
         try insert(into: old)
         try old.close()
         #expect(try folder.names().filter { $0.contains("tmp") } == [])
@@ -302,17 +307,17 @@ struct HardLinkTests {
     @Test("is readable where the name that was left cannot be removed", arguments: fileTypes)
     func leftoverInReadOnlyDirectory(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let sibling = StoreFile.temporarySibling(of: url.path)
-        try StoreFile.addName(sibling, toFileAt: url.path)
+        let location = try store(type, in: folder)
+        let sibling = StoreFile.temporarySibling(of: location.path)
+        try StoreFile.addName(sibling, toFileAt: location.path)
         // As a user without any right there: the name is in use.
         let lock = try StoreLock.acquire(forStoreAt: sibling, .exclusive, timeoutSeconds: 0)
-        let reader = try StoreRegistry.builtIn.open(url, options: StoreOptions(isReadOnly: true))
+        let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)
         try reader.close()
-        #expect(error { try StoreRegistry.builtIn.open(url).close() }?.code == .hasOtherNames)
+        #expect(error { try StoreRegistry.standard.open(location).close() }?.code == .hasOtherNames)
         lock.release()
-        try StoreRegistry.builtIn.open(url).close()
+        try StoreRegistry.standard.open(location).close()
     }
 
     @Test(
@@ -320,19 +325,19 @@ struct HardLinkTests {
         [true, false])
     func linkDuringReplacement(type: String, compacts: Bool) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
+        let location = try store(type, in: folder)
         let before = try folder.bytes("a")
         let conversion = ConversionOptions(onProgress: { progress in
             guard progress.phase == .verifying else { return }
-            try? FileManager.default.linkItem(atPath: url.path, toPath: folder.file("b"))
+            try? FileManager.default.linkItem(atPath: location.path, toPath: folder.file("b"))
         })
         let refusal = error {
             if compacts {
-                _ = try StoreMaintenance(registry: .builtIn).compact(url, options: conversion)
+                _ = try StoreMaintenance(registry: .standard).compact(location, options: conversion)
             } else {
                 // With a backup, so that a new file takes the place of the old one whatever the type.
-                _ = try MigrationManager(registry: .builtIn).migrateInPlace(
-                    url, model: try model("title"),
+                _ = try MigrationManager(registry: .standard).migrateInPlace(
+                    location, model: try model("title"),
                     options: MigrationOptions(conversion: conversion, keepsBackup: true, allowsLoss: true)
                 )
             }
@@ -346,13 +351,13 @@ struct HardLinkTests {
     @Test("is left by no backup of a migration or compaction that ended", arguments: fileTypes)
     func backup(type: String) throws {
         let folder = try Folder()
-        let url = try store(type, in: folder)
-        let report = try MigrationManager(registry: .builtIn).migrateInPlace(
-            url, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
-        let backup = StoreURL(type: type, path: try #require(report.backup))
-        for name in [url, backup] {
+        let location = try store(type, in: folder)
+        let report = try MigrationManager(registry: .standard).migrateInPlace(
+            location, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
+        let backup = StoreLocation(type: type, path: try #require(report.backup))
+        for name in [location, backup] {
             #expect(try FileIdentity(at: name.path).linkCount == 1)
-            try StoreRegistry.builtIn.open(name).close()
+            try StoreRegistry.standard.open(name).close()
         }
     }
 }

@@ -6,14 +6,13 @@ import Testing
 struct LargeBatchTests {
     @Test("changes the other ends of one-to-one relationships, whenever a row names one")
     func partners() throws {
-        registerBuiltInStores()
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Person", relationships: [.toOne("passport", "Passport", inverse: "holder")]),
             EntityDescription(
                 "Passport", attributes: [.init("scan", .string)],
                 relationships: [.toOne("holder", "Person", inverse: "passport")]),
         ])
-        let store = try StoreRegistry.shared.create(StoreURL(type: "memory", path: ""), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("Person", 1), values: ["passport": .objectID(ObjectID("Passport", 1))])
         try changes.insert(ObjectID("Passport", 1), values: ["holder": .objectID(ObjectID("Person", 1))])

@@ -1,5 +1,7 @@
 import Foundation
 import Roost
+import RoostMigration
+import RoostStores
 import Testing
 
 @Suite("What a model declares and no store acts on")
@@ -50,33 +52,37 @@ struct ModelRemarkTests {
     @Test("is said when a store is created by a conversion, a load or a migration", arguments: writableTypes)
     func reports(type: String) throws {
         let folder = try Folder()
-        let manager = MigrationManager(registry: .builtIn)
-        let source = try StoreRegistry.builtIn.type(named: "memory").create(
-            StoreURL(type: "memory", path: ""), model: try model(), options: StoreOptions())
+        let manager = MigrationManager(registry: .standard)
+        let source = try StoreRegistry.standard.type(named: "memory").create(
+            StoreLocation(type: "memory", path: ""), model: try model(), options: StoreOptions())
         let lines = try model().remarks.count - 1  // Both transformers are on one line.
-        func url(_ name: String) -> StoreURL { StoreURL(type: type, path: type == "memory" ? "" : folder.file(name)) }
+        func location(_ name: String) -> StoreLocation {
+            StoreLocation(type: type, path: type == "memory" ? "" : folder.file(name))
+        }
 
-        let plan = try manager.plan(from: .store(source), to: .url(url("a")))
-        let report = try manager.convert(from: .store(source), to: .url(url("a")))
+        let plan = try manager.plan(from: .store(source), to: .location(location("a")))
+        let report = try manager.convert(from: .store(source), to: .location(location("a")))
         #expect(plan.remarks == report.remarks && report.remarks.count == lines && report.warnings == [])
         #expect(report.remarks.contains { $0.hasSuffix("(Place.deep.inner, Place.secret)") })
         #expect(report.description.contains("  note      spatial index: "))
 
-        let plain = try StoreRegistry.builtIn.type(named: "memory").create(
-            StoreURL(type: "memory", path: ""), model: try ManagedObjectModel(entities: []), options: StoreOptions())
-        let planned = try manager.planMigration(from: .store(plain), to: .url(url("b")), model: try model())
-        let migrated = try manager.migrate(from: .store(plain), to: .url(url("b")), model: try model())
+        let plain = try StoreRegistry.standard.type(named: "memory").create(
+            StoreLocation(type: "memory", path: ""), model: try ManagedObjectModel(entities: []),
+            options: StoreOptions())
+        let planned = try manager.planMigration(from: .store(plain), to: .location(location("b")), model: try model())
+        let migrated = try manager.migrate(from: .store(plain), to: .location(location("b")), model: try model())
         #expect(planned.remarks == report.remarks && migrated.remarks == report.remarks)
     }
 
     @Test("is not repeated by backups, and keeps no store from being compacted", arguments: fileTypes)
     func maintenance(type: String) throws {
         let folder = try Folder()
-        let url = StoreURL(type: type, path: folder.file("a"))
-        try StoreRegistry.builtIn.type(named: type).create(url, model: try model(), options: StoreOptions()).close()
-        let maintenance = StoreMaintenance(registry: .builtIn)
-        let backup = try maintenance.backUp(.url(url), to: StoreURL(type: type, path: folder.file("b")))
+        let location = StoreLocation(type: type, path: folder.file("a"))
+        try StoreRegistry.standard.type(named: type).create(location, model: try model(), options: StoreOptions())
+            .close()
+        let maintenance = StoreMaintenance(registry: .standard)
+        let backup = try maintenance.backUp(.location(location), to: StoreLocation(type: type, path: folder.file("b")))
         #expect(backup.remarks == [] && backup.warnings == [])
-        _ = try maintenance.compact(url)
+        _ = try maintenance.compact(location)
     }
 }

@@ -1,15 +1,10 @@
 import Foundation
 import Roost
 import RoostFiles
+import RoostMigration
+import RoostStores
+import RoostSystem
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 @Suite("Something that is not a store")
 struct NonStoreTests {
@@ -24,8 +19,8 @@ struct NonStoreTests {
     }
 
     private func store(_ type: String, _ path: String) throws {
-        try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: path), model: try model(), options: StoreOptions()
+        try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: path), model: try model(), options: StoreOptions()
         ).close()
         try FileManager.default.removeItem(atPath: path + ".lock")
     }
@@ -65,32 +60,33 @@ struct NonStoreTests {
         }
     }
 
-    private func attempt(_ use: Use, _ url: StoreURL, _ source: StoreURL) throws {
-        let (registry, type) = (StoreRegistry.builtIn, try StoreRegistry.builtIn.type(named: url.type))
+    private func attempt(_ use: Use, _ location: StoreLocation, _ source: StoreLocation) throws {
+        let (registry, type) = (StoreRegistry.standard, try StoreRegistry.standard.type(named: location.type))
         let manager = MigrationManager(registry: registry)
         let options = StoreOptions(isReadOnly: use != .writing, timeoutSeconds: 0)
-        let new = StoreURL(type: url.type, path: source.path + "2")
+        let new = StoreLocation(type: location.type, path: source.path + "2")
         switch use {
-        case .reading, .writing: try type.open(url, options: options).close()
-        case .metadata: _ = try type.metadata(at: url, options: options)
-        case .recognizing: if !type.recognises(fileAt: url.path) { throw StoreError(.notAStore, "") }
+        case .reading, .writing: try type.open(location, options: options).close()
+        case .metadata: _ = try type.metadata(at: location, options: options)
+        case .recognizing: if !type.recognises(fileAt: location.path) { throw StoreError(.notAStore, "") }
         case .destroying:
-            try type.destroy(url)
-            if !StoreFile.hasEntry(at: url.path) || StoreFile.resolvingLink(url.path) == url.path {
+            try type.destroy(location)
+            if !StoreFile.hasEntry(at: location.path) || StoreFile.resolvingLink(location.path) == location.path {
                 throw StoreError(.notFound, "")
             }
-        case .replacing: try type.replace(url, with: source, overwriting: true)
-        case .moving: try type.replace(new, with: url, overwriting: false)
-        case .compacting: _ = try StoreMaintenance(registry: registry).compact(url)
-        case .migrating: _ = try manager.migrateInPlace(url, model: try model("title"))
-        case .planning: _ = try manager.planMigrationInPlace(url, model: try model("title"))
+        case .replacing: try type.replace(location, with: source, overwriting: true)
+        case .moving: try type.replace(new, with: location, overwriting: false)
+        case .compacting: _ = try StoreMaintenance(registry: registry).compact(location)
+        case .migrating: _ = try manager.migrateInPlace(location, model: try model("title"))
+        case .planning: _ = try manager.planMigrationInPlace(location, model: try model("title"))
         case .convertingOver:
-            _ = try manager.convert(from: .url(source), to: .url(url), options: ConversionOptions(overwrites: true))
-        case .converting: _ = try manager.convert(from: .url(url), to: .url(new))
-        case .backingUp: _ = try StoreMaintenance(registry: registry).backUp(.url(url), to: new)
+            _ = try manager.convert(
+                from: .location(source), to: .location(location), options: ConversionOptions(overwrites: true))
+        case .converting: _ = try manager.convert(from: .location(location), to: .location(new))
+        case .backingUp: _ = try StoreMaintenance(registry: registry).backUp(.location(location), to: new)
         case .backingUpOver:
             _ = try StoreMaintenance(registry: registry).backUp(
-                .url(source), to: url, options: ConversionOptions(overwrites: true))
+                .location(source), to: location, options: ConversionOptions(overwrites: true))
         }
     }
 
@@ -109,15 +105,15 @@ struct NonStoreTests {
         try store(place.type, source.file("source"))
         try make(place.kind, for: place.type, in: folder)
         let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        let (url, good) = (
-            StoreURL(type: place.type, path: folder.file("x")),
-            StoreURL(type: place.type, path: source.file("source"))
+        let (location, good) = (
+            StoreLocation(type: place.type, path: folder.file("x")),
+            StoreLocation(type: place.type, path: source.file("source"))
         )
         if place.kind == .nothing, [.replacing, .convertingOver, .backingUpOver].contains(use) {
             // There a store may be made.
-            return try attempt(use, url, good)
+            return try attempt(use, location, good)
         }
-        #expect(error { try attempt(use, url, good) } != nil)
+        #expect(error { try attempt(use, location, good) } != nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
     }
 }

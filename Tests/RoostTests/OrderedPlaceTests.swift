@@ -18,8 +18,8 @@ struct OrderedPlaceTests {
         ])
     }
 
-    private static func create(_ url: StoreURL) throws -> any PersistentStore {
-        let store = try StoreRegistry.builtIn.create(url, model: model())
+    private static func create(_ location: StoreLocation) throws -> any PersistentStore {
+        let store = try StoreRegistry.standard.create(location, model: model())
         var changes = ChangeSet(model: store.model)
         try changes.insert(album, values: [:])
         _ = try store.commit(changes)
@@ -42,14 +42,14 @@ struct OrderedPlaceTests {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-places-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let url = StoreURL(type: type, path: directory.appendingPathComponent("store").path)
-        let first = try Self.create(url)
+        let location = StoreLocation(type: type, path: directory.appendingPathComponent("store").path)
+        let first = try Self.create(location)
         let failures = Mutex<[String]>([])
         let count = 25
         DispatchQueue.concurrentPerform(iterations: 2) { _ in
             do {
                 // A JSON store has one writer at a time, and one in memory is shared by its name.
-                let store = ["sqlite", "lmdb"].contains(type) ? try StoreRegistry.builtIn.open(url) : first
+                let store = ["sqlite", "lmdb"].contains(type) ? try StoreRegistry.standard.open(location) : first
                 for _ in 0..<count { _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row, Self.row])) }
                 if store !== first { try store.close() }
             } catch { failures.withLock { $0.append("\(error)") } }
@@ -58,12 +58,12 @@ struct OrderedPlaceTests {
         let places = try Self.places(first)
         #expect(places.count == 4 * count && Set(places).count == places.count, "\(places)")
         try first.close()
-        if type == "memory" { try StoreRegistry.builtIn.type(named: type).destroy(url) }
+        if type == "memory" { try StoreRegistry.standard.type(named: type).destroy(location) }
     }
 
     @Test("a batch that becomes a load moves what it has given, and one that began before it moves too")
     func loads() throws {
-        let store = try Self.create(StoreURL(type: "memory", path: ""))
+        let store = try Self.create(StoreLocation(type: "memory", path: ""))
         var large = Self.row
         large["title"] = .string(String(repeating: "x", count: 40_000))
         var number = 0
@@ -81,7 +81,7 @@ struct OrderedPlaceTests {
 
     @Test("a batch update that joins objects is worked out anew where a place was taken")
     func updates() throws {
-        let store = try Self.create(StoreURL(type: "memory", path: ""))
+        let store = try Self.create(StoreLocation(type: "memory", path: ""))
         _ = try store.execute(BatchInsertRequest("Track", rows: [["title": "alone"]]))
         let request = BatchUpdateRequest(
             "Track", where: .equal("title", "alone"), set: ["album": .constant(.objectID(Self.album))])
@@ -97,7 +97,7 @@ struct OrderedPlaceTests {
 
     @Test("after the highest place no object can be added")
     func highest() throws {
-        let store = try Self.create(StoreURL(type: "memory", path: ""))
+        let store = try Self.create(StoreLocation(type: "memory", path: ""))
         var last = Self.row
         last["album#order"] = .int(.max)
         _ = try store.execute(BatchInsertRequest("Track", rows: [last]))

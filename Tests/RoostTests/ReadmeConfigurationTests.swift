@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostStores
 import Testing
 
 @Suite("The README's configuration")
@@ -36,9 +37,9 @@ struct ReadmeConfigurationTests {
         try program(file) { printed.append($0) }
         #expect(printed == [1, 2])
 
-        let url = try RoostConfiguration(file: file, environment: [:]).storeDescription().url
-        #expect(url.type == type)
-        try StoreRegistry.builtIn.type(named: type).destroy(url)
+        let location = try RoostConfiguration(file: file, environment: [:]).storeDescription().location
+        #expect(location.type == type)
+        try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
     @Test("and its program are the ones that are tested here")

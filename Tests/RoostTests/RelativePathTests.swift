@@ -11,14 +11,14 @@ struct RelativePathTests {
         // In a process of its own: the directory is that of all threads.
         await #expect(processExitsWith: .success) { [type, path = folder.path as String] in
             try #require(FileManager.default.changeCurrentDirectoryPath(path))
-            let kind = try StoreRegistry.builtIn.type(named: type)
-            let url = StoreURL(type: type, path: "a.store")
+            let kind = try StoreRegistry.standard.type(named: type)
+            let location = StoreLocation(type: type, path: "a.store")
             for isNew in [true, false] {
                 try #require(FileManager.default.changeCurrentDirectoryPath(path))
                 let store =
                     isNew
-                    ? try kind.create(url, model: try model(), options: StoreOptions())
-                    : try kind.open(url, options: StoreOptions())
+                    ? try kind.create(location, model: try model(), options: StoreOptions())
+                    : try kind.open(location, options: StoreOptions())
                 try #require(FileManager.default.changeCurrentDirectoryPath(path + "/elsewhere"))
                 var changes = ChangeSet(model: store.model)
                 let key = try store.reserveKeys(1, for: "Artist").lowerBound

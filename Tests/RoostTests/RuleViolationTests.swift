@@ -60,8 +60,8 @@ struct RuleViolationTests {
     }
 
     private func create(_ type: String, _ folder: Folder) throws -> any PersistentStore {
-        try StoreRegistry.builtIn.type(named: type).create(
-            StoreURL(type: type, path: folder.file("store")), model: try model(), options: StoreOptions())
+        try StoreRegistry.standard.type(named: type).create(
+            StoreLocation(type: type, path: folder.file("store")), model: try model(), options: StoreOptions())
     }
 
     /// The values of a person that breaks no rule.
@@ -166,8 +166,8 @@ struct RuleViolationTests {
             EntityDescription("A", isAbstract: true), EntityDescription("B", superentity: "A"),
             EntityDescription("C", superentity: "A"), EntityDescription("D", relationships: [.toOne("b", "B")]),
         ])
-        let store = try StoreRegistry.builtIn.type(named: "memory").create(
-            StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        let store = try StoreRegistry.standard.type(named: "memory").create(
+            StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("C", 1), values: [:])
         try changes.insert(ObjectID("D", 1), values: ["b": .objectID(ObjectID("B", 1))])
@@ -212,8 +212,8 @@ struct RuleViolationTests {
                     .init("other", .string, isOptional: false),
                 ])
         ])
-        let store = try StoreRegistry.builtIn.type(named: "memory").create(
-            StoreURL(type: "memory", path: ""), model: model, options: StoreOptions())
+        let store = try StoreRegistry.standard.type(named: "memory").create(
+            StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         for key in Int64(1)...30 {
             let text = Value.string(String(repeating: "a", count: 60))

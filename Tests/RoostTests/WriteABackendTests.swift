@@ -1,6 +1,7 @@
 import CSV
 import Foundation
 import Roost
+import RoostMigration
 import SortedFile
 import Testing
 
@@ -16,8 +17,8 @@ struct WriteABackendTests {
         let registry = StoreRegistry([CSVStoreType(), SortedFileStoreType()])
         let store = try registry.open(try registry.resolve(path))
         #expect(try store.snapshot().count(FetchRequest("Row", where: .equal("name", "Lyon"))) == 1)
-        #expect(try registry.resolve("csv:\(path)") == store.url)
-        try registry.create(StoreURL(type: "sorted", path: folder.file("new")), model: store.model).close()
+        #expect(try registry.resolve("csv:\(path)") == store.location)
+        try registry.create(StoreLocation(type: "sorted", path: folder.file("new")), model: store.model).close()
         #expect(try registry.resolve(folder.file("new")).type == "sorted")
         try store.close()
     }
@@ -27,16 +28,17 @@ struct WriteABackendTests {
         let folder = try Folder()
         let (path, copy) = (try folder.write(cities, to: "cities.csv"), folder.file("cities.json"))
         // Not the one that everybody shares, since other tests look at what is in that.
-        let registry = StoreRegistry(StoreRegistry.builtIn.all)
+        let registry = StoreRegistry(StoreRegistry.standard.all)
         registry.register(CSVStoreType())
         let report = try MigrationManager(registry: registry).convert(
-            from: .url(StoreURL(type: "csv", path: path)), to: .url(StoreURL(type: "json", path: copy)))
+            from: .location(StoreLocation(type: "csv", path: path)),
+            to: .location(StoreLocation(type: "json", path: copy)))
         #expect(report.objects == 2)
 
         registry.register(SortedFileStoreType())
-        let sorted = StoreURL(type: "sorted", path: folder.file("cities"))
+        let sorted = StoreLocation(type: "sorted", path: folder.file("cities"))
         let back = try MigrationManager(registry: registry).convert(
-            from: .url(StoreURL(type: "json", path: copy)), to: .url(sorted))
+            from: .location(StoreLocation(type: "json", path: copy)), to: .location(sorted))
         #expect(back.digest == report.digest)
         let store = try registry.open(sorted)
         #expect(try checkStore(store).isEmpty)

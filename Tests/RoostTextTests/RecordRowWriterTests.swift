@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostJSONText
 import RoostText
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostJSONText
 import RoostText
 import Testing
 
@@ -60,7 +61,7 @@ struct RecordTextTests {
             text.append(UInt8(ascii: "\n"))
         }
         #expect(text.bytes.count { $0 == UInt8(ascii: "\n") } == batch.count, "one line a record")
-        var tokens = makeReader(text.bytes, chunk: Int.random(in: 1...300, using: &random), layout: .lines)
+        var tokens = makeReader(text.bytes, chunk: Int.random(in: 1...300, using: &random), syntax: .lines)
         var reader = RecordTextReader(model: model)
         var again = RecordBatch(model: model)
         for index in 0..<batch.count { try reader.read(batch.entityNumber(at: index), from: &tokens, into: &again) }
@@ -278,7 +279,7 @@ struct RecordTextTests {
     @Test("a batch is as it was after an error")
     func batchAfterError() throws {
         var tokens = makeReader(
-            Array(#"{"id": 1, "string": "a"} {"id": 2, "string": 5}"#.utf8), chunk: 9, layout: .lines)
+            Array(#"{"id": 1, "string": "a"} {"id": 2, "string": 5}"#.utf8), chunk: 9, syntax: .lines)
         var reader = RecordTextReader(model: model)
         var batch = RecordBatch(model: model)
         let thing = try model.requireEntity("Thing").number

@@ -181,8 +181,8 @@ final class CrashLab {
         guard run.status == 0 else {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(run.errors)")
         }
-        let store = try StoreRegistry.shared.open(
-            StoreURL(type: types.store, path: run.root.appendingPathComponent("store").path))
+        let store = try StoreRegistry.standard.open(
+            StoreLocation(type: types.store, path: run.root.appendingPathComponent("store").path))
         let snapshot = try store.snapshot()
         let digest = "\(try snapshot.computeTally().digest)"
         snapshot.close()

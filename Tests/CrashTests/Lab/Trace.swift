@@ -40,8 +40,8 @@ struct Trace {
     init() {}
 
     /// Reads the file that the recorder wrote.
-    init(contentsOf url: URL) throws {
-        var rest = ArraySlice([UInt8](try Data(contentsOf: url)))
+    init(contentsOf location: URL) throws {
+        var rest = ArraySlice([UInt8](try Data(contentsOf: location)))
         func number(_ count: Int) throws -> Int {
             var value: UInt64 = 0
             for (index, byte) in try take(count).enumerated() { value |= UInt64(byte) << UInt64(8 * index) }

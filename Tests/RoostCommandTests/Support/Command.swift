@@ -73,7 +73,7 @@ final class Workplace: Sendable {
     }
 
     /// The types whose stores are files and can be written.
-    static let fileTypes = StoreRegistry.builtIn.all
+    static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 }
 

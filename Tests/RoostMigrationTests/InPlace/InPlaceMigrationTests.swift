@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Migration in place")
 struct InPlaceMigrationTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
-    private func url(_ type: String, _ directory: TemporaryDirectory) -> StoreURL {
-        StoreURL(type: type, path: directory.file("notes"))
+    private func location(_ type: String, _ directory: TemporaryDirectory) -> StoreLocation {
+        StoreLocation(type: type, path: directory.file("notes"))
     }
 
     private func error(_ body: () throws -> Void) -> StoreError? {
@@ -17,7 +17,9 @@ struct InPlaceMigrationTests {
         return nil
     }
 
-    private func bytes(_ url: StoreURL) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: url.path)) }
+    private func bytes(_ location: StoreLocation) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: location.path))
+    }
 
     /// Each note as `title, colour, rating: tags`.
     private func notes(_ store: any PersistentStore, colour: String) throws -> [String] {
@@ -51,16 +53,16 @@ struct InPlaceMigrationTests {
         "a store goes through the versions under its own name, and keeps everything else", arguments: Sample.fileTypes)
     func wholeWay(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (url, uuid) = (url(type, directory), StoreUUID())
-        try Notes.store(url, uuid: uuid).close()
-        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: url.path)
+        let (location, uuid) = (location(type, directory), StoreUUID())
+        try Notes.store(location, uuid: uuid).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: location.path)
         let report = try manager.migrateInPlace(
-            url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+            location, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
         #expect(report.steps.map { [$0.source, $0.destination] } == [["v1", "v2"], ["v2", "v3"]])
         #expect(report.objects == 8 && report.links == 10 && report.backup == nil && report.verified)
-        #expect(report.source == url.description && report.destination == url.description)
+        #expect(report.source == location.description && report.destination == location.description)
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
-        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: try Notes.v3()))
+        let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: try Notes.v3()))
         #expect(try store.model == Notes.v3())
         #expect(try notes(store, colour: "paint") == expected)
         #expect(try store.metadata().storeUUID == uuid)
@@ -69,7 +71,7 @@ struct InPlaceMigrationTests {
         #expect(try store.reserveKeys(1, for: "Note").lowerBound == 6)
         try store.close()
         #expect(try directory.names() == ["notes"])
-        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: location.path)
         #expect(attributes[.posixPermissions] as? Int == 0o640)
         #expect(attributes[.referenceCount] as? Int == 1)
     }
@@ -77,34 +79,34 @@ struct InPlaceMigrationTests {
     @Test("a store that has the model already is left alone", arguments: Sample.fileTypes)
     func done(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
+        let location = location(type, directory)
+        try Notes.store(location).close()
         let options = MigrationOptions(keepsBackup: true)
-        #expect(try manager.migrateInPlace(url, model: try Notes.v2(), options: options).path == .onePass)
-        let (before, names) = (try bytes(url), try directory.names())
-        let again = try manager.migrateInPlace(url, model: try Notes.v2(), options: options)
+        #expect(try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path == .onePass)
+        let (before, names) = (try bytes(location), try directory.names())
+        let again = try manager.migrateInPlace(location, model: try Notes.v2(), options: options)
         #expect(again.path == .nothing && again.objects == 8 && again.backup == nil)
         #expect(again.description.contains("has the model already"))
-        #expect(try bytes(url) == before)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == names && names.count == 2)
     }
 
     @Test("the old file can be kept, and is a store of the old model", arguments: Sample.fileTypes)
     func backup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
         let report = try manager.migrateInPlace(
-            url, model: try Notes.v2(), options: MigrationOptions(keepsBackup: true))
-        let backup = StoreURL(type: type, path: try #require(report.backup))
-        #expect(backup.path.hasPrefix(url.path + ".backup-"))
+            location, model: try Notes.v2(), options: MigrationOptions(keepsBackup: true))
+        let backup = StoreLocation(type: type, path: try #require(report.backup))
+        #expect(backup.path.hasPrefix(location.path + ".backup-"))
         #expect(try bytes(backup) == before)
-        let old = try StoreRegistry.builtIn.open(backup, options: StoreOptions(model: try Notes.v1()))
+        let old = try StoreRegistry.standard.open(backup, options: StoreOptions(model: try Notes.v1()))
         #expect(try notes(old, colour: "colour") == expected)
         try old.close()
         // Opening the new store sweeps what is unfinished, and no backup.
-        let store = try StoreRegistry.builtIn.open(url)
+        let store = try StoreRegistry.standard.open(location)
         #expect(try notes(store, colour: "hexColour") == expected)
         try store.close()
         #expect(FileManager.default.fileExists(atPath: backup.path))
@@ -114,14 +116,14 @@ struct InPlaceMigrationTests {
     @Test("a backup that is still the store itself goes with the next migration", arguments: Sample.fileTypes)
     func unfinishedBackup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let stray = StoreFile.backupSibling(of: url.path)
-        try StoreFile.addName(stray, toFileAt: url.path)
-        let others = [url.path + ".backup-mine", directory.file("other.backup-\(UUID().uuidString)")]
-        let real = StoreFile.backupSibling(of: url.path)
-        for copy in others + [real] { try FileManager.default.copyItem(atPath: url.path, toPath: copy) }
-        _ = try manager.migrateInPlace(url, model: try Notes.v2())
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let stray = StoreFile.backupSibling(of: location.path)
+        try StoreFile.addName(stray, toFileAt: location.path)
+        let others = [location.path + ".backup-mine", directory.file("other.backup-\(UUID().uuidString)")]
+        let real = StoreFile.backupSibling(of: location.path)
+        for copy in others + [real] { try FileManager.default.copyItem(atPath: location.path, toPath: copy) }
+        _ = try manager.migrateInPlace(location, model: try Notes.v2())
         #expect(!FileManager.default.fileExists(atPath: stray))
         for path in others + [real] { #expect(FileManager.default.fileExists(atPath: path), "\(path)") }
     }
@@ -130,14 +132,14 @@ struct InPlaceMigrationTests {
     @Test("nobody can open the store from the first record to the new name", arguments: Sample.fileTypes)
     func exclusion(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
+        let location = location(type, directory)
+        try Notes.store(location).close()
         let answers = Mutex<[StoreError.Code?]>([])
         var options = MigrationOptions(history: try Notes.history())
         options.conversion.onProgress = { _ in
             var code: StoreError.Code?
             do throws(StoreError) {
-                let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(timeoutSeconds: 0))
+                let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 0))
                 var changes = ChangeSet(model: store.model)
                 changes.userMetadata["lost"] = .some(.bool(true))
                 _ = try store.commit(changes)
@@ -147,10 +149,10 @@ struct InPlaceMigrationTests {
             }
             answers.withLock { $0.append(code) }
         }
-        _ = try manager.migrateInPlace(url, model: try Notes.v3(), options: options)
+        _ = try manager.migrateInPlace(location, model: try Notes.v3(), options: options)
         let codes = answers.withLock { $0 }
         #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
-        let store = try StoreRegistry.builtIn.open(url)
+        let store = try StoreRegistry.standard.open(location)
         #expect(try store.metadata().userMetadata == ["by": .string("me")])
         try store.close()
     }
@@ -158,29 +160,29 @@ struct InPlaceMigrationTests {
     @Test("a store that somebody has open is refused, and stays as it is", arguments: Sample.fileTypes)
     func open(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        let store = try Notes.store(url)
+        let location = location(type, directory)
+        let store = try Notes.store(location)
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 0
-        let refused = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
         #expect(refused?.code == .busy, "\(refused.map { "\($0)" } ?? "")")
         #if os(Linux)
             #expect(refused?.message.contains("(this one)") == true)
         #endif
-        let plan = try? manager.planMigrationInPlace(url, model: try Notes.v2(), options: options)
+        let plan = try? manager.planMigrationInPlace(location, model: try Notes.v2(), options: options)
         #expect(plan.map { !$0.refusals.isEmpty } ?? true)
         #expect(try notes(store, colour: "colour") == expected)
         try store.close()
         #expect(try directory.names() == ["notes"])
-        let path = try manager.migrateInPlace(url, model: try Notes.v2(), options: options).path
+        let path = try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path
         #expect(path == (type == "sqlite" ? .oneTransaction : .onePass))
     }
 
     @Test("of several that begin at once one migrates, and the others find it done", arguments: Sample.fileTypes)
     func together(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url, count: 200).close()
+        let location = location(type, directory)
+        try Notes.store(location, count: 200).close()
         var options = MigrationOptions(history: try Notes.history(), keepsBackup: true)
         options.conversion.timeoutSeconds = 120
         let (manager, chosen, model) = (manager, options, try Notes.v3())
@@ -191,7 +193,7 @@ struct InPlaceMigrationTests {
             Thread {
                 let outcome: Result<MigrationPath, StoreError>
                 do throws(StoreError) {
-                    outcome = .success(try manager.migrateInPlace(url, model: model, options: chosen).path)
+                    outcome = .success(try manager.migrateInPlace(location, model: model, options: chosen).path)
                 } catch {
                     outcome = .failure(error)
                 }
@@ -210,11 +212,11 @@ struct InPlaceMigrationTests {
     @Test("after an error or a cancellation the store is as it was", arguments: Sample.fileTypes, 0..<6)
     func failures(type: String, phase: Int) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
-        let copy = StoreURL(type: type, path: directory.file("copy"))
-        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
+        let copy = StoreLocation(type: type, path: directory.file("copy"))
+        try FileManager.default.copyItem(atPath: location.path, toPath: copy.path)
         let (cancellation, count, limit) = (ConversionCancellation(), Mutex(0), Mutex(Int.max))
         var options = MigrationOptions(history: try Notes.history(), keepsBackup: true)
         options.conversion.cancellation = cancellation
@@ -235,83 +237,86 @@ struct InPlaceMigrationTests {
         for name in try directory.names() where name.hasPrefix("copy") {
             try FileManager.default.removeItem(atPath: directory.file(name))
         }
-        let refused = error { _ = try manager.migrateInPlace(url, model: try Notes.v3(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: try Notes.v3(), options: options) }
         #expect(refused?.code == .cancelled, "\(refused.map { "\($0)" } ?? "it was migrated")")
-        #expect(try bytes(url) == before)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes"])
     }
 
     @Test("what cannot be done is said before anything happens", arguments: Sample.fileTypes)
     func refusals(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
-        func code(_ url: StoreURL, _ model: ManagedObjectModel, _ options: MigrationOptions = .init()) -> StoreError
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
+        func code(_ location: StoreLocation, _ model: ManagedObjectModel, _ options: MigrationOptions = .init())
+            -> StoreError
             .Code?
         {
-            error { _ = try manager.migrateInPlace(url, model: model, options: options) }?.code
+            error { _ = try manager.migrateInPlace(location, model: model, options: options) }?.code
         }
-        #expect(code(StoreURL(type: type, path: directory.file("no")), try Notes.v2()) == .notFound)
-        #expect(code(StoreURL(type: "memory", path: "x"), try Notes.v2()) == .unsupported)
-        #expect(code(StoreURL(type: "nothing", path: "x"), try Notes.v2()) == .unknownStoreType)
-        #expect(code(url, try Notes.v4()) == .mappingNotInferable)
-        #expect(code(url, try Notes.v2(), MigrationOptions(infersMappingModel: false)) == .modelMismatch)
-        #expect(code(url, try Notes.v4(), MigrationOptions(history: try Notes.history())) == .invalidRequest)
+        #expect(code(StoreLocation(type: type, path: directory.file("no")), try Notes.v2()) == .notFound)
+        #expect(code(StoreLocation(type: "memory", path: "x"), try Notes.v2()) == .unsupported)
+        #expect(code(StoreLocation(type: "nothing", path: "x"), try Notes.v2()) == .unknownStoreType)
+        #expect(code(location, try Notes.v4()) == .mappingNotInferable)
+        #expect(code(location, try Notes.v2(), MigrationOptions(infersMappingModel: false)) == .modelMismatch)
+        #expect(code(location, try Notes.v4(), MigrationOptions(history: try Notes.history())) == .invalidRequest)
         #expect(
-            code(url, try Notes.v3(), MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
+            code(location, try Notes.v3(), MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
                 == .invalidRequest)
         var full = MigrationOptions()
         full.conversion.reservedBytes = .max
-        #expect(code(url, try Notes.v2(), full) == .noSpace)
-        #expect(try bytes(url) == before)
+        #expect(code(location, try Notes.v2(), full) == .noSpace)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes"])
     }
 
     @Test("a plan says what would happen, and changes nothing", arguments: Sample.fileTypes)
     func plan(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
         let plan = try manager.planMigrationInPlace(
-            url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+            location, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
         #expect(plan.steps.map(\.destination) == ["v2", "v3"] && plan.refusals == [])
-        #expect(plan.source == url.description && plan.destination == url.description)
-        let nothing = try manager.planMigrationInPlace(url, model: try Notes.v1())
+        #expect(plan.source == location.description && plan.destination == location.description)
+        let nothing = try manager.planMigrationInPlace(location, model: try Notes.v1())
         #expect(nothing.path == .nothing && nothing.description.contains("nothing to do"))
-        #expect(try bytes(url) == before)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes"])
     }
 
     @Test("a record that was damaged in the file ends it, and the file stays as it is", arguments: Sample.fileTypes)
     func damagedRecord(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        var damaged = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        var damaged = try bytes(location)
         while let place = damaged.range(of: Data("note 3".utf8)) { damaged[place.lowerBound] = UInt8(ascii: "N") }
-        try damaged.write(to: URL(fileURLWithPath: url.path))
+        try damaged.write(to: URL(fileURLWithPath: location.path))
         let error = error {
             _ = try manager.migrateInPlace(
-                url, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
+                location, model: try Notes.v3(), options: MigrationOptions(history: try Notes.history()))
         }
         #expect(error?.code == .corrupted, "\(error.map { "\($0)" } ?? "it was migrated")")
-        #expect(try bytes(url) == damaged)
+        #expect(try bytes(location) == damaged)
         #expect(try directory.names() == ["notes"])
     }
 
     @Test("damaged objects are not left out of a store that is nobody's copy", arguments: Sample.fileTypes)
     func keepsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
         let options = MigrationOptions(conversion: ConversionOptions(skipsDamaged: true))
-        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        let error = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
         #expect(error?.code == .invalidRequest)
-        #expect(throws: StoreError.self) { try manager.planMigrationInPlace(url, model: Notes.v2(), options: options) }
-        #expect(try bytes(url) == before)
+        #expect(throws: StoreError.self) {
+            try manager.planMigrationInPlace(location, model: Notes.v2(), options: options)
+        }
+        #expect(try bytes(location) == before)
     }
 
     @Test(
@@ -319,13 +324,13 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func keepsEvidence(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
         let registry = StoreRegistry([
-            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(losesLinks: true))
+            FaultyStoreType(base: try StoreRegistry.standard.type(named: type), faults: Faults(losesLinks: true))
         ])
-        let faulty = StoreURL(type: "faulty", path: url.path)
+        let faulty = StoreLocation(type: "faulty", path: location.path)
         let manager = MigrationManager(registry: registry)
         for keepsBackup in [false, true] {
             let options = MigrationOptions(
@@ -333,7 +338,7 @@ struct InPlaceMigrationTests {
             let error = error { _ = try manager.migrateInPlace(faulty, model: try Notes.v2(), options: options) }
             #expect(error?.code == .corrupted)
             #expect(error?.message.contains("relationship 'Note.tags'") == true, "\(error.map { "\($0)" } ?? "")")
-            #expect(try bytes(url) == before)
+            #expect(try bytes(location) == before)
             #expect(try directory.names().filter { $0.contains("roost-tmp") || $0.contains("backup") } == [])
         }
     }
@@ -341,17 +346,18 @@ struct InPlaceMigrationTests {
     @Test("what a program that is not Roost's writes meanwhile is not lost", arguments: Sample.fileTypes)
     func foreignWriter(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
+        let location = location(type, directory)
+        try Notes.store(location).close()
         // A file is replaced where a backup is to be kept; what changes within its file keeps such programs out.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
-                try? FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: url.path)
+                try? FileManager.default.setAttributes(
+                    [.modificationDate: Date.distantPast], ofItemAtPath: location.path)
             }), keepsBackup: true)
-        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
+        let error = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
         #expect(error?.code == .busy && error?.message.contains("was changed meanwhile") == true)
-        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: try Notes.v1()))
+        let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: try Notes.v1()))
         try store.close()
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
     }
@@ -361,50 +367,50 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func namesTheStore(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
         let registry = StoreRegistry([
-            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(dropsRecordsAt: 1))
+            FaultyStoreType(base: try StoreRegistry.standard.type(named: type), faults: Faults(dropsRecordsAt: 1))
         ])
         let refused = error {
             _ = try MigrationManager(registry: registry).migrateInPlace(
-                StoreURL(type: "faulty", path: url.path), model: try Notes.v2())
+                StoreLocation(type: "faulty", path: location.path), model: try Notes.v2())
         }
         #expect(refused?.code == .verificationFailed)
-        #expect(refused?.message.contains(url.path) == true && refused?.message.contains("roost-tmp") == false)
-        #expect(try bytes(url) == before)
+        #expect(refused?.message.contains(location.path) == true && refused?.message.contains("roost-tmp") == false)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes"])
     }
 
     @Test("a store that another program opens meanwhile is not replaced", arguments: Sample.fileTypes)
     func foreignReader(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let before = try bytes(url)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let before = try bytes(location)
         // With a backup, so that a new file takes the place of the old one whatever the type.
-        let suffix = try #require(try StoreRegistry.builtIn.type(named: type).companionSuffixes.first)
+        let suffix = try #require(try StoreRegistry.standard.type(named: type).companionSuffixes.first)
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
                 // What a program that uses SQLite or LMDB itself has beside the file as long as it is open.
-                _ = FileManager.default.createFile(atPath: url.path + suffix, contents: Data())
+                _ = FileManager.default.createFile(atPath: location.path + suffix, contents: Data())
             }), keepsBackup: true)
-        let error = error { _ = try manager.migrateInPlace(url, model: try Notes.v2(), options: options) }
-        #expect(error?.code == .busy && error?.message.contains("'\(url.path)\(suffix)' is there") == true)
-        #expect(try bytes(url) == before)
+        let error = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
+        #expect(error?.code == .busy && error?.message.contains("'\(location.path)\(suffix)' is there") == true)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes", "notes\(suffix)"])
     }
 
     @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)
     func sweeps(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory)
-        try Notes.store(url).close()
-        let left = StoreFile.temporarySibling(of: url.path)
-        try FileManager.default.copyItem(atPath: url.path, toPath: left)
-        #expect(try manager.migrateInPlace(url, model: try Notes.v1()).path == .nothing)
+        let location = location(type, directory)
+        try Notes.store(location).close()
+        let left = StoreFile.temporarySibling(of: location.path)
+        try FileManager.default.copyItem(atPath: location.path, toPath: left)
+        #expect(try manager.migrateInPlace(location, model: try Notes.v1()).path == .nothing)
         #expect(try directory.names() == ["notes"])
     }
 }

@@ -7,17 +7,19 @@ import Testing
 
 @Suite("Migration in place in one transaction")
 struct OneTransactionTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
     private func error(_ body: () throws -> Void) -> StoreError? {
         do { try body() } catch { return error as? StoreError }
         return nil
     }
 
-    private func bytes(_ url: StoreURL) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: url.path)) }
+    private func bytes(_ location: StoreLocation) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: location.path))
+    }
 
-    private func open(_ url: StoreURL, _ model: ManagedObjectModel) throws -> any PersistentStore {
-        try StoreRegistry.builtIn.open(url, options: StoreOptions(model: model))
+    private func open(_ location: StoreLocation, _ model: ManagedObjectModel) throws -> any PersistentStore {
+        try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
     }
 
     /// The sample's model with changes.
@@ -45,9 +47,10 @@ struct OneTransactionTests {
         let directory = try TemporaryDirectory()
         let made = try evolution.store()
         let (one, two) = (
-            StoreURL(type: "sqlite", path: directory.file("one")), StoreURL(type: "sqlite", path: directory.file("two"))
+            StoreLocation(type: "sqlite", path: directory.file("one")),
+            StoreLocation(type: "sqlite", path: directory.file("two"))
         )
-        _ = try manager.convert(from: .store(made), to: .url(one))
+        _ = try manager.convert(from: .store(made), to: .location(one))
         try FileManager.default.copyItem(atPath: one.path, toPath: two.path)
         let before = try bytes(one)
         let plan = try manager.planMigrationInPlace(one, model: model, options: .init(allowsLoss: true))
@@ -107,10 +110,10 @@ struct OneTransactionTests {
             _ model: ManagedObjectModel, type: String = "sqlite", _ options: MigrationOptions = MigrationOptions()
         ) throws -> MigrationPath {
             let directory = try TemporaryDirectory()
-            let url = StoreURL(type: type, path: directory.file("store"))
-            try Sample.store(url.type, url.path).close()
-            let plan = try manager.planMigrationInPlace(url, model: model, options: options)
-            let report = try manager.migrateInPlace(url, model: model, options: options)
+            let location = StoreLocation(type: type, path: directory.file("store"))
+            try Sample.store(location.type, location.path).close()
+            let plan = try manager.planMigrationInPlace(location, model: model, options: options)
+            let report = try manager.migrateInPlace(location, model: model, options: options)
             #expect(
                 report.path == plan.path
                     && report.description.contains(plan.path.rawValue == "onePass" ? "one pass" : "one transaction"))
@@ -144,9 +147,10 @@ struct OneTransactionTests {
     func policiesAndIndexes() throws {
         let directory = try TemporaryDirectory()
         let (one, two) = (
-            StoreURL(type: "sqlite", path: directory.file("one")), StoreURL(type: "sqlite", path: directory.file("two"))
+            StoreLocation(type: "sqlite", path: directory.file("one")),
+            StoreLocation(type: "sqlite", path: directory.file("two"))
         )
-        for url in [one, two] { try Sample.store(url.type, url.path).close() }
+        for location in [one, two] { try Sample.store(location.type, location.path).close() }
         let shelves = try colouredShelves()
         var mapping = try MappingModel.inferred(from: Sample.model(), to: shelves)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Shelf" {
@@ -172,33 +176,34 @@ struct OneTransactionTests {
     @Test("a stage whose code runs before or after makes a new file, and its code runs", arguments: [true, false])
     func stages(isBefore: Bool) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let calls = Mutex(0)
         let handler: CustomMigrationStage.Handler = { _, _ in calls.withLock { $0 += 1 } }
         let stage = CustomMigrationStage(
             from: try Sample.model(), to: try colouredShelves(), label: "colours",
             willMigrate: isBefore ? handler : nil, didMigrate: isBefore ? nil : handler)
         let options = MigrationOptions(stages: try StagedMigrationManager([.custom(stage)]))
-        #expect(try manager.planMigrationInPlace(url, model: colouredShelves(), options: options).path == .onePass)
-        #expect(try manager.migrateInPlace(url, model: colouredShelves(), options: options).path == .onePass)
+        #expect(try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).path == .onePass)
+        #expect(try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .onePass)
         #expect(calls.withLock { $0 } == 1)
     }
 
     @Test("the space that is needed is that of what changes")
     func space() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
-        let plan = try manager.planMigrationInPlace(url, model: colouredShelves())
-        let whole = try manager.planMigrationInPlace(url, model: colouredShelves(), options: .init(keepsBackup: true))
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let plan = try manager.planMigrationInPlace(location, model: colouredShelves())
+        let whole = try manager.planMigrationInPlace(
+            location, model: colouredShelves(), options: .init(keepsBackup: true))
         #expect(plan.path == .oneTransaction && whole.path == .onePass)
         #expect(plan.bytesNeeded > 0 && plan.bytesNeeded < whole.bytesNeeded / 2 + 1)
         var options = MigrationOptions()
         options.conversion.reservedBytes = .max
-        let refusals = try manager.planMigrationInPlace(url, model: colouredShelves(), options: options).refusals
+        let refusals = try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).refusals
         #expect(refusals.contains { $0.contains("not enough space") }, "\(refusals)")
-        let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves(), options: options) }
         #expect(refused?.code == .noSpace)
         #expect(try directory.names() == ["store"])
     }
@@ -206,8 +211,8 @@ struct OneTransactionTests {
     @Test("new links, constraints and indexes of what stays are made")
     func additions() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let changed = try model { entities in
             let person = try #require(entities.firstIndex { $0.name == "Person" })
             entities[person].relationships.append(.toMany("rivals", "Person", inverse: "rivals"))
@@ -216,9 +221,9 @@ struct OneTransactionTests {
             entities[book].fetchIndexes = []
             entities[book].uniquenessConstraints = [["title", "price"]]
         }
-        let report = try manager.migrateInPlace(url, model: changed)
+        let report = try manager.migrateInPlace(location, model: changed)
         #expect(report.path == .oneTransaction)
-        let store = try open(url, changed)
+        let store = try open(location, changed)
         #expect(try checkStore(store) == [])
         let keys = try store.reserveKeys(3, for: "Book")
         var changes = ChangeSet(model: changed)
@@ -227,7 +232,7 @@ struct OneTransactionTests {
         #expect(error { _ = try store.commit(changes) }?.code == .constraintViolation)
         try store.close()
         if SQLiteShell.path != nil {
-            let indexes = try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE type = 'index'", on: url.path)
+            let indexes = try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE type = 'index'", on: location.path)
             #expect(indexes.contains("Person_name_index") && !indexes.contains("Book_title_index"))
         }
     }
@@ -237,11 +242,11 @@ struct OneTransactionTests {
     @Test("after an error or a cancellation every byte is as it was", arguments: 0..<6)
     func failures(phase: Int) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
-        let before = try bytes(url)
-        let copy = StoreURL(type: "sqlite", path: directory.file("copy"))
-        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let before = try bytes(location)
+        let copy = StoreLocation(type: "sqlite", path: directory.file("copy"))
+        try FileManager.default.copyItem(atPath: location.path, toPath: copy.path)
         let (cancellation, count, limit) = (ConversionCancellation(), Mutex(0), Mutex(Int.max))
         var options = MigrationOptions()
         options.conversion.cancellation = cancellation
@@ -259,46 +264,47 @@ struct OneTransactionTests {
             return count
         }
         limit.withLock { $0 = 1 + (total - 1) * phase / 5 }
-        let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves(), options: options) }
         #expect(refused?.code == .cancelled, "\(refused.map { "\($0)" } ?? "it was migrated")")
-        #expect(try bytes(url) == before)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["copy", "store"])
     }
 
     @Test("values that a new constraint forbids are refused with the error of a new file, and nothing changes")
     func constraint() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
-        let before = try bytes(url)
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let before = try bytes(location)
         let changed = try model { entities in
             let book = try #require(entities.firstIndex { $0.name == "Book" })
             entities[book].uniquenessConstraints = [["title"]]
         }
-        #expect(try manager.planMigrationInPlace(url, model: changed).path == .oneTransaction)
-        let refused = error { _ = try manager.migrateInPlace(url, model: changed) }
+        #expect(try manager.planMigrationInPlace(location, model: changed).path == .oneTransaction)
+        let refused = error { _ = try manager.migrateInPlace(location, model: changed) }
         let expected = error {
-            _ = try manager.migrateInPlace(url, model: changed, options: .init(keepsBackup: true, allowsLoss: true))
+            _ = try manager.migrateInPlace(
+                location, model: changed, options: .init(keepsBackup: true, allowsLoss: true))
         }
         #expect(refused?.code == .constraintViolation && refused?.code == expected?.code)
         #expect(refused?.message == expected?.message)
-        #expect(try bytes(url) == before)
+        #expect(try bytes(location) == before)
         #expect(try directory.names() == ["store"])
     }
 
     @Test("nobody can open the store from the first record to the end")
     func exclusion() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let answers = Mutex<[StoreError.Code?]>([])
         var options = MigrationOptions()
         options.conversion.onProgress = { _ in
             for isReadOnly in [false, true] {
                 var code: StoreError.Code?
                 do throws(StoreError) {
-                    try StoreRegistry.builtIn.open(
-                        url, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
+                    try StoreRegistry.standard.open(
+                        location, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
                     ).close()
                 } catch {
                     code = error.code
@@ -306,7 +312,8 @@ struct OneTransactionTests {
                 answers.withLock { $0.append(code) }
             }
         }
-        #expect(try manager.migrateInPlace(url, model: colouredShelves(), options: options).path == .oneTransaction)
+        #expect(
+            try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
         let codes = answers.withLock { $0 }
         #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
     }
@@ -314,8 +321,8 @@ struct OneTransactionTests {
     @Test("of several that begin at once one migrates, and the others find it done")
     func together() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 120
         let (manager, chosen, model) = (manager, options, try colouredShelves())
@@ -326,7 +333,7 @@ struct OneTransactionTests {
             Thread {
                 let outcome: Result<MigrationPath, StoreError>
                 do throws(StoreError) {
-                    outcome = .success(try manager.migrateInPlace(url, model: model, options: chosen).path)
+                    outcome = .success(try manager.migrateInPlace(location, model: model, options: chosen).path)
                 } catch {
                     outcome = .failure(error)
                 }
@@ -351,18 +358,18 @@ struct OneTransactionTests {
             "UPDATE Book SET _entity = 77 WHERE _id = 1", "DELETE FROM links WHERE source = 2",
         ] {
             let directory = try TemporaryDirectory()
-            let url = StoreURL(type: "sqlite", path: directory.file("store"))
-            try Sample.store(url.type, url.path).close()
+            let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+            try Sample.store(location.type, location.path).close()
             let links = try #require(
                 try SQLiteShell.run(
                     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
-                    on: url.path
+                    on: location.path
                 ).first)
-            try SQLiteShell.run(statement.replacing("links", with: links), on: url.path)
-            let before = try bytes(url)
-            let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves()) }
+            try SQLiteShell.run(statement.replacing("links", with: links), on: location.path)
+            let before = try bytes(location)
+            let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves()) }
             #expect(refused?.code == .corrupted, "\(statement): \(refused.map { "\($0)" } ?? "it was migrated")")
-            #expect(try bytes(url) == before)
+            #expect(try bytes(location) == before)
             #expect(try directory.names() == ["store"])
         }
     }
@@ -372,40 +379,43 @@ struct OneTransactionTests {
         .enabled(if: SQLiteShell.path != nil))
     func damagedStructure() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'Book_title_index'"
-        let page = try #require(try SQLiteShell.run(sql, on: url.path).first.flatMap { Int($0) })
-        var damaged = try bytes(url)
+        let page = try #require(try SQLiteShell.run(sql, on: location.path).first.flatMap { Int($0) })
+        var damaged = try bytes(location)
         let pageByteCount = Int(damaged[16]) << 8 | Int(damaged[17])
         // The number of entries on the first page of an index that stays, and that no reading of tables looks at.
         let count = (page - 1) * pageByteCount + 3
         damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
-        try damaged.write(to: URL(fileURLWithPath: url.path))
-        let refused = error { _ = try manager.migrateInPlace(url, model: colouredShelves()) }
+        try damaged.write(to: URL(fileURLWithPath: location.path))
+        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves()) }
         #expect(refused?.code == .corrupted, "\(refused.map { "\($0)" } ?? "it was migrated")")
-        #expect(try bytes(url) == damaged)
+        #expect(try bytes(location) == damaged)
         #expect(try directory.names() == ["store"])
         var options = MigrationOptions()
         options.conversion.verifies = false
-        #expect(try manager.migrateInPlace(url, model: colouredShelves(), options: options).path == .oneTransaction)
+        #expect(
+            try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
     }
 
     @Test("tables of other programs stay, unless one has a name that is needed", .enabled(if: SQLiteShell.path != nil))
     func foreignTables() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         try SQLiteShell.run(
-            "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)", on: url.path)
+            "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)",
+            on: location.path)
         let shelves = try colouredShelves()
-        #expect(try manager.migrateInPlace(url, model: shelves).path == .oneTransaction)
-        #expect(try SQLiteShell.run("SELECT a FROM zebra", on: url.path) == ["7"])
-        #expect(try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE name = 'mine'", on: url.path) == ["mine"])
+        #expect(try manager.migrateInPlace(location, model: shelves).path == .oneTransaction)
+        #expect(try SQLiteShell.run("SELECT a FROM zebra", on: location.path) == ["7"])
+        #expect(
+            try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE name = 'mine'", on: location.path) == ["mine"])
         let zebras = try ManagedObjectModel(
             entities: shelves.entityDescriptions + [EntityDescription("Zebra", attributes: [.string("name")])])
-        #expect(try manager.migrateInPlace(url, model: zebras).path == .onePass)
-        let store = try open(url, zebras)
+        #expect(try manager.migrateInPlace(location, model: zebras).path == .onePass)
+        let store = try open(location, zebras)
         #expect(try checkStore(store) == [])
         try store.close()
     }
@@ -413,20 +423,20 @@ struct OneTransactionTests {
     @Test("another program cannot write meanwhile", .enabled(if: SQLiteShell.path != nil))
     func foreignWriter() throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: "sqlite", path: directory.file("store"))
-        try Sample.store(url.type, url.path).close()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let attempts = Mutex((count: 0, successes: 0))
         var options = MigrationOptions()
         options.conversion.onProgress = { progress in
             guard progress.phase == .verifying || progress.phase == .copying else { return }
-            let isDone = (try? SQLiteShell.run("UPDATE Person SET name = 'lost'", on: url.path)) != nil
+            let isDone = (try? SQLiteShell.run("UPDATE Person SET name = 'lost'", on: location.path)) != nil
             attempts.withLock { ($0.count, $0.successes) = ($0.count + 1, $0.successes + (isDone ? 1 : 0)) }
         }
-        let report = try manager.migrateInPlace(url, model: colouredShelves(), options: options)
+        let report = try manager.migrateInPlace(location, model: colouredShelves(), options: options)
         #expect(report.path == .oneTransaction)
         let (count, successes) = attempts.withLock { $0 }
         #expect(count > 0 && successes == 0)
-        let store = try open(url, colouredShelves())
+        let store = try open(location, colouredShelves())
         #expect(try checkStore(store) == [])
         try store.close()
     }

@@ -9,7 +9,7 @@ import Testing
 struct StoreReplacementTests {
     private let type: any PersistentStoreType
 
-    init() throws { type = try StoreRegistry.builtIn.type(named: "sqlite") }
+    init() throws { type = try StoreRegistry.standard.type(named: "sqlite") }
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 

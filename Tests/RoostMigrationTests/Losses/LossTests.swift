@@ -6,7 +6,7 @@ import Testing
 /// Data that a migration may not drop unless it is allowed, counted in the objects that are there.
 @Suite("Losses of migrations")
 struct LossTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
     private static let tag = EntityDescription(
         "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")])
 
@@ -88,7 +88,7 @@ struct LossTests {
         _ model: ManagedObjectModel, _ options: MigrationOptions = MigrationOptions()
     ) throws -> [String: Int] {
         let source = try Self.store("memory", "")
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let plan = try manager.planMigration(from: .store(source), to: memory, model: model, options: options)
         var allowing = options
         allowing.allowsLoss = true
@@ -136,12 +136,12 @@ struct LossTests {
             ])
         }
         let source = try Scenario.store("memory", "", model(nil), [.init("A", 1, ["a": "va", "b": "vb"])])
-        let manager = MigrationManager(registry: .builtIn)
+        let manager = MigrationManager(registry: .standard)
         let new = try model("a")
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let plan = try manager.planMigration(from: .store(source), to: memory, model: new)
         #expect(plan.lossCounts.map { "\($0.entity).\($0.property ?? ""): \($0.count)" } == ["A.b: 1"])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
         _ = try manager.migrate(
             from: .store(source), to: .store(store), model: new, options: MigrationOptions(allowsLoss: true))
         #expect(try Scenario.objects("A", in: store).map(\.values) == [["a": "va", "b": "va"]])
@@ -213,7 +213,7 @@ struct LossTests {
                 "AToA", .transform, from: "A", to: "A",
                 attributes: ["place", "n", "of", "d"].map { PropertyMapping($0, .source($0)) })
         ])
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let found = try refusal {
             _ = try manager.migrate(
                 from: .store(source), to: memory, model: new, options: MigrationOptions(mapping: mapping))
@@ -248,7 +248,7 @@ struct LossTests {
         #expect(try losses(Self.model(), leaving) == ["Folder.name": 1])
         let error = try #require(throws: StoreError.self) {
             _ = try manager.migrate(
-                from: .store(Self.store("memory", "")), to: .url(StoreURL(type: "memory", path: "")),
+                from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),
                 model: Self.model(), options: leaving)
         }
         #expect(error.message.contains("mapping 'Bare'"), "\(error.message)")
@@ -290,9 +290,9 @@ struct LossTests {
         "nothing is changed by a migration that is refused, in place or to another store", arguments: Sample.fileTypes)
     func refusesBeforeAnythingChanges(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Self.store(type, url.path).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Self.store(type, location.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let (tags, bodies) = (
             try Self.withoutTags(), try Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } }
         )
@@ -300,20 +300,22 @@ struct LossTests {
             for keepsBackup in [false, true] {
                 let found = try refusal {
                     _ = try manager.migrateInPlace(
-                        url, model: model, options: MigrationOptions(keepsBackup: keepsBackup))
+                        location, model: model, options: MigrationOptions(keepsBackup: keepsBackup))
                 }
                 #expect(!found.isEmpty)
             }
-            let new = StoreURL(type: type, path: directory.file("new"))
-            #expect(try !refusal { _ = try manager.migrate(from: .url(url), to: .url(new), model: model) }.isEmpty)
-            #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+            let new = StoreLocation(type: type, path: directory.file("new"))
+            #expect(
+                try !refusal { _ = try manager.migrate(from: .location(location), to: .location(new), model: model) }
+                    .isEmpty)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
             #expect(try directory.names() == ["notes"])
         }
-        let plan = try manager.planMigrationInPlace(url, model: tags)
+        let plan = try manager.planMigrationInPlace(location, model: tags)
         #expect(plan.lossCounts.first?.entity == "Tag" && plan.refusals.count == 1, "\(plan)")
         let lines = plan.description.split(separator: "\n")
         #expect(lines[1].contains("loses") && lines[1].contains("Tag: ") && lines[1].contains("2 objects"), "\(plan)")
-        let report = try manager.migrateInPlace(url, model: tags, options: MigrationOptions(allowsLoss: true))
+        let report = try manager.migrateInPlace(location, model: tags, options: MigrationOptions(allowsLoss: true))
         #expect(report.lossCounts == plan.lossCounts && report.way == "inferred in one step")
         #expect(report.description.split(separator: "\n")[1].contains("lost"), "\(report)")
     }
@@ -321,21 +323,21 @@ struct LossTests {
     @Test("a loss of a later step refuses the whole way, and the store stays as it is", arguments: Sample.fileTypes)
     func laterSteps(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Self.store(type, url.path).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Self.store(type, location.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let second = try Self.changing("Folder") { $0.attributes.append(.string("more")) }
         let third = try Self.withoutTags()
         var history = try ModelHistory([.init("1", Self.model()), .init("2", second), .init("3", third)])
         try history.add(MappingModel.inferred(from: Self.model(), to: second), from: "1", to: "2")
         let found = try refusal {
-            _ = try manager.migrateInPlace(url, model: third, options: MigrationOptions(history: history))
+            _ = try manager.migrateInPlace(location, model: third, options: MigrationOptions(history: history))
         }
         #expect(found == ["Tag": 2, "Note.tags": 3, "Draft.tags": 2])
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         #expect(try directory.names() == ["notes"])
         let report = try manager.migrateInPlace(
-            url, model: third, options: MigrationOptions(history: history, allowsLoss: true))
+            location, model: third, options: MigrationOptions(history: history, allowsLoss: true))
         #expect(report.steps.count == 2 && LossTests.counts(report.lossCounts) == found)
         #expect(report.way == "by a mapping model from '1' to '2'; inferred directly from '2' to '3'")
     }
@@ -343,16 +345,16 @@ struct LossTests {
     @Test("opening a store migrates it only where nothing is lost, unless that is allowed", arguments: Sample.fileTypes)
     func opening(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Self.store(type, url.path).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Self.store(type, location.path).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let model = try Self.withoutTags()
-        let description = PersistentStoreDescription(url, options: StoreOptions(model: model))
+        let description = PersistentStoreDescription(location, options: StoreOptions(model: model))
         let found = try refusal {
             _ = try manager.openOrCreateStore(description, ifIncompatible: .migrate(MigrationOptions()))
         }
         #expect(found["Tag"] == 2)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         let store = try manager.openOrCreateStore(
             description, ifIncompatible: .migrate(MigrationOptions(allowsLoss: true)))
         #expect(store.model.entity("Tag") == nil)
@@ -376,7 +378,7 @@ struct LossTests {
         }
         options.policies = ["P": policy]
         let source = try Self.store("memory", "")
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let report = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
         #expect(report.path == .threePasses && report.lossCounts == [])
         #expect(report.losses.count == 1 && report.losses[0].contains("mapping 'IEM_Copy_Folder' made nothing"))
@@ -401,7 +403,7 @@ struct LossTests {
     @Test("a report and a plan say losses in their JSON")
     func json() throws {
         let plan = try manager.planMigration(
-            from: .store(Self.store("memory", "")), to: .url(StoreURL(type: "memory", path: "")),
+            from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),
             model: Self.withoutTags())
         let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
         #expect(text.contains("\"lossCounts\"") && text.contains("\"kind\":\"objects\""), "\(text)")

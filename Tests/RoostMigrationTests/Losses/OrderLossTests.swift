@@ -87,8 +87,8 @@ struct OrderLossTests {
         let change = try #require(Self.changes[name])
         let source = try change.isManyToMany ? Self.manyToMany() : Self.oneToMany()
         let model = try Self.model(change.a, change.b)
-        let manager = MigrationManager(registry: .builtIn)
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let manager = MigrationManager(registry: .standard)
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let plan = try manager.planMigration(from: .store(source), to: memory, model: model)
         #expect(plan.lossCounts.map { "\($0.entity).\($0.property ?? ""): \($0.count)" } == change.losses)
         #expect(plan.lossCounts.allSatisfy { $0.kind == .order })
@@ -100,7 +100,7 @@ struct OrderLossTests {
             #expect(error?.code == .lossRefused)
             return
         }
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         #expect(try manager.migrate(from: .store(source), to: .store(store), model: model).verified)
         let new = try #require(try store.model.requireEntity("A").relationships.first)
         let keys = try Self.destinations(of: new.name, in: store)

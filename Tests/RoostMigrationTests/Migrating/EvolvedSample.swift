@@ -48,8 +48,8 @@ enum EvolvedSample {
 
     /// What the content of ``Sample`` is in the next version.
     static func contents(people: Int, like metadata: [String: MetadataValue]) throws -> StoreContents {
-        let store = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: ""), model: try model(),
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: ""), model: try model(),
             options: StoreOptions(userMetadata: metadata))
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)

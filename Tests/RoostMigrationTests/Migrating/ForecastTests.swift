@@ -6,20 +6,21 @@ import Testing
 /// A dry run says what the migration would end with.
 @Suite("What dry runs forecast")
 struct ForecastTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
     /// Plans and runs a migration, and expects the run to fail with `code`, and the plan to say so
     /// in the same words where it can.
     private func expectForecast(
         _ code: StoreError.Code, _ source: any PersistentStore, _ model: ManagedObjectModel,
-        _ mapping: MappingModel? = nil, to url: StoreURL = StoreURL(type: "memory", path: ""),
+        _ mapping: MappingModel? = nil, to location: StoreLocation = StoreLocation(type: "memory", path: ""),
         conversion: ConversionOptions = ConversionOptions(), saysTheSame: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let options = MigrationOptions(conversion: conversion, mapping: mapping, allowsLoss: true)
-        let plan = try manager.planMigration(from: .store(source), to: .url(url), model: model, options: options)
+        let plan = try manager.planMigration(
+            from: .store(source), to: .location(location), model: model, options: options)
         let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
-            _ = try manager.migrate(from: .store(source), to: .url(url), model: model, options: options)
+            _ = try manager.migrate(from: .store(source), to: .location(location), model: model, options: options)
         }
         #expect(error?.code == code, "\(error.map { "\($0)" } ?? "")", sourceLocation: sourceLocation)
         #expect(plan.refusals.count == 1, "\(plan.refusals)", sourceLocation: sourceLocation)
@@ -72,7 +73,7 @@ struct ForecastTests {
         var rows: [[String: Value]] = (0..<count).map { ["a": .string("\($0)"), "b": .int(Int64($0))] }
         // Null is equal to nothing, and half of a pair is not the pair.
         rows += [["a": "x"], ["a": "x"], ["a": "0", "b": 1]]
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         #expect(try manager.planMigration(from: .store(source(old, rows)), to: memory, model: new).refusals == [])
         #expect(try manager.migrate(from: .store(source(old, rows)), to: memory, model: new).verified)
         rows.append(["a": "1", "b": 1])
@@ -103,7 +104,7 @@ struct ForecastTests {
         try expectForecast(.migrationFailed, source(), model(4, nil))
         try expectForecast(.migrationFailed, source(), model(0, 2))
         try expectForecast(.migrationFailed, source(), model(1, nil, isOptional: false))
-        let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         for fitting in [try model(3, 3), try model(0, 3)] {
             #expect(try manager.planMigration(from: .store(source()), to: memory, model: fitting).refusals == [])
             #expect(try manager.migrate(from: .store(source()), to: memory, model: fitting).verified)
@@ -128,14 +129,14 @@ struct ForecastTests {
         let source = try source(old, (0..<50).map { _ in ["text": .string(String(repeating: "x", count: 1000))] })
         var options = ConversionOptions()
         options.destinationTypeOptions = ["maximumDocumentBytes": "20000"]
-        let url = StoreURL(type: "json", path: directory.file("new"))
+        let location = StoreLocation(type: "json", path: directory.file("new"))
         let new = try note([.string("text"), .string("more")])
         try expectForecast(
-            .limitExceeded, source, new, to: url, conversion: options, saysTheSame: false)
-        let plan = try manager.plan(from: .store(source), to: .url(url), options: options)
+            .limitExceeded, source, new, to: location, conversion: options, saysTheSame: false)
+        let plan = try manager.plan(from: .store(source), to: .location(location), options: options)
         #expect(plan.refusals.count == 1 && plan.refusals[0].contains("maximumDocumentBytes"), "\(plan.refusals)")
         options.destinationTypeOptions = ["maximumDocumentBytes": "200000"]
-        #expect(try manager.plan(from: .store(source), to: .url(url), options: options).refusals == [])
+        #expect(try manager.plan(from: .store(source), to: .location(location), options: options).refusals == [])
         #expect(try directory.names() == [])
     }
 
@@ -173,7 +174,7 @@ struct ForecastTests {
             changes.userMetadata["about"] = .string(String(repeating: "x", count: 20_000))
             _ = try source.commit(changes)
         }
-        let url = StoreURL(type: "json", path: directory.file("new"))
+        let location = StoreLocation(type: "json", path: directory.file("new"))
         func convert(_ limit: Int) -> ConversionOptions {
             ConversionOptions(overwrites: true, destinationTypeOptions: ["maximumDocumentBytes": "\(limit)"])
         }
@@ -186,22 +187,24 @@ struct ForecastTests {
             let isConversion = kind == "conversion"
             func run(_ limit: Int) throws {
                 if isConversion {
-                    _ = try manager.convert(from: .store(source), to: .url(url), options: convert(limit))
+                    _ = try manager.convert(from: .store(source), to: .location(location), options: convert(limit))
                 } else {
-                    _ = try manager.migrate(from: .store(source), to: .url(url), model: model, options: migrate(limit))
+                    _ = try manager.migrate(
+                        from: .store(source), to: .location(location), model: model, options: migrate(limit))
                 }
             }
             func refusals(_ limit: Int) throws -> [String] {
                 if isConversion {
-                    return try manager.plan(from: .store(source), to: .url(url), options: convert(limit)).refusals
+                    return try manager.plan(from: .store(source), to: .location(location), options: convert(limit))
+                        .refusals
                 }
                 return try manager.planMigration(
-                    from: .store(source), to: .url(url), model: model, options: migrate(limit)
+                    from: .store(source), to: .location(location), model: model, options: migrate(limit)
                 ).refusals
             }
             try run(10_000_000)
             let size = try #require(
-                try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int)
+                try FileManager.default.attributesOfItem(atPath: location.path)[.size] as? Int)
             #expect(try refusals(size) == [], "\(kind)")
             let refused = try refusals(size - 800)
             #expect(refused.count == 1 && refused[0].contains("maximumDocumentBytes"), "\(kind): \(refused)")

@@ -43,8 +43,8 @@ struct MandatoryInverseTests {
             conversion: conversion, mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
     }
 
-    private static let memory = ConversionEndpoint.url(StoreURL(type: "memory", path: ""))
-    private let manager = MigrationManager(registry: .builtIn)
+    private static let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
+    private let manager = MigrationManager(registry: .standard)
 
     @Test("an object that nothing refers to ends the migration", arguments: [MigrationPath.onePass, .threePasses])
     func missing(path: MigrationPath) throws {
@@ -69,7 +69,7 @@ struct MandatoryInverseTests {
         let plan = try manager.planMigration(
             from: .store(source), to: Self.memory, model: Self.new(), options: options)
         #expect(plan.refusals == [])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: Self.new())
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: Self.new())
         let report = try manager.migrate(from: .store(source), to: .store(store), model: Self.new(), options: options)
         #expect(report.path == path && report.warnings == [])
         let found = try Scenario.objects("A", in: store).map { $0.values["b"] }

@@ -1,8 +1,10 @@
+import RoostCore
+import RoostMigration
+
 #if SQLite
     import Foundation
     import Roost
     import RoostConformance
-    import RoostMigration
     import Testing
 
     @Suite(
@@ -19,31 +21,31 @@
         func chain(path: String, type: String) throws {
             let versions = try Self.versions(path)
             let directory = try TemporaryDirectory()
-            let manager = MigrationManager(registry: .builtIn)
-            var url = StoreURL(type: type, path: directory.file("0"))
-            var store: any PersistentStore = try GeneratedContent.store(url, model: versions[0].model)
+            let manager = MigrationManager(registry: .standard)
+            var location = StoreLocation(type: type, path: directory.file("0"))
+            var store: any PersistentStore = try GeneratedContent.store(location, model: versions[0].model)
             var objects = try store.snapshot().computeTally().digest.objectCount
             var otherSteps: [String] = []
             for (index, version) in versions.enumerated().dropFirst() {
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
-                url = StoreURL(type: type, path: directory.file("\(index)"))
+                location = StoreLocation(type: type, path: directory.file("\(index)"))
                 // Only where a version drops something.
                 let drops = mapping.remarks(from: old, to: version.model).contains { $0.kind == .loss }
                 let options = MigrationOptions(allowsLoss: drops)
                 let report: MigrationReport
                 if type == "memory" {
-                    let next = try StoreRegistry.builtIn.create(
-                        StoreURL(type: "memory", path: ""), model: version.model)
+                    let next = try StoreRegistry.standard.create(
+                        StoreLocation(type: "memory", path: ""), model: version.model)
                     report = try manager.migrate(
                         from: .store(store), to: .store(next), model: version.model, options: options)
                     try store.close()
                     store = next
                 } else {
                     report = try manager.migrate(
-                        from: .store(store), to: .url(url), model: version.model, options: options)
+                        from: .store(store), to: .location(location), model: version.model, options: options)
                     try store.close()
-                    store = try StoreRegistry.builtIn.open(url)
+                    store = try StoreRegistry.standard.open(location)
                 }
                 if report.path != .onePass { otherSteps.append(version.name) }
                 // Nothing comes or goes but by a mapping that says so.

@@ -25,13 +25,14 @@ struct MigrationCompositeTests {
                     PropertyMapping("note", try FetchRequest.Expression(format: names))
                 ])
         ])
-        let url = StoreURL(type: "memory", path: directory.file("new"))
+        let location = StoreLocation(type: "memory", path: directory.file("new"))
         let options = MigrationOptions(mapping: mapping, allowsLoss: true)
-        let manager = MigrationManager(registry: .builtIn)
-        let plan = try manager.planMigration(from: .store(store), to: .url(url), model: model, options: options)
+        let manager = MigrationManager(registry: .standard)
+        let plan = try manager.planMigration(
+            from: .store(store), to: .location(location), model: model, options: options)
         let report: MigrationReport
         do throws(StoreError) {
-            report = try manager.migrate(from: .store(store), to: .url(url), model: model, options: options)
+            report = try manager.migrate(from: .store(store), to: .location(location), model: model, options: options)
         } catch {
             #expect(plan.refusals.contains { $0.contains("is mandatory") }, "\(plan.refusals) for \(error)")
             throw error
@@ -39,7 +40,7 @@ struct MigrationCompositeTests {
         #expect(report.path == (passes == 3 ? .threePasses : .onePass))
         // What is refused for certain does not run.
         #expect(plan.refusals == [])
-        let made = try StoreRegistry.builtIn.open(url)
+        let made = try StoreRegistry.standard.open(location)
         #expect(try checkStore(made) == [])
         return try Scenario.objects("P", in: made).map { object in object.values.filter { $0.key != "note" } }
     }

@@ -9,7 +9,21 @@ struct MigrationEstimateTests {
         _ count: Int = 1000, from source: String = "sqlite", to destination: String = "sqlite",
         path: MigrationPath = .onePass, verifies: Bool = true
     ) -> Double {
-        MigrationEstimate.seconds(for: count, from: source, to: destination, path: path, verifies: verifies)
+        func costs(_ name: String) -> StoreCosts {
+            (try? StoreRegistry.standard.type(named: name))?.estimatedCosts ?? UnmeasuredType().estimatedCosts
+        }
+        return MigrationEstimate.seconds(
+            for: count, from: costs(source), to: costs(destination), path: path, verifies: verifies)
+    }
+
+    /// A type that does not say what its stores cost.
+    private struct UnmeasuredType: ReadOnlyPersistentStoreType {
+        let name = "other"
+        let capabilities = StoreCapabilities(.file)
+        func recognises(fileAt path: String) -> Bool { false }
+        func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            throw StoreError(.unsupported, "Stores of this type cannot be opened.")
+        }
     }
 
     @Test("grow with what is read, with passes and verification, and with the types of the stores")
@@ -31,12 +45,13 @@ struct MigrationEstimateTests {
         func plan(_ options: MigrationOptions, _ model: ManagedObjectModel) throws -> MigrationPlan {
             let directory = try TemporaryDirectory()
             let old = try Notes.v1()
-            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+            let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
             var changes = ChangeSet(model: old)
             for key in 1...1000 { try changes.insert(ObjectID("Note", Int64(key)), values: [:]) }
             _ = try store.commit(changes)
-            return try MigrationManager(registry: .builtIn).planMigration(
-                from: .store(store), to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), model: model,
+            return try MigrationManager(registry: .standard).planMigration(
+                from: .store(store), to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
+                model: model,
                 options: options)
         }
         let inferred = try plan(MigrationOptions(), Notes.v2())

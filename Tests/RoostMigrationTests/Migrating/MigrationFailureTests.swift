@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Migrations that end early")
 struct MigrationFailureTests {
-    private static let manager = MigrationManager(registry: .builtIn)
+    private static let manager = MigrationManager(registry: .standard)
 
     /// A migration of the sample into a file, which is expected to fail.
     private func failure(
@@ -17,7 +17,7 @@ struct MigrationFailureTests {
         let contents = try original.contents()
         let source = FaultyStore(original, faults)
         let target: ConversionEndpoint =
-            destination.map { .store($0) } ?? .url(StoreURL(type: "sqlite", path: directory.file("b")))
+            destination.map { .store($0) } ?? .location(StoreLocation(type: "sqlite", path: directory.file("b")))
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(from: .store(source), to: target, model: EvolvedSample.model(), options: options)
         }
@@ -45,9 +45,9 @@ struct MigrationFailureTests {
         let original = try Sample.store("memory", directory.file("a"), people: 400)
         let source = FaultyStore(
             original, Faults(damaged: [ObjectID("Editor", 6), ObjectID("Book", 7), ObjectID("Person", 20)]))
-        let target = StoreURL(type: "sqlite", path: directory.file("b"))
+        let target = StoreLocation(type: "sqlite", path: directory.file("b"))
         let report = try Self.manager.migrate(
-            from: .store(source), to: .url(target), model: EvolvedSample.model(),
+            from: .store(source), to: .location(target), model: EvolvedSample.model(),
             options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), allowsLoss: true))
         #expect(report.skipped.sorted() == ["Book/p7", "Editor/p6", "Person/p20"])
         #expect(report.objects == 400 + 800 + 5 - 3)
@@ -75,7 +75,7 @@ struct MigrationFailureTests {
         if path == .threePasses { mapping.entityMappings[0].policyName = "P" }
         func migrate(skipsDamaged: Bool) throws -> MigrationReport {
             try Self.manager.migrate(
-                from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new,
+                from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new,
                 options: MigrationOptions(
                     conversion: ConversionOptions(skipsDamaged: skipsDamaged), mapping: mapping,
                     policies: ["P": { EntityMigrationPolicy() }], allowsLoss: true))
@@ -100,7 +100,8 @@ struct MigrationFailureTests {
             default: Faults(dropsLinksAt: 1)
             }
         let store = FaultyStore(
-            try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: EvolvedSample.model()), faults)
+            try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: EvolvedSample.model()),
+            faults)
         let error = try failure(Faults(), destination: store, in: directory)
         let expected: [String: StoreError.Code] = ["append": .ioFailure, "finish": .noSpace]
         #expect(error?.code == expected[how] ?? .verificationFailed)
@@ -124,7 +125,7 @@ struct MigrationFailureTests {
             EntityDescription(
                 "Person", attributes: [AttributeDescription("name", .integer16), AttributeDescription("born", .string)])
         ])
-        let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: directory.file("b")))
+        let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: directory.file("b")))
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(
                 from: .store(source), to: target, model: model, options: MigrationOptions(allowsLoss: true))
@@ -149,7 +150,8 @@ struct MigrationFailureTests {
         let source = try Sample.store("memory", directory.file("a"), people: 10)
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(
-                from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))), model: model,
+                from: .store(source), to: .location(StoreLocation(type: "sqlite", path: directory.file("b"))),
+                model: model,
                 options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
@@ -164,8 +166,8 @@ struct MigrationReportTests {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("sqlite", directory.file("a"), people: 30)
         let before = try directory.names()
-        let plan = try MigrationManager(registry: .builtIn).planMigration(
-            from: .store(source), to: .url(StoreURL(type: "lmdb", path: directory.file("b"))),
+        let plan = try MigrationManager(registry: .standard).planMigration(
+            from: .store(source), to: .location(StoreLocation(type: "lmdb", path: directory.file("b"))),
             model: EvolvedSample.model(), options: MigrationOptions(allowsLoss: true))
         #expect(try directory.names() == before)
         #expect(plan.path == .onePass)
@@ -193,8 +195,8 @@ struct MigrationReportTests {
     func report() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 30)
-        let report = try MigrationManager(registry: .builtIn).migrate(
-            from: .store(source), to: .url(StoreURL(type: "lmdb", path: directory.file("b"))),
+        let report = try MigrationManager(registry: .standard).migrate(
+            from: .store(source), to: .location(StoreLocation(type: "lmdb", path: directory.file("b"))),
             model: EvolvedSample.model(), options: MigrationOptions(allowsLoss: true))
         let json = try JSONEncoder().encode(report)
         #expect(try JSONDecoder().decode(MigrationReport.self, from: json) == report)
@@ -209,8 +211,8 @@ struct MigrationReportTests {
         let seen = Mutex<[ConversionProgress]>([])
         var options = MigrationOptions(allowsLoss: true)
         options.conversion.onProgress = { progress in seen.withLock { $0.append(progress) } }
-        _ = try MigrationManager(registry: .builtIn).migrate(
-            from: .store(source), to: .url(StoreURL(type: "sqlite", path: directory.file("b"))),
+        _ = try MigrationManager(registry: .standard).migrate(
+            from: .store(source), to: .location(StoreLocation(type: "sqlite", path: directory.file("b"))),
             model: EvolvedSample.model(), options: options)
         let all = seen.withLock { $0 }
         #expect(Set(all.map(\.phase)) == [.copying, .finishing, .verifying, .publishing])

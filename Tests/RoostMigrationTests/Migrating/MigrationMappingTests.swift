@@ -23,7 +23,7 @@ struct MigrationMappingTests {
                 "Station", attributes: [AttributeDescription("name", .string)],
                 relationships: [.toMany("readings", "Reading", inverse: "station", isOrdered: true)]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
         for key in 1...9 {
             try changes.insert(
@@ -46,8 +46,8 @@ struct MigrationMappingTests {
         _ entities: [EntityDescription], _ mappings: [EntityMapping]
     ) throws -> (store: any PersistentStore, report: MigrationReport) {
         let model = try ManagedObjectModel(entities: entities)
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
-        let report = try MigrationManager(registry: .builtIn).migrate(
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
+        let report = try MigrationManager(registry: .standard).migrate(
             from: .store(try Self.source()), to: .store(store), model: model,
             options: MigrationOptions(mapping: MappingModel(mappings), allowsLoss: true))
         #expect(report.path == .onePass)
@@ -199,8 +199,8 @@ struct MigrationMappingTests {
         ])
         let directory = try TemporaryDirectory()
         let source = try Self.source()
-        let target = ConversionEndpoint.url(StoreURL(type: "sqlite", path: directory.file("new")))
-        let manager = MigrationManager(registry: .builtIn)
+        let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: directory.file("new")))
+        let manager = MigrationManager(registry: .standard)
         let error = #expect(throws: StoreError.self) {
             try manager.migrate(
                 from: .store(source), to: target, model: model,
@@ -269,7 +269,7 @@ struct MigrationMappingTests {
                         isOptional: isOne)
                 ]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
         var changes = ChangeSet(model: old)
         try changes.insert(ObjectID("Folder", 1), values: [:])
         try changes.insert(ObjectID("Folder", 2), values: [:])
@@ -277,9 +277,9 @@ struct MigrationMappingTests {
         if isOne { try changes.insert(ObjectID("Note", 2), values: [:]) }
         _ = try store.commit(changes)
         let error = #expect(throws: StoreError.self) {
-            try MigrationManager(registry: .builtIn).migrate(
+            try MigrationManager(registry: .standard).migrate(
                 from: .store(store),
-                to: .store(try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)),
+                to: .store(try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)),
                 model: model, options: MigrationOptions(allowsLoss: true))
         }
         #expect(error?.code == .migrationFailed)
@@ -296,15 +296,15 @@ struct MigrationMappingTests {
             EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
             EntityDescription("Sheet"),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
         var changes = ChangeSet(model: old)
         for key in 1...3 {
             try changes.insert(ObjectID("Page", Int64(key)), values: ["number": .int(Int64(key))])
             try changes.insert(ObjectID("Mark", Int64(key)), values: ["of": .objectID(ObjectID("Page", Int64(key)))])
         }
         _ = try store.commit(changes)
-        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
-        _ = try MigrationManager(registry: .builtIn).migrate(
+        let target = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
+        _ = try MigrationManager(registry: .standard).migrate(
             from: .store(store), to: .store(target), model: model,
             options: MigrationOptions(
                 mapping: MappingModel([
@@ -327,7 +327,7 @@ struct MigrationMappingTests {
             EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
             EntityDescription("Page"), EntityDescription("Copy"), EntityDescription("Left"), EntityDescription("Right"),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
         var changes = ChangeSet(model: old)
         let marked = [ObjectID("Page", 1), ObjectID("Tab", 1), ObjectID("Tab", 2), ObjectID("Tab", 3)]
         for (index, id) in marked.enumerated() {
@@ -335,7 +335,7 @@ struct MigrationMappingTests {
             try changes.insert(ObjectID("Mark", Int64(index + 1)), values: ["of": .objectID(id)])
         }
         _ = try store.commit(changes)
-        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let target = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         let options = MigrationOptions(
             mapping: MappingModel([
                 EntityMapping(
@@ -345,7 +345,7 @@ struct MigrationMappingTests {
                 EntityMapping("L", .transform, from: "Tab", to: "Left", where: .equal("number", 1)),
                 EntityMapping("R", .transform, from: "Tab", to: "Right", where: .equal("number", 2)),
             ]), allowsLoss: true)
-        let manager = MigrationManager(registry: .builtIn)
+        let manager = MigrationManager(registry: .standard)
         let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model, options: options)
         #expect(
             plan.losses.contains { $0.hasPrefix("Mark.of: IDs of objects of 'Page' become null") }, "\(plan.losses)")
@@ -370,13 +370,13 @@ struct MigrationMappingTests {
             EntityDescription(
                 "C", attributes: [AttributeDescription("name", .string)], renamingIdentifier: "B"),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
         var changes = ChangeSet(model: old)
         try changes.insert(ObjectID("B", 1), values: [:])
         try changes.insert(ObjectID("A", 1), values: ["b": .objectID(ObjectID("B", 1))])
         _ = try store.commit(changes)
-        let target = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
-        let manager = MigrationManager(registry: .builtIn)
+        let target = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
+        let manager = MigrationManager(registry: .standard)
         let plan = try manager.planMigration(
             from: .store(store), to: .store(target), model: model, options: MigrationOptions(allowsLoss: true))
         #expect(plan.losses.contains { $0.hasPrefix("A.b: Destinations of 'B' are dropped") }, "\(plan.losses)")
@@ -415,8 +415,8 @@ struct MigrationMappingTests {
                 EntityMapping("S", .transform, from: "Station", to: "Station"),
             ])
             let target = ConversionEndpoint.store(
-                try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model))
-            let manager = MigrationManager(registry: .builtIn)
+                try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model))
+            let manager = MigrationManager(registry: .standard)
             let options = MigrationOptions(mapping: mapping, allowsLoss: true)
             let plan = try manager.planMigration(from: .store(source), to: target, model: model, options: options)
             let error = #expect(throws: StoreError.self) {

@@ -22,8 +22,8 @@ struct MigrationPropertyTests {
         for seed in 0..<200 {
             var evolution = try RandomEvolution(seed: seed)
             let store = try evolution.store()
-            let plan = try MigrationManager(registry: .builtIn).planMigration(
-                from: .store(store), to: .url(StoreURL(type: "memory", path: "")), model: evolution.new,
+            let plan = try MigrationManager(registry: .standard).planMigration(
+                from: .store(store), to: .location(StoreLocation(type: "memory", path: "")), model: evolution.new,
                 options: MigrationOptions(allowsLoss: true))
             if plan.path != .onePass { others += 1 }
         }
@@ -32,18 +32,19 @@ struct MigrationPropertyTests {
 
     private func compare(_ seed: Int, from source: String, to destination: String) throws {
         var evolution = try RandomEvolution(seed: seed)
-        let manager = MigrationManager(registry: .builtIn)
+        let manager = MigrationManager(registry: .standard)
         let directory = try TemporaryDirectory()
         let made = try evolution.store()
         var store = made
         if source != "memory" {
-            let url = StoreURL(type: source, path: directory.file("a"))
-            _ = try manager.convert(from: .store(made), to: .url(url))
-            store = try StoreRegistry.builtIn.open(url)
+            let location = StoreLocation(type: source, path: directory.file("a"))
+            _ = try manager.convert(from: .store(made), to: .location(location))
+            store = try StoreRegistry.standard.open(location)
         }
-        let target = StoreURL(type: destination, path: destination == "memory" ? "" : directory.file("b"))
+        let target = StoreLocation(type: destination, path: destination == "memory" ? "" : directory.file("b"))
         let plan = try manager.planMigration(
-            from: .store(store), to: .url(target), model: evolution.new, options: MigrationOptions(allowsLoss: true))
+            from: .store(store), to: .location(target), model: evolution.new,
+            options: MigrationOptions(allowsLoss: true))
         guard plan.path == .onePass else { return }
         var plain = PlainMigration(
             try MappingModel.inferred(from: evolution.old, to: evolution.new), of: try store.contents(),
@@ -51,14 +52,14 @@ struct MigrationPropertyTests {
         let expected = try plain.contents()
         let new =
             destination == "memory"
-            ? try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: evolution.new) : nil
+            ? try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: evolution.new) : nil
         do {
             let report = try manager.migrate(
-                from: .store(store), to: new.map { .store($0) } ?? .url(target), model: evolution.new,
+                from: .store(store), to: new.map { .store($0) } ?? .location(target), model: evolution.new,
                 options: MigrationOptions(allowsLoss: true))
             let fails = plain.fails
             #expect(!fails)
-            let migrated = try new ?? StoreRegistry.builtIn.open(target)
+            let migrated = try new ?? StoreRegistry.standard.open(target)
             #expect(try migrated.contents().difference(from: expected) == nil)
             #expect(try checkStore(migrated).filter { $0.severity == .damage } == [])
             #expect(report.objects == plan.objects)

@@ -15,11 +15,11 @@ struct MigrationTests {
         let original = try Sample.store(source, directory.file("a"), people: 700, uuid: uuid)
         let before = try #require(try original.snapshot().recordedTally())
         let contents = try original.contents()
-        let target = ConversionEndpoint.url(StoreURL(type: destination, path: directory.file("b")))
-        let report = try MigrationManager(registry: .builtIn).migrate(
+        let target = ConversionEndpoint.location(StoreLocation(type: destination, path: directory.file("b")))
+        let report = try MigrationManager(registry: .standard).migrate(
             from: .store(original), to: target, model: try EvolvedSample.model(),
             options: MigrationOptions(allowsLoss: true))
-        let new = try StoreRegistry.builtIn.open(target.url)
+        let new = try StoreRegistry.standard.open(target.location)
         let expected = try EvolvedSample.contents(people: 700, like: contents.userMetadata)
         #expect(try new.contents().difference(from: expected) == nil)
         #expect(try checkStore(new) == [])
@@ -52,11 +52,11 @@ struct MigrationTests {
     func copiesEqualModels(type: String) throws {
         let directory = try TemporaryDirectory()
         let original = try Sample.store(type, directory.file("a"), people: 300)
-        let target = StoreURL(type: type, path: directory.file("b"))
-        let report = try MigrationManager(registry: .builtIn).migrate(
-            from: .store(original), to: .url(target), model: try Sample.model(),
+        let target = StoreLocation(type: type, path: directory.file("b"))
+        let report = try MigrationManager(registry: .standard).migrate(
+            from: .store(original), to: .location(target), model: try Sample.model(),
             options: MigrationOptions(allowsLoss: true))
-        let copy = try StoreRegistry.builtIn.open(target)
+        let copy = try StoreRegistry.standard.open(target)
         #expect(try copy.contents().difference(from: original.contents()) == nil)
         #expect(report.sourceDigest == report.destinationDigest)
         #expect(report.mappings.allSatisfy { $0.type == "copy" && $0.read == $0.made })
@@ -80,9 +80,9 @@ struct MigrationTests {
                 changes.userMetadata["late"] = .some(.bool(true))
                 _ = try? original.commit(changes)
             }), allowsLoss: true)
-        let target = try StoreRegistry.builtIn.create(
-            StoreURL(type: "memory", path: ""), model: try Sample.model())
-        _ = try MigrationManager(registry: .builtIn).migrate(
+        let target = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: ""), model: try Sample.model())
+        _ = try MigrationManager(registry: .standard).migrate(
             from: .store(original), to: .store(target), model: try Sample.model(), options: options)
         #expect(try original.metadata().userMetadata["late"] == .bool(true))
         #expect(try target.metadata().userMetadata == metadata)
@@ -98,7 +98,7 @@ struct MigrationTests {
         let metadata = try original.metadata().userMetadata
         let registry = StoreRegistry([
             FaultyStoreType(
-                base: try StoreRegistry.builtIn.type(named: type),
+                base: try StoreRegistry.standard.type(named: type),
                 faults: Faults(onCreate: { () throws(StoreError) in
                     var changes = ChangeSet(model: original.model)
                     try changes.insert(ObjectID("Shelf", 1000), values: [:])
@@ -106,9 +106,9 @@ struct MigrationTests {
                     _ = try original.commit(changes)
                 }))
         ])
-        let target = StoreURL(type: "faulty", path: directory.file("b"))
+        let target = StoreLocation(type: "faulty", path: directory.file("b"))
         let report = try MigrationManager(registry: registry).migrate(
-            from: .store(original), to: .url(target), model: try Sample.model(),
+            from: .store(original), to: .location(target), model: try Sample.model(),
             options: MigrationOptions(allowsLoss: true))
         #expect(report.sourceDigest == before.description && report.destinationDigest == before.description)
         let copy = try registry.open(target)

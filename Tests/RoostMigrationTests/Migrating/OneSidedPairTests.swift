@@ -89,8 +89,8 @@ struct OneSidedPairTests {
         if passes == 3 {
             for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         }
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
-        let report = try MigrationManager(registry: .builtIn).migrate(
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
+        let report = try MigrationManager(registry: .standard).migrate(
             from: .store(source), to: .store(store), model: model,
             options: MigrationOptions(
                 mapping: mapping, policies: ["P": { EntityMigrationPolicy() }], allowsLoss: allowsLoss))
@@ -108,12 +108,12 @@ struct OneSidedPairTests {
     @Test("are kept in place too", arguments: Sample.fileTypes)
     func inPlace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("store"))
-        try Self.store(type, url.path).close()
-        let report = try MigrationManager(registry: .builtIn).migrateInPlace(
-            url, model: try Self.model(nil, .toOne("owner", "Person"), "new"))
+        let location = StoreLocation(type: type, path: directory.file("store"))
+        try Self.store(type, location.path).close()
+        let report = try MigrationManager(registry: .standard).migrateInPlace(
+            location, model: try Self.model(nil, .toOne("owner", "Person"), "new"))
         #expect(report.lossCounts == [])
-        let store = try StoreRegistry.builtIn.open(url)
+        let store = try StoreRegistry.standard.open(location)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         try store.close()
     }
@@ -143,8 +143,8 @@ struct OneSidedPairTests {
                 .init("Passport", 1, ["owner": .objectID(ObjectID("Person", 1))])
             ])
         let new = try Self.model(.toOne("passport", "Passport", isOptional: false), nil, "new")
-        let plan = try MigrationManager(registry: .builtIn).planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new)
+        let plan = try MigrationManager(registry: .standard).planMigration(
+            from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new)
         guard people.count > 1 else {
             #expect(plan.refusals == [])
             #expect(try Self.pairs(migrate(source, new, 1).store) == ["1-1"])

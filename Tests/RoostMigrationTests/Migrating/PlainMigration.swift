@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostMigration
 
 /// What a mapping model makes of the content of a store, worked out object by object over dictionaries.
 ///
@@ -198,7 +199,7 @@ struct PlainMigration {
     /// The content of the new store.
     mutating func contents() throws -> StoreContents {
         let newIDs = Dictionary(uniqueKeysWithValues: values.keys.map { (place($0, new), $0) })
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
         for relationship in new.relationships where relationship.storage == .field {
             let name = relationship.name.name
             for (pair, order) in pairs[relationship.number] ?? [:] {

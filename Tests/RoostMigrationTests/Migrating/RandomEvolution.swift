@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostMigration
 
 /// A random model, the one that some random changes make of it, and random content of the old one.
 ///
@@ -68,7 +69,7 @@ struct RandomEvolution {
             case .field: connect(sources, targets, relationship, &values)
             }
         }
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: old)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: old)
         for id in ids { try batch.append(id, version: UInt32(generator.below(5) + 1), values: values[id] ?? [:]) }

@@ -30,13 +30,13 @@ struct RelationshipChangeTests {
             }, links: links.map { (RelationshipName("A", relationship), $0) })
     }
 
-    private static func manager() -> MigrationManager { MigrationManager(registry: .builtIn) }
+    private static func manager() -> MigrationManager { MigrationManager(registry: .standard) }
 
     private static func migrate(
         _ source: any PersistentStore, _ model: ManagedObjectModel, _ path: MigrationPath,
         options: MigrationOptions = MigrationOptions(allowsLoss: true)
     ) throws -> (store: any PersistentStore, report: MigrationReport) {
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         let report = try manager().migrate(from: .store(source), to: .store(store), model: model, options: options)
         #expect(report.path == path)
         #expect(try checkStore(store) == [])
@@ -197,7 +197,7 @@ struct RelationshipChangeTests {
         let (old, new) = (try Self.nodes(.toOne("s", "A")), try Self.nodes(.toOne("s", "A", inverse: "s")))
         let source = try Self.store(old, s: before)
         let plan = try Self.manager().planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new,
+            from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new,
             options: MigrationOptions(allowsLoss: true))
         #expect(plan.losses.contains { $0.contains("A.s") && $0.contains("its own inverse") })
         #expect(plan.warnings.contains { $0.contains("A.s") && $0.contains("two partners") })
@@ -240,7 +240,7 @@ struct RelationshipChangeTests {
         let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true)
         let path = hasPolicy ? MigrationPath.threePasses : .onePass
         let plan = try Self.manager().planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new, options: options)
+            from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new, options: options)
         let refusal =
             "'A.b' of A/p3 would lead to B/p2, but A/p1 does already, and 'B.a' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
         #expect(plan.refusals == (hasRoom || hasPolicy ? [] : [refusal]))
@@ -314,9 +314,9 @@ struct RelationshipChangeTests {
     func narrowedInverse(type: String, before: String) throws {
         let (old, new) = try Self.narrowing(before, "member")
         let directory = try TemporaryDirectory()
-        let (source, url) = (
+        let (source, location) = (
             try Self.twoStore(old, b: [1: 2, 3: 1], type, directory.file("old")),
-            StoreURL(type: type, path: type == "memory" ? "" : directory.file("old"))
+            StoreLocation(type: type, path: type == "memory" ? "" : directory.file("old"))
         )
         let (store, report) = try Self.migrate(source, new, .onePass)
         #expect(try Self.references("A", "b", in: store) == [1: 2, 3: 1])
@@ -324,9 +324,9 @@ struct RelationshipChangeTests {
         #expect(report.losses == [])
         try source.close()
         guard type != "memory" else { return }
-        let inPlace = try Self.manager().migrateInPlace(url, model: new)
+        let inPlace = try Self.manager().migrateInPlace(location, model: new)
         #expect(inPlace.destinationDigest == report.destinationDigest)
-        let migrated = try StoreRegistry.builtIn.open(url)
+        let migrated = try StoreRegistry.standard.open(location)
         defer { try? migrated.close() }
         #expect(try Self.references("B", "member", in: migrated) == [2: 1, 1: 3])
         #expect(try checkStore(migrated) == [])
@@ -348,12 +348,12 @@ struct RelationshipChangeTests {
         let digest = try source.snapshot().computeTally().digest
         try source.close()
         guard type != "memory" else { return }
-        let url = StoreURL(type: type, path: directory.file("old"))
+        let location = StoreLocation(type: type, path: directory.file("old"))
         let refused = #expect(throws: StoreError.self) {
-            try Self.manager().migrateInPlace(url, model: new, options: options)
+            try Self.manager().migrateInPlace(location, model: new, options: options)
         }
         #expect(refused?.code == .migrationFailed && refused?.message == error?.message)
-        let kept = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: old))
+        let kept = try StoreRegistry.standard.open(location, options: StoreOptions(model: old))
         defer { try? kept.close() }
         #expect(try kept.snapshot().computeTally().digest == digest)
     }
@@ -365,16 +365,16 @@ struct RelationshipChangeTests {
         #expect(old.entity("A")?.versionHash == new.entity("A")?.versionHash)
         func migrate(_ b: [Int64: Int64]) throws -> [Int64: Int64] {
             let directory = try TemporaryDirectory()
-            let url = StoreURL(type: "sqlite", path: directory.file("old"))
+            let location = StoreLocation(type: "sqlite", path: directory.file("old"))
             var objects = (1...40).map { key in
                 Scenario.Object("A", key, b[key].map { ["b": .objectID(ObjectID("B", $0))] } ?? [:])
             }
             objects += (1...4).map { Scenario.Object("B", $0, [:]) }
-            let source = try Scenario.store(url.type, url.path, old, objects)
+            let source = try Scenario.store(location.type, location.path, old, objects)
             try source.close()
-            let report = try Self.manager().migrateInPlace(url, model: new)
+            let report = try Self.manager().migrateInPlace(location, model: new)
             #expect(report.path == .oneTransaction)
-            let store = try StoreRegistry.builtIn.open(url)
+            let store = try StoreRegistry.standard.open(location)
             defer { try? store.close() }
             #expect(try checkStore(store) == [])
             #expect(try Self.references("A", "b", in: store) == b)
@@ -442,7 +442,7 @@ struct RelationshipChangeTests {
             return
         }
         let plan = try Self.manager().planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new)
+            from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new)
         #expect(plan.mappings.first?.steps.contains("'t' is taken from the other end, 'A.s'.") == true)
         let (store, _) = try Self.migrate(source, new, .onePass)
         #expect(try Self.references("A", "s", in: store) == [1: 3, 2: 2, 3: 4])
@@ -543,7 +543,7 @@ struct RelationshipChangeTests {
         for list in lists { #expect(list == list.sorted(by: >)) }
         // Each commit is a generation.
         let tally = try #require(try snapshot.recordedTally())
-        #expect(tally.generation < 40)
+        #expect(tally.generation.number < 40)
     }
 
     @Test("a policy that puts objects into ordered relationships needs no commit for each of them")
@@ -586,7 +586,7 @@ struct RelationshipChangeTests {
         let odd = try snapshot.targets(of: RelationshipName("B", "as"), from: ObjectID("B", 2))
         #expect(odd == (0..<500).map { $0 * 2 + 1 })
         let tally = try #require(try snapshot.recordedTally())
-        #expect(tally.generation < 40)
+        #expect(tally.generation.number < 40)
     }
 
     // MARK: The source
@@ -617,7 +617,7 @@ struct RelationshipChangeTests {
         let mapping = try PolicySample.mapping()
         func migrate(_ faults: Faults) throws -> MigrationReport {
             try PolicySample.migrate(
-                FaultyStore(base, faults), to: .url(StoreURL(type: "memory", path: "")), mapping,
+                FaultyStore(base, faults), to: .location(StoreLocation(type: "memory", path: "")), mapping,
                 policies: ["P": { EntityMigrationPolicy() }])
         }
         #expect(try migrate(Faults()).warnings == [])
@@ -659,7 +659,7 @@ struct RelationshipChangeTests {
                 "B", .transform, from: "B", to: "B", attributes: [PropertyMapping("n", .source("n"))],
                 relationships: [PropertyMapping("members", lead), PropertyMapping("lead", lead)]),
         ])
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         _ = try Self.manager().migrate(
             from: .store(source), to: .store(store), model: model,
             options: MigrationOptions(mapping: mapping, allowsLoss: true))

@@ -43,13 +43,13 @@ struct TransientPropertyTests {
         arguments: ["sqlite", "lmdb", "json"], 0..<4)
     func opens(type: String, made: Int) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("store"))
+        let location = StoreLocation(type: type, path: directory.file("store"))
         let models = try Self.models()
-        let store = try StoreRegistry.builtIn.create(url, model: models[made])
+        let store = try StoreRegistry.standard.create(location, model: models[made])
         _ = try store.commit(try Self.changes(models[made], 1))
         try store.close()
         for (number, model) in models.enumerated() {
-            let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: model))
+            let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
             #expect(store.model == models[made])
             #expect(try store.metadata().versionHashes == models[0].versionHashes(by: .v2))
             // Records of the program's model are records of the store.
@@ -68,22 +68,22 @@ struct TransientPropertyTests {
     func migrates(type: String) throws {
         let directory = try TemporaryDirectory()
         let models = try Self.models()
-        let url = StoreURL(type: type, path: directory.file("store"))
-        let store = try StoreRegistry.builtIn.create(url, model: models[1])
+        let location = StoreLocation(type: type, path: directory.file("store"))
+        let store = try StoreRegistry.standard.create(location, model: models[1])
         _ = try store.commit(try Self.changes(models[1], 1))
         let digest = try store.snapshot().computeTally().digest
         try store.close()
-        let manager = MigrationManager(registry: .builtIn)
+        let manager = MigrationManager(registry: .standard)
         for (number, model) in models.enumerated() {
-            #expect(try manager.migrateInPlace(url, model: model).path == .nothing)
+            #expect(try manager.migrateInPlace(location, model: model).path == .nothing)
             let mapping = try MappingModel.inferred(from: models[1], to: model)
             #expect(mapping.entityMappings.allSatisfy { $0.type == .copy })
             #expect(mapping.remarks(from: models[1], to: model).isEmpty)
-            let target = StoreURL(type: type, path: directory.file("copy\(number)"))
-            let report = try manager.migrate(from: .url(url), to: .url(target), model: model)
+            let target = StoreLocation(type: type, path: directory.file("copy\(number)"))
+            let report = try manager.migrate(from: .location(location), to: .location(target), model: model)
             #expect(report.destinationDigest == digest.description)
             // The copy has the other model.
-            let copy = try StoreRegistry.builtIn.open(target)
+            let copy = try StoreRegistry.standard.open(target)
             #expect(copy.model == model)
             try copy.close()
         }

@@ -34,7 +34,7 @@ struct WholeNumberMigrationTests {
         return MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
     }
 
-    private static let manager = MigrationManager(registry: .builtIn)
+    private static let manager = MigrationManager(registry: .standard)
 
     private static func amounts(_ store: any PersistentStore) throws -> [Value?] {
         try Scenario.objects("Card", in: store).sorted { $0.id.key < $1.id.key }.map { $0.values["amount"] }
@@ -52,7 +52,7 @@ struct WholeNumberMigrationTests {
         let source = try Self.store(old, exact, type, directory.file("old"))
         let expected = exact.map { $0.map { Value.double(Double($0)) } }
         for options in [MigrationOptions(), try Self.withPolicy(old, new)] {
-            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+            let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
             let report = try Self.manager.migrate(
                 from: .store(source), to: .store(store), model: new, options: options)
             #expect(report.path == (options.mapping == nil ? .onePass : .threePasses))
@@ -61,9 +61,9 @@ struct WholeNumberMigrationTests {
         }
         try source.close()
         guard type != "memory" else { return }
-        let url = StoreURL(type: type, path: directory.file("old"))
-        _ = try Self.manager.migrateInPlace(url, model: new)
-        let migrated = try StoreRegistry.builtIn.open(url)
+        let location = StoreLocation(type: type, path: directory.file("old"))
+        _ = try Self.manager.migrateInPlace(location, model: new)
+        let migrated = try StoreRegistry.standard.open(location)
         defer { try? migrated.close() }
         #expect(try Self.amounts(migrated) == expected)
     }
@@ -86,12 +86,12 @@ struct WholeNumberMigrationTests {
         let source = try Self.store(old, [3, number, 4])
         let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions()
         let plan = try Self.manager.planMigration(
-            from: .store(source), to: .url(StoreURL(type: "memory", path: "")), model: new, options: options)
+            from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new, options: options)
         #expect(plan.warnings.contains { $0.contains("The type changes from \(oldType.name)") } == !hasPolicy)
         let refusal =
             "'Card.amount' of Card/p2 has type \(newType.name) in the new model, which cannot hold its number exactly; give the mapping an expression for it, or change the object."
         #expect(plan.refusals == (fails && !hasPolicy ? [refusal] : []))
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
         func migrate() throws {
             _ = try Self.manager.migrate(from: .store(source), to: .store(store), model: new, options: options)
         }
@@ -105,11 +105,11 @@ struct WholeNumberMigrationTests {
     func inPlace(type: String) throws {
         let (old, new) = (try Self.model(.integer64), try Self.model(.double))
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("store"))
-        try Self.store(old, [1, .max, 2], type, url.path).close()
-        let error = #expect(throws: StoreError.self) { try Self.manager.migrateInPlace(url, model: new) }
+        let location = StoreLocation(type: type, path: directory.file("store"))
+        try Self.store(old, [1, .max, 2], type, location.path).close()
+        let error = #expect(throws: StoreError.self) { try Self.manager.migrateInPlace(location, model: new) }
         #expect(error?.message.contains("Card/p2") ?? false)
-        let store = try StoreRegistry.builtIn.open(url, options: StoreOptions(model: old))
+        let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: old))
         defer { try? store.close() }
         #expect(try Self.amounts(store) == [.int(1), .int(.max), .int(2)])
     }
@@ -125,12 +125,12 @@ struct WholeNumberMigrationTests {
                     Scenario.Object("Card", 2, ["price": .composite(["sum": .int(number)])]),
                 ])
         }
-        let good = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        let good = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
         _ = try Self.manager.migrate(from: .store(try store(7)), to: .store(good), model: new)
         #expect(
             try Scenario.objects("Card", in: good).first { $0.id.key == 2 }?.values["price"]
                 == .composite(["sum": .double(7)]))
-        let bad = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
+        let bad = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(from: .store(try store(.max)), to: .store(bad), model: new)
         }

@@ -6,10 +6,10 @@ import Testing
 /// Reference §6.2 and scenario E of §6.9.
 @Suite("Opening a store of another model")
 struct OpeningTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
-    private func description(_ url: StoreURL, _ model: ManagedObjectModel) -> PersistentStoreDescription {
-        PersistentStoreDescription(url, options: StoreOptions(model: model))
+    private func description(_ location: StoreLocation, _ model: ManagedObjectModel) -> PersistentStoreDescription {
+        PersistentStoreDescription(location, options: StoreOptions(model: model))
     }
 
     private func count(_ store: any PersistentStore, _ entity: EntityName = "Note") throws -> Int {
@@ -30,51 +30,51 @@ struct OpeningTests {
         arguments: Sample.writingTypes)
     func missing(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        let store = try manager.openOrCreateStore(description(url, Notes.v1()), ifIncompatible: .recreate)
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         try store.close()
-        try StoreRegistry.builtIn.type(named: type).destroy(url)
+        try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
     @Test("dropped on incompatibility: a compatible store keeps its rows", arguments: Sample.writingTypes)
     func compatible(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Notes.store(url).close()
-        let store = try manager.openOrCreateStore(description(url, Notes.v1()), ifIncompatible: .recreate)
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Notes.store(location).close()
+        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 5)
         try store.close()
-        try StoreRegistry.builtIn.type(named: type).destroy(url)
+        try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
     @Test("dropped on incompatibility: an incompatible store opens without rows", arguments: Sample.writingTypes)
     func incompatible(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Notes.store(url).close()
-        let store = try manager.openOrCreateStore(description(url, Notes.v4()), ifIncompatible: .recreate)
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Notes.store(location).close()
+        let store = try manager.openOrCreateStore(description(location, Notes.v4()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         #expect(try store.model == Notes.v4())
         try store.close()
         if type != "memory" { #expect(try directory.names() == ["notes"]) }
-        try StoreRegistry.builtIn.type(named: type).destroy(url)
+        try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
     @Test("dropped on incompatibility: a damaged store counts as incompatible", arguments: Sample.fileTypes)
     func damaged(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Notes.store(url).close()
-        let file = URL(fileURLWithPath: url.path)
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Notes.store(location).close()
+        let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)
         // What names the type stays; what follows is noise.
         let start = type == "json" ? bytes.count / 2 : 200
         for index in start..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37 &+ 11) }
         try bytes.write(to: file)
-        #expect(code { _ = try manager.openOrCreateStore(description(url, try Notes.v1())) } != nil)
+        #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v1())) } != nil)
         #expect(try Data(contentsOf: file) == bytes)
-        let store = try manager.openOrCreateStore(description(url, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         try store.close()
         #expect(try directory.names() == ["notes"])
@@ -86,18 +86,18 @@ struct OpeningTests {
     func sound(code: StoreError.Code) throws {
         let directory = try TemporaryDirectory()
         let type = try #require(Sample.fileTypes.first)
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Notes.store(url).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Notes.store(location).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let registry = StoreRegistry([
-            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: type), faults: Faults(failsAtOpening: code))
+            FaultyStoreType(base: try StoreRegistry.standard.type(named: type), faults: Faults(failsAtOpening: code))
         ])
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: registry).openOrCreateStore(
-                description(StoreURL(type: "faulty", path: url.path), Notes.v1()), ifIncompatible: .recreate)
+                description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: .recreate)
         }
         #expect(error?.code == code)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
     }
 
     // MARK: Other processes
@@ -112,26 +112,26 @@ struct OpeningTests {
 
     /// Opens with a type of store that does something before a store is opened, or replaced.
     private func open(
-        _ url: StoreURL, _ rule: IncompatibleStoreRule, _ faults: Faults
+        _ location: StoreLocation, _ rule: IncompatibleStoreRule, _ faults: Faults
     ) throws -> any PersistentStore {
         let registry = StoreRegistry([
-            FaultyStoreType(base: try StoreRegistry.builtIn.type(named: url.type), faults: faults)
+            FaultyStoreType(base: try StoreRegistry.standard.type(named: location.type), faults: faults)
         ])
         return try MigrationManager(registry: registry).openOrCreateStore(
-            description(StoreURL(type: "faulty", path: url.path), Notes.v1()), ifIncompatible: rule)
+            description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: rule)
     }
 
     @Test("a store that another process makes at the same moment is opened", arguments: Sample.fileTypes)
     func madeMeanwhile(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
         let isFirst = Mutex(true)
         let faults = Faults(onOpen: { () throws(StoreError) in
             guard Self.takeFirst(isFirst) else { return }
-            try Notes.store(url).close()
+            try Notes.store(location).close()
             throw StoreError(.notFound, "injected: not there yet")
         })
-        let store = try open(url, .refuse, faults)
+        let store = try open(location, .refuse, faults)
         #expect(try count(store) == 5)
         try store.close()
     }
@@ -139,14 +139,14 @@ struct OpeningTests {
     @Test("a store that another process has dropped and filled meanwhile keeps its rows", arguments: Sample.fileTypes)
     func recreatedMeanwhile(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
         let isFirst = Mutex(true)
         let faults = Faults(onOpen: { () throws(StoreError) in
             guard Self.takeFirst(isFirst) else { return }
-            try Notes.store(url).close()
+            try Notes.store(location).close()
             throw StoreError(.modelMismatch, "injected: as it was before")
         })
-        let store = try open(url, .recreate, faults)
+        let store = try open(location, .recreate, faults)
         #expect(try count(store) == 5)
         try store.close()
     }
@@ -154,8 +154,8 @@ struct OpeningTests {
     @Test("a store that somebody is about to close is waited for before it is dropped", arguments: Sample.fileTypes)
     func waits(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        let other = Mutex<(any PersistentStore)?>(try Notes.store(url))
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        let other = Mutex<(any PersistentStore)?>(try Notes.store(location))
         let (attempts, isOld) = (Mutex(0), Mutex(true))
         let faults = Faults(
             onOpen: { () throws(StoreError) in
@@ -173,7 +173,7 @@ struct OpeningTests {
                     store = nil
                 }
             })
-        let store = try open(url, .recreate, faults)
+        let store = try open(location, .recreate, faults)
         #expect(attempts.withLock { $0 } == 2)
         #expect(try count(store) == 0)
         try store.close()
@@ -182,12 +182,12 @@ struct OpeningTests {
     @Test("a file that is no store is nobody's to drop", arguments: Sample.fileTypes)
     func stranger(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("thesis.txt"))
-        let file = URL(fileURLWithPath: url.path)
+        let location = StoreLocation(type: type, path: directory.file("thesis.txt"))
+        let file = URL(fileURLWithPath: location.path)
         try Data("my thesis".utf8).write(to: file)
         for rule in [IncompatibleStoreRule.refuse, .migrate(MigrationOptions()), .recreate] {
             let refused = code {
-                _ = try manager.openOrCreateStore(description(url, try Notes.v1()), ifIncompatible: rule)
+                _ = try manager.openOrCreateStore(description(location, try Notes.v1()), ifIncompatible: rule)
             }
             #expect(refused == .notAStore)
         }
@@ -199,30 +199,31 @@ struct OpeningTests {
     @Test("migrated when that is asked for, and only then", arguments: Sample.fileTypes)
     func migrated(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Notes.store(url).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
-        #expect(code { _ = try manager.openOrCreateStore(description(url, try Notes.v3())) } == .modelMismatch)
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Notes.store(location).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
+        #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v3())) } == .modelMismatch)
         var options = MigrationOptions(infersMappingModel: false)
         #expect(
             code {
-                _ = try manager.openOrCreateStore(description(url, try Notes.v3()), ifIncompatible: .migrate(options))
+                _ = try manager.openOrCreateStore(
+                    description(location, try Notes.v3()), ifIncompatible: .migrate(options))
             }
                 == .modelMismatch)
-        var reading = description(url, try Notes.v3())
+        var reading = description(location, try Notes.v3())
         reading.options.isReadOnly = true
         #expect(
             code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .migrate(MigrationOptions())) }
                 == .readOnly)
         #expect(code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .recreate) } == .readOnly)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         options = MigrationOptions(history: try Notes.history())
-        let store = try manager.openOrCreateStore(description(url, Notes.v3()), ifIncompatible: .migrate(options))
+        let store = try manager.openOrCreateStore(description(location, Notes.v3()), ifIncompatible: .migrate(options))
         #expect(try count(store) == 5 && count(store, "Tag") == 3)
         #expect(try store.model == Notes.v3())
         try store.close()
         // From now on there is nothing to do.
-        try manager.openOrCreateStore(description(url, Notes.v3())).close()
+        try manager.openOrCreateStore(description(location, Notes.v3())).close()
         #expect(try directory.names() == ["notes"])
     }
 
@@ -230,18 +231,18 @@ struct OpeningTests {
     func explicit() throws {
         guard let type = Sample.fileTypes.first else { return }
         let directory = try TemporaryDirectory()
-        let url = StoreURL(type: type, path: directory.file("notes"))
-        try Notes.store(url).close()
+        let location = StoreLocation(type: type, path: directory.file("notes"))
+        try Notes.store(location).close()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         let options = MigrationOptions(mapping: mapping, infersMappingModel: false)
-        let store = try manager.openOrCreateStore(description(url, Notes.v2()), ifIncompatible: .migrate(options))
+        let store = try manager.openOrCreateStore(description(location, Notes.v2()), ifIncompatible: .migrate(options))
         #expect(try count(store) == 5)
         try store.close()
     }
 
     @Test("nothing is opened without the program's model")
     func withoutModel() throws {
-        let url = StoreURL(type: "memory", path: "never made")
-        #expect(code { _ = try manager.openOrCreateStore(PersistentStoreDescription(url)) } == .invalidModel)
+        let location = StoreLocation(type: "memory", path: "never made")
+        #expect(code { _ = try manager.openOrCreateStore(PersistentStoreDescription(location)) } == .invalidModel)
     }
 }

@@ -58,7 +58,7 @@ enum PolicySample {
         model: ManagedObjectModel? = nil, options: ConversionOptions = ConversionOptions(),
         policies: [String: @Sendable () -> EntityMigrationPolicy]
     ) throws -> MigrationReport {
-        try MigrationManager(registry: .builtIn).migrate(
+        try MigrationManager(registry: .standard).migrate(
             from: .store(source), to: destination, model: model ?? source.model,
             options: MigrationOptions(conversion: options, mapping: mapping, policies: policies, allowsLoss: true))
     }

@@ -82,8 +82,8 @@ struct MandatoryRelationshipTests {
 
         func migrate() throws -> (store: any PersistentStore, report: MigrationReport) {
             let model = try newModel
-            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
-            let report = try MigrationManager(registry: .builtIn).migrate(
+            let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
+            let report = try MigrationManager(registry: .standard).migrate(
                 from: .store(try source()), to: .store(store), model: model, options: options)
             #expect(report.path == path)
             // What stays empty breaks a rule of the model, and nothing else is wrong.
@@ -92,8 +92,8 @@ struct MandatoryRelationshipTests {
         }
 
         func plan() throws -> MigrationPlan {
-            try MigrationManager(registry: .builtIn).planMigration(
-                from: .store(try source()), to: .url(StoreURL(type: "memory", path: "")), model: try newModel,
+            try MigrationManager(registry: .standard).planMigration(
+                from: .store(try source()), to: .location(StoreLocation(type: "memory", path: "")), model: try newModel,
                 options: options)
         }
 
@@ -249,8 +249,8 @@ struct MandatoryRelationshipTests {
                 policy: path == .onePass ? nil : "Standard"),
         ])
         func migrate(_ objects: [Object]) throws -> MigrationReport {
-            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: new)
-            return try MigrationManager(registry: .builtIn).migrate(
+            let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
+            return try MigrationManager(registry: .standard).migrate(
                 from: .store(try Scenario.store("memory", "", old, objects)), to: .store(store), model: new,
                 options: MigrationOptions(
                     mapping: mapping, policies: ["Standard": { EntityMigrationPolicy() }]))

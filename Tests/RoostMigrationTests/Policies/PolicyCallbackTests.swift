@@ -26,7 +26,7 @@ struct PolicyCallbackTests {
         let mapping = MappingModel(
             ["A", "B"].map { EntityMapping($0, .copy, from: EntityName($0), to: EntityName($0), policy: "P") })
         _ = try PolicySample.migrate(
-            old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), mapping,
+            old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -68,7 +68,7 @@ struct PolicyCallbackTests {
         ])
         let seen = Mutex<[String]>([])
         func migrate(fillsIn: Bool) throws {
-            let store = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: model)
+            let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
             _ = try PolicySample.migrate(
                 old, to: .store(store), mapping, model: model,
                 policies: [
@@ -127,10 +127,10 @@ struct PolicyCallbackTests {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 60)
         let before = try Scenario.digest(old)
-        let url = StoreURL(type: type, path: directory.file("new"))
+        let location = StoreLocation(type: type, path: directory.file("new"))
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .url(url), PolicySample.mapping(),
+                old, to: .location(location), PolicySample.mapping(),
                 policies: ["P": { Self.ending(at: callback) { _ in throw Mine(text: callback.rawValue) } }])
         }
         #expect(error.code == .migrationFailed)
@@ -139,7 +139,7 @@ struct PolicyCallbackTests {
         #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
         // The same migration without the error goes through.
         _ = try PolicySample.migrate(
-            old, to: .url(url), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
+            old, to: .location(location), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         try old.close()
     }
 
@@ -149,7 +149,7 @@ struct PolicyCallbackTests {
         let old = try Sample.store("sqlite", directory.file("old"), people: 60)
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .url(StoreURL(type: "lmdb", path: directory.file("new"))), PolicySample.mapping(),
+                old, to: .location(StoreLocation(type: "lmdb", path: directory.file("new"))), PolicySample.mapping(),
                 policies: ["P": { Self.ending(at: callback) { $0.cancel(with: Mine(text: "enough")) } }])
         }
         #expect(error.code == .cancelled && error.underlying as? Mine == Mine(text: "enough"))
@@ -165,7 +165,7 @@ struct PolicyCallbackTests {
         let count = Mutex(0)
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), PolicySample.mapping(),
+                old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))), PolicySample.mapping(),
                 options: ConversionOptions(cancellation: cancellation),
                 policies: [
                     "P": {
@@ -195,7 +195,7 @@ struct PolicyCallbackTests {
         let model = try Sample.model()
         return try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
+                old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
                 model: model,
                 policies: [
                     "P": {
@@ -248,7 +248,8 @@ struct PolicyCallbackTests {
         let old = try Sample.store("memory", directory.file("old"), people: 9)
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), PolicySample.mapping("Polcy"),
+                old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
+                PolicySample.mapping("Polcy"),
                 policies: ["Policy": { EntityMigrationPolicy() }])
         }
         #expect(error.code == .invalidMappingModel && error.message.contains("did you mean 'Policy'?"))

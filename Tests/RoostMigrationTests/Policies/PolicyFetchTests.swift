@@ -68,7 +68,7 @@ struct PolicyFetchTests {
         let snapshot = try new.snapshot()
         let generation = try #require(try snapshot.recordedTally()).generation
         snapshot.close()
-        #expect(generation < 20)
+        #expect(generation.number < 20)
         try new.close()
         try old.close()
     }

@@ -12,11 +12,11 @@ struct PolicyMigrationTests {
     func standardIsIdentity(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(source, directory.file("old"), people: 300)
-        let url = StoreURL(type: destination, path: directory.file("new"))
+        let location = StoreLocation(type: destination, path: directory.file("new"))
         let report = try PolicySample.migrate(
-            old, to: .url(url), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
+            old, to: .location(location), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         #expect(report.path == .threePasses)
-        let new = try StoreRegistry.builtIn.open(url)
+        let new = try StoreRegistry.standard.open(location)
         #expect(try StoreComparison.diff(old, new) == [])
         #expect(report.destinationDigest == (try Scenario.digest(old)).description)
         #expect(try new.metadata().storeUUID == old.metadata().storeUUID)
@@ -42,9 +42,9 @@ struct PolicyMigrationTests {
         }
         var mapping = try MappingModel.inferred(from: model, to: model)
         mapping.entityMappings[0].policyName = "P"
-        let url = StoreURL(type: "sqlite", path: directory.file("new"))
+        let location = StoreLocation(type: "sqlite", path: directory.file("new"))
         _ = try PolicySample.migrate(
-            old, to: .url(url), mapping,
+            old, to: .location(location), mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -52,7 +52,7 @@ struct PolicyMigrationTests {
                     }
                 }
             ])
-        let new = try StoreRegistry.builtIn.open(url)
+        let new = try StoreRegistry.standard.open(location)
         let snapshot = try new.snapshot()
         var batch = RecordBatch(model: model)
         #expect(try snapshot.records(of: "Item", after: nil).next(into: &batch))
@@ -68,15 +68,15 @@ struct PolicyMigrationTests {
         let stays: @Sendable (ObjectID) -> Bool = { id in
             (id.key &* 2_654_435_761 &+ Int64(id.entity.text.utf8.count) &+ Int64(seed)) % 3 != 0
         }
-        let url = StoreURL(type: Scenario.types[(seed + 1) % 4], path: directory.file("new"))
+        let location = StoreLocation(type: Scenario.types[(seed + 1) % 4], path: directory.file("new"))
         _ = try PolicySample.migrate(
-            old, to: .url(url), PolicySample.mapping(),
+            old, to: .location(location), PolicySample.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy { $0.onCreate = { source, _, standard in if stays(source.id) { try standard() } } }
                 }
             ])
-        let new = try StoreRegistry.builtIn.open(url)
+        let new = try StoreRegistry.standard.open(location)
         for entity: EntityName in ["Person", "Book", "Shelf"] {
             let expected = try Scenario.objects(entity, in: old).filter { stays($0.id) }.map { object in
                 var values = object.values
@@ -280,7 +280,7 @@ struct PolicyMigrationTests {
         }
         let kept = Kept()
         _ = try PolicySample.migrate(
-            old, to: .url(StoreURL(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
+            old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -389,7 +389,7 @@ struct PolicyMigrationTests {
             EntityMapping("B", .transform, from: "Item", to: "B", attributes: name, policy: "P"),
         ])
         let report = try PolicySample.migrate(
-            old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))), mapping, model: new,
+            old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))), mapping, model: new,
             options: ConversionOptions(skipsDamaged: true), policies: ["P": { EntityMigrationPolicy() }])
         #expect(report.skipped == ["Item/p3", "Item/p5"])
         #expect(report.mappings.map(\.made) == [7, 7])
@@ -463,9 +463,9 @@ struct PolicyMigrationTests {
                 "X", .transform, from: "X", to: "X", attributes: [PropertyMapping("target", .source("target"))],
                 policy: "P"),
         ])
-        let url = StoreURL(type: type, path: directory.file("new"))
+        let location = StoreLocation(type: type, path: directory.file("new"))
         let report = try PolicySample.migrate(
-            old, to: .url(url), mapping, model: model,
+            old, to: .location(location), mapping, model: model,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -481,7 +481,7 @@ struct PolicyMigrationTests {
                     }
                 }
             ])
-        let new = try StoreRegistry.builtIn.open(url)
+        let new = try StoreRegistry.standard.open(location)
         let named = try Scenario.objects("X", in: new).map { $0.values["target"] }
         let (first, second) = (Value.objectID(ObjectID("C", 1)), Value.objectID(ObjectID("C", 2)))
         #expect(try Scenario.objects("C", in: new).map(\.id.key) == [1, 2])
@@ -582,7 +582,7 @@ struct PolicyMigrationTests {
         let old = try Scenario.store(
             "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "same"]) })
         let report = try PolicySample.migrate(
-            old, to: .url(StoreURL(type: "sqlite", path: directory.file("new"))),
+            old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
             MappingModel([EntityMapping("Item", .custom, from: "Item", to: "Item", policy: "P")]),
             policies: [
                 "P": {

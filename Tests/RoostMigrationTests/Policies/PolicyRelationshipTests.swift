@@ -410,8 +410,8 @@ struct PolicyRelationshipTests {
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "B" {
             mapping.entityMappings[index].policyName = "P"
         }
-        let store = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: directory.file("new")), model: model)
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: directory.file("new")), model: model)
         _ = try PolicySample.migrate(
             old, to: .store(store), mapping,
             policies: [

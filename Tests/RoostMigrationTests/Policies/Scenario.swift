@@ -24,7 +24,7 @@ enum Scenario {
         _ type: String, _ path: String, _ model: ManagedObjectModel, _ objects: [Object],
         links: [(RelationshipName, Link)] = []
     ) throws -> any PersistentStore {
-        let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: path), model: model)
+        let store = try StoreRegistry.standard.create(StoreLocation(type: type, path: path), model: model)
         var changes = ChangeSet(model: model)
         for object in objects { try changes.insert(object.id, values: object.values) }
         for (relationship, link) in links { try changes.add(link, to: relationship) }
@@ -38,12 +38,12 @@ enum Scenario {
         _ mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
         allowsLoss: Bool = false
     ) throws -> any PersistentStore {
-        let url = StoreURL(type: type, path: path)
-        let report = try MigrationManager(registry: .builtIn).migrate(
-            from: .store(source), to: .url(url), model: model,
+        let location = StoreLocation(type: type, path: path)
+        let report = try MigrationManager(registry: .standard).migrate(
+            from: .store(source), to: .location(location), model: model,
             options: MigrationOptions(mapping: mapping, policies: policies, allowsLoss: allowsLoss))
         #expect(report.verified)
-        let store = try StoreRegistry.builtIn.open(url)
+        let store = try StoreRegistry.standard.open(location)
         #expect(try checkStore(store) == [])
         #expect(model.isCompatible(with: try store.metadata()))
         return store

@@ -428,9 +428,9 @@ struct ScenarioTests {
             try new.close()
             try old.close()
             // Destroyed and made again it is empty.
-            let type = try StoreRegistry.builtIn.type(named: destination)
-            try type.destroy(new.url)
-            let fresh = try StoreRegistry.builtIn.create(new.url, model: model)
+            let type = try StoreRegistry.standard.type(named: destination)
+            try type.destroy(new.location)
+            let fresh = try StoreRegistry.standard.create(new.location, model: model)
             #expect(try Scenario.objects("Book", in: fresh).isEmpty)
             try fresh.close()
         }

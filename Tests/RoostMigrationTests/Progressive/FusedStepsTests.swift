@@ -105,9 +105,9 @@ struct FusedStepsTests {
         func run(_ chain: MigrationChain) throws -> RoostConformance.StoreContents? {
             var store: any PersistentStore = source
             for step in chain.steps {
-                let next = try StoreRegistry.builtIn.create(StoreURL(type: "memory", path: ""), model: step.model)
+                let next = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: step.model)
                 do throws(StoreError) {
-                    _ = try MigrationManager(registry: .builtIn).migrate(
+                    _ = try MigrationManager(registry: .standard).migrate(
                         from: .store(store), to: .store(next), model: step.model,
                         options: MigrationOptions(mapping: step.mapping, allowsLoss: true))
                 } catch {

@@ -9,16 +9,16 @@ import Testing
 struct MigrationFixtureTests {
     private func fixture(_ directory: TemporaryDirectory) throws -> MigrationFixture {
         let type = try #require(Sample.fileTypes.first)
-        let url = StoreURL(type: type, path: directory.file("notes-1"))
-        try Notes.store(url).close()
-        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: url.path)
-        return MigrationFixture(url, registry: .builtIn)
+        let location = StoreLocation(type: type, path: directory.file("notes-1"))
+        try Notes.store(location).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: location.path)
+        return MigrationFixture(location, registry: .standard)
     }
 
     private func differences(_ fixture: MigrationFixture, _ expected: MigrationSnapshot) throws -> [String] {
         let options = MigrationOptions(history: try Notes.history())
         return try fixture.differences(from: expected) { copy in
-            _ = try MigrationManager(registry: .builtIn).migrateInPlace(copy, model: expected.model, options: options)
+            _ = try MigrationManager(registry: .standard).migrateInPlace(copy, model: expected.model, options: options)
             return copy
         }
     }
@@ -49,7 +49,7 @@ struct MigrationFixtureTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: fixture.store.path))
         let link = directory.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fixture.store.path)
-        let linked = MigrationFixture(StoreURL(type: fixture.store.type, path: link), registry: .builtIn)
+        let linked = MigrationFixture(StoreLocation(type: fixture.store.type, path: link), registry: .standard)
         #expect(try differences(linked, MigrationSnapshot(model: try Notes.v3(), counts: ["Note": 5, "Tag": 3])) == [])
         #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.store.path)

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("A history of versions")
 struct ModelHistoryTests {
-    private let url = StoreURL(type: "sqlite", path: "notes.sqlite")
+    private let location = StoreLocation(type: "sqlite", path: "notes.sqlite")
 
     private func chain(
         _ history: ModelHistory, from source: ManagedObjectModel, to target: ManagedObjectModel,
         _ options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> [String] {
-        try history.chain(from: source, to: target, storeAt: url, options).steps.map {
+        try history.chain(from: source, to: target, storeAt: location, options).steps.map {
             "\($0.sourceName)-\($0.destinationName)\($0.isInferred ? "" : " by \($0.mapping.entityMappings[0].name)")"
         }
     }
@@ -76,7 +76,7 @@ struct ModelHistoryTests {
     private func way(_ models: ManagedObjectModel...) throws -> (steps: [String], way: String?, losses: [String]) {
         let history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", $1) })
         let (first, last) = (try #require(models.first), try #require(models.last))
-        let chain = try history.chain(from: first, to: last, storeAt: url, MigrationOptions())
+        let chain = try history.chain(from: first, to: last, storeAt: location, MigrationOptions())
         var (losses, model) = ([String](), first)
         for step in chain.steps {
             losses += step.mapping.remarks(from: model, to: step.model).filter { $0.kind == .loss }.map(\.entity)
@@ -131,7 +131,7 @@ struct ModelHistoryTests {
         #expect(try chain(history, from: models[0], to: models[2]) == ["v1-v3"])
         try add(3, 5)
         #expect(try chain(history, from: models[0], to: models[4]) == ["v1-v3", "v3-v5 by M"])
-        let way = try history.chain(from: models[0], to: models[5], storeAt: url, MigrationOptions()).way
+        let way = try history.chain(from: models[0], to: models[5], storeAt: location, MigrationOptions()).way
         #expect(way?.contains("by a mapping model from") == true, "\(way ?? "")")
     }
 
@@ -165,8 +165,10 @@ struct ModelHistoryTests {
             .init("v3", Notes.v3()), .init("v4", Notes.v4()), .init("v4b", Notes.v4(index: true)),
         ])
         try history.add(Notes.withoutRatings())
-        let steps = try history.chain(from: Notes.v3(), to: Notes.v4(index: true), storeAt: url, MigrationOptions())
-            .steps
+        let steps = try history.chain(
+            from: Notes.v3(), to: Notes.v4(index: true), storeAt: location, MigrationOptions()
+        )
+        .steps
         #expect(steps.map(\.destinationName) == ["v4b"])
         #expect(try steps.first?.model == Notes.v4(index: true))
         #expect(try chain(history, from: Notes.v4(), to: Notes.v4(index: true)) == [])
@@ -200,7 +202,7 @@ struct ModelHistoryTests {
 
 @Suite("Stages of a migration")
 struct StagedMigrationTests {
-    private let url = StoreURL(type: "sqlite", path: "notes.sqlite")
+    private let location = StoreLocation(type: "sqlite", path: "notes.sqlite")
 
     private func error(_ body: () throws -> Void) -> StoreError? {
         do { try body() } catch { return error as? StoreError }
@@ -210,7 +212,7 @@ struct StagedMigrationTests {
     private func steps(
         _ manager: StagedMigrationManager, from source: ManagedObjectModel, to target: ManagedObjectModel
     ) throws(StoreError) -> [String] {
-        try manager.chain(from: source, to: target, storeAt: url, MigrationOptions()).steps.map {
+        try manager.chain(from: source, to: target, storeAt: location, MigrationOptions()).steps.map {
             "\($0.sourceName)-\($0.destinationName) (\($0.label ?? ""))\($0.stage == nil ? "" : " custom")"
         }
     }

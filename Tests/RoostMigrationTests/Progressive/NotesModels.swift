@@ -1,4 +1,5 @@
 import Roost
+import RoostMigration
 
 /// A model of notes in five versions, for migrations through them.
 enum Notes {
@@ -102,10 +103,10 @@ enum Notes {
 
     /// Makes a store of ``v1()`` with notes `1…count`, each with two of three tags.
     static func store(
-        _ url: StoreURL, count: Int = 5, uuid: StoreUUID = StoreUUID()
+        _ location: StoreLocation, count: Int = 5, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {
-        let store = try StoreRegistry.builtIn.create(
-            url, model: v1(), options: StoreOptions(storeUUID: uuid, userMetadata: ["by": .string("me")]))
+        let store = try StoreRegistry.standard.create(
+            location, model: v1(), options: StoreOptions(storeUUID: uuid, userMetadata: ["by": .string("me")]))
         var changes = ChangeSet(model: store.model)
         for key in 1...3 { try changes.insert(ObjectID("Tag", Int64(key)), values: ["name": .string("tag \(key)")]) }
         for key in 1...count {

@@ -5,20 +5,20 @@ import Testing
 
 @Suite("Migration through versions")
 struct ProgressiveMigrationTests {
-    private let manager = MigrationManager(registry: .builtIn)
+    private let manager = MigrationManager(registry: .standard)
 
     private func error(_ body: () throws -> Void) -> StoreError? {
         do { try body() } catch { return error as? StoreError }
         return nil
     }
 
-    private func url(_ type: String, _ directory: TemporaryDirectory, _ name: String) -> StoreURL {
+    private func location(_ type: String, _ directory: TemporaryDirectory, _ name: String) -> StoreLocation {
         // Stores in memory are called by their names over the whole process.
-        StoreURL(type: type, path: type == "memory" ? "\(directory.path)/\(name)" : directory.file(name))
+        StoreLocation(type: type, path: type == "memory" ? "\(directory.path)/\(name)" : directory.file(name))
     }
 
-    private func ratings(_ url: StoreURL, _ attribute: String = "rating") throws -> [Value] {
-        let store = try StoreRegistry.builtIn.open(url)
+    private func ratings(_ location: StoreLocation, _ attribute: String = "rating") throws -> [Value] {
+        let store = try StoreRegistry.standard.open(location)
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -30,8 +30,10 @@ struct ProgressiveMigrationTests {
         return values
     }
 
-    private func destroy(_ urls: StoreURL...) throws {
-        for url in urls where url.type == "memory" { try StoreRegistry.builtIn.type(named: url.type).destroy(url) }
+    private func destroy(_ urls: StoreLocation...) throws {
+        for location in urls where location.type == "memory" {
+            try StoreRegistry.standard.type(named: location.type).destroy(location)
+        }
     }
 
     @Test(
@@ -40,11 +42,12 @@ struct ProgressiveMigrationTests {
         Sample.writingTypes)
     func wholeWay(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (url(source, directory, "old"), url(destination, directory, "new"))
+        let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
         try Notes.store(old).close()
         let before = source == "memory" ? nil : try Data(contentsOf: URL(fileURLWithPath: old.path))
         let options = MigrationOptions(history: try Notes.history())
-        let report = try manager.migrate(from: .url(old), to: .url(new), model: try Notes.v3(), options: options)
+        let report = try manager.migrate(
+            from: .location(old), to: .location(new), model: try Notes.v3(), options: options)
         #expect(report.steps.count == 2 && report.verified && report.objects == 8 && report.links == 10)
         #expect(report.source == old.description && report.destination == new.description)
         #expect(try ratings(new, "paint") == (1...5).map { .string("c\($0)") })
@@ -57,13 +60,13 @@ struct ProgressiveMigrationTests {
                 == [source, destination].enumerated().filter { $1 != "memory" }.map { ["old", "new"][$0.offset] }
                 .sorted())
         let again = error {
-            _ = try manager.migrate(from: .url(old), to: .url(new), model: try Notes.v3(), options: options)
+            _ = try manager.migrate(from: .location(old), to: .location(new), model: try Notes.v3(), options: options)
         }
         #expect(again?.code == .alreadyExists)
         var overwriting = options
         overwriting.conversion.overwrites = true
         #expect(
-            try manager.migrate(from: .url(old), to: .url(new), model: try Notes.v3(), options: overwriting)
+            try manager.migrate(from: .location(old), to: .location(new), model: try Notes.v3(), options: overwriting)
                 .destinationDigest == report.destinationDigest)
         try destroy(old, new)
     }
@@ -71,9 +74,9 @@ struct ProgressiveMigrationTests {
     @Test("an open store can be the destination", arguments: Sample.writingTypes)
     func openDestination(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (url(type, directory, "old"), url(type, directory, "new"))
+        let (old, new) = (location(type, directory, "old"), location(type, directory, "new"))
         let source = try Notes.store(old)
-        let store = try StoreRegistry.builtIn.create(new, model: try Notes.v3())
+        let store = try StoreRegistry.standard.create(new, model: try Notes.v3())
         let report = try manager.migrate(
             from: .store(source), to: .store(store), model: try Notes.v3(),
             options: MigrationOptions(history: try Notes.history()))
@@ -143,17 +146,18 @@ struct ProgressiveMigrationTests {
     @Test("stages run their code on stores that nobody else sees", arguments: Sample.writingTypes, Sample.writingTypes)
     func staged(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (url(source, directory, "old"), url(destination, directory, "new"))
+        let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
         try Notes.store(old).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
         let report = try manager.migrate(
-            from: .url(old), to: .url(new), model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
+            from: .location(old), to: .location(new), model: model,
+            options: MigrationOptions(stages: stages, allowsLoss: true))
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
         // Each step begins at what the one before, its code included, has left; the first one at the source, before any code.
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
-        let store = try StoreRegistry.builtIn.open(old)
+        let store = try StoreRegistry.standard.open(old)
         #expect(try report.sourceDigest == Scenario.digest(store).description)
         try store.close()
         #expect(try ratings(new) == (1...4).map { .string(String(repeating: "*", count: $0)) })
@@ -164,7 +168,7 @@ struct ProgressiveMigrationTests {
 
     @Test("what a first stage's code gets a copy of is reported as it was read, and keeps what the code makes of it")
     func stagedCopy() throws {
-        let source = try Notes.store(StoreURL(type: "memory", path: ""))
+        let source = try Notes.store(StoreLocation(type: "memory", path: ""))
         var changes = ChangeSet(model: source.model)
         changes.userMetadata = ["dropped": .string("b")]
         _ = try source.commit(changes)
@@ -180,13 +184,13 @@ struct ProgressiveMigrationTests {
         ])
         let faulty = FaultyStore(source, Faults(damaged: [ObjectID("Note", 2)]))
         let directory = try TemporaryDirectory()
-        let new = StoreURL(type: "json", path: directory.file("new"))
+        let new = StoreLocation(type: "json", path: directory.file("new"))
         let report = try manager.migrate(
-            from: .store(faulty), to: .url(new), model: Notes.v2(),
+            from: .store(faulty), to: .location(new), model: Notes.v2(),
             options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), stages: stages))
         #expect(report.skipped == ["Note/p2"])
         #expect(report.warnings.contains { $0.contains("references by") }, "\(report.warnings)")
-        let store = try StoreRegistry.builtIn.open(new)
+        let store = try StoreRegistry.standard.open(new)
         #expect(try store.metadata().userMetadata == ["by": .string("me")])
         try store.close()
     }
@@ -194,16 +198,18 @@ struct ProgressiveMigrationTests {
     @Test("a way without the space for its stores ends before anything is made", arguments: Sample.fileTypes)
     func requiresSpace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory, "notes")
-        try Notes.store(url).close()
+        let location = location(type, directory, "notes")
+        try Notes.store(location).close()
         var options = MigrationOptions(history: try Notes.history())
         options.conversion.reservedBytes = .max
-        let new = StoreURL(type: type, path: directory.file("new"))
+        let new = StoreLocation(type: type, path: directory.file("new"))
         let refused = error {
-            _ = try manager.migrate(from: .url(url), to: .url(new), model: try Notes.v3(), options: options)
+            _ = try manager.migrate(
+                from: .location(location), to: .location(new), model: try Notes.v3(), options: options)
         }
         #expect(refused?.code == .noSpace)
-        let plan = try manager.planMigration(from: .url(url), to: .url(new), model: Notes.v3(), options: options)
+        let plan = try manager.planMigration(
+            from: .location(location), to: .location(new), model: Notes.v3(), options: options)
         #expect(plan.refusals.contains { $0.contains("not enough space") }, "\(plan.refusals)")
         #expect(try directory.names() == ["notes"])
     }
@@ -211,37 +217,37 @@ struct ProgressiveMigrationTests {
     @Test("stages bring a store forward in its place", arguments: Sample.fileTypes)
     func stagedInPlace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory, "notes")
-        try Notes.store(url).close()
+        let location = location(type, directory, "notes")
+        try Notes.store(location).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
         let report = try manager.migrateInPlace(
-            url, model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
+            location, model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
         #expect(report.steps.count == 2)
-        #expect(try ratings(url) == (1...4).map { .string(String(repeating: "*", count: $0)) })
+        #expect(try ratings(location) == (1...4).map { .string(String(repeating: "*", count: $0)) })
         #expect(try directory.names() == ["notes"])
     }
 
     @Test("an error in a stage's code ends the migration without a trace", arguments: Sample.fileTypes, [false, true])
     func failingStage(type: String, inPlace: Bool) throws {
         let directory = try TemporaryDirectory()
-        let url = url(type, directory, "notes")
-        try Notes.store(url).close()
-        let before = try Data(contentsOf: URL(fileURLWithPath: url.path))
+        let location = location(type, directory, "notes")
+        try Notes.store(location).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log, failing: true)
         let options = MigrationOptions(stages: stages, allowsLoss: true)
         let refused = error {
             if inPlace {
-                _ = try manager.migrateInPlace(url, model: model, options: options)
+                _ = try manager.migrateInPlace(location, model: model, options: options)
             } else {
-                let new = StoreURL(type: type, path: directory.file("new"))
-                _ = try manager.migrate(from: .url(url), to: .url(new), model: model, options: options)
+                let new = StoreLocation(type: type, path: directory.file("new"))
+                _ = try manager.migrate(from: .location(location), to: .location(new), model: model, options: options)
             }
         }
         #expect(refused?.code == .migrationFailed && refused?.message.contains("'stars'") == true)
         #expect(refused?.underlying != nil)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: url.path)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         #expect(try directory.names() == ["notes"])
     }
 }

@@ -42,32 +42,34 @@ struct FaultyStoreType: PersistentStoreType {
 
     var name: String { "faulty" }
     var capabilities: StoreCapabilities { base.capabilities }
-    private func url(_ url: StoreURL) -> StoreURL { StoreURL(type: base.name, path: url.path) }
-    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
-    func metadata(at url: StoreURL, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        try base.metadata(at: self.url(url), options: options)
+    private func location(_ location: StoreLocation) -> StoreLocation {
+        StoreLocation(type: base.name, path: location.path)
     }
-    func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        try base.metadata(at: self.location(location), options: options)
+    }
+    func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try faults.onOpen?()
         if let code = faults.failsAtOpening { throw StoreError(code, "injected: open") }
-        return FaultyStore(try base.open(self.url(url), options: options), faults)
+        return FaultyStore(try base.open(self.location(location), options: options), faults)
     }
     func create(
-        _ url: StoreURL, model: ManagedObjectModel, options: StoreOptions
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try faults.onCreate?()
-        return FaultyStore(try base.create(self.url(url), model: model, options: options), faults)
+        return FaultyStore(try base.create(self.location(location), model: model, options: options), faults)
     }
-    func destroy(_ url: StoreURL) throws(StoreError) { try base.destroy(self.url(url)) }
-    func replace(_ destination: StoreURL, with source: StoreURL, overwriting: Bool) throws(StoreError) {
+    func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(self.location(location)) }
+    func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
         faults.onReplace?()
         if faults.failsAtReplace { throw StoreError(.ioFailure, "injected: replace") }
-        try base.replace(url(destination), with: url(source), overwriting: overwriting)
+        try base.replace(location(destination), with: location(source), overwriting: overwriting)
     }
 }
 
 /// A store that is another one, with faults.
-final class FaultyStore: PersistentStore {
+final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     private let base: any PersistentStore
     private let faults: Faults
     private let readCount = Mutex(0)
@@ -78,7 +80,7 @@ final class FaultyStore: PersistentStore {
     }
 
     var type: any PersistentStoreType { FaultyStoreType(base: base.type, faults: faults) }
-    var url: StoreURL { StoreURL(type: "faulty", path: base.url.path) }
+    var location: StoreLocation { StoreLocation(type: "faulty", path: base.location.path) }
     var model: ManagedObjectModel { base.model }
     var isReadOnly: Bool { base.isReadOnly }
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
@@ -86,11 +88,12 @@ final class FaultyStore: PersistentStore {
         try base.reserveKeys(count, for: entity)
     }
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
-    func requireSoundStructure() throws(StoreError) {
+    func checkStructure() throws(StoreError) {
         if faults.isUnsound { throw StoreError(.corrupted, "injected: structure") }
         try base.requireSoundStructure()
     }
-    func integrityFindings() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
+    func contentNotices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
 
@@ -160,7 +163,7 @@ private final class FaultyLoader: BulkLoader {
     func abandon() { base.abandon() }
 }
 
-private final class FaultySnapshot: StoreSnapshot {
+private final class FaultySnapshot: ExplainingSnapshot {
     private let base: any StoreSnapshot
     private let faults: Faults
     private let store: FaultyStore
@@ -189,8 +192,8 @@ private final class FaultySnapshot: StoreSnapshot {
         FaultyCursor(try base.fetch(request), faults, store)
     }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try base.count(request) }
-    func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
-        try base.explain(request, executing: executing)
+    func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try base.explain(checked: request, executing: executing)
     }
     func close() { base.close() }
 }

@@ -5,8 +5,10 @@ import Testing
 
 /// Objects of every entity of any model, with values in every attribute and objects in every relationship, by seed.
 enum GeneratedContent {
-    static func store(_ url: StoreURL, model: ManagedObjectModel, perEntity: Int = 12) throws -> any PersistentStore {
-        let store = try StoreRegistry.builtIn.create(url, model: model)
+    static func store(_ location: StoreLocation, model: ManagedObjectModel, perEntity: Int = 12) throws
+        -> any PersistentStore
+    {
+        let store = try StoreRegistry.standard.create(location, model: model)
         var generator = SeededGenerator(seed: 5)
         var keys: [Int: [Int64]] = [:]
         var ids: [ObjectID] = []

@@ -127,9 +127,9 @@ enum Sample {
     }
 
     /// The types of store that a test can create.
-    static let writingTypes = StoreRegistry.builtIn.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
+    static let writingTypes = StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
     /// Those whose stores are files.
-    static let fileTypes = StoreRegistry.builtIn.all
+    static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
     /// A filled store of a type, open.
@@ -138,8 +138,8 @@ enum Sample {
     static func store(
         _ type: String, _ path: String, people: Int = 1500, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {
-        let store = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: path), model: try model(),
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: path), model: try model(),
             options: StoreOptions(
                 storeUUID: uuid, userMetadata: ["author": .string("me"), "numbers": .array([.int(1), .double(-0.0)])]))
         try fill(store, people: people)
@@ -148,7 +148,7 @@ enum Sample {
 
     /// A registry in which the type `faulty` is `base` with faults.
     static func registry(_ base: String, _ faults: Faults) throws(StoreError) -> StoreRegistry {
-        let registry = StoreRegistry(StoreRegistry.builtIn.all)
+        let registry = StoreRegistry(StoreRegistry.standard.all)
         registry.register(FaultyStoreType(base: try registry.type(named: base), faults: faults))
         return registry
     }

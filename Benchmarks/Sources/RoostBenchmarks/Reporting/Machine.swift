@@ -11,7 +11,7 @@ struct Machine: Codable {
 
     /// This machine.
     static var current: Machine {
-        let libraries = StoreRegistry.builtIn.all.flatMap(\.libraries).map { "\($0.name) \($0.version)" }
+        let libraries = StoreRegistry.standard.all.flatMap(\.libraries).map { "\($0.name) \($0.version)" }
         return Machine(
             processor: value(of: "model name", in: "/proc/cpuinfo", separator: ":") ?? architecture,
             cores: ProcessInfo.processInfo.activeProcessorCount,

@@ -12,8 +12,8 @@ enum Proof {
             defer { subject.close() }
             return try subject.run(proving: true).checksum
         }
-        let store = try StoreRegistry.builtIn.open(
-            StoreURL(type: type, path: path), options: StoreOptions(isReadOnly: true))
+        let store = try StoreRegistry.standard.open(
+            StoreLocation(type: type, path: path), options: StoreOptions(isReadOnly: true))
         let migration = side == .roost ? operation.migration : nil
         let sum = try checksum(of: store, migration == nil ? operation.source.form : .migrated)
         if let migration { try MigrationProof(migration).check(store) }

@@ -30,20 +30,20 @@ final class ConversionSubject: Subject {
 
     func run(proving: Bool) throws -> Outcome {
         let from: ConversionEndpoint =
-            openSource.map { .store($0) } ?? .url(StoreURL(type: source, path: workload.source))
+            openSource.map { .store($0) } ?? .location(StoreLocation(type: source, path: workload.source))
         let to: ConversionEndpoint
         if workload.destination.isEmpty {
-            let store = try StoreRegistry.builtIn.create(
-                StoreURL(type: destination, path: ""), model: schema.model)
+            let store = try StoreRegistry.standard.create(
+                StoreLocation(type: destination, path: ""), model: schema.model)
             made = store
             to = .store(store)
         } else {
-            to = .url(StoreURL(type: destination, path: workload.destination))
+            to = .location(StoreLocation(type: destination, path: workload.destination))
         }
         var options = ConversionOptions(verifies: verifies)
         // Apple's stores do not always embed a model that can be read; this one has none.
         if source == "coredata" { options.sourceModel = schema.model }
-        let report = try MigrationManager(registry: .builtIn).convert(from: from, to: to, options: options)
+        let report = try MigrationManager(registry: .standard).convert(from: from, to: to, options: options)
         return Outcome(unitCount: report.objects)
     }
 

@@ -21,8 +21,8 @@ final class IndexingSubject: Subject {
     }
 
     func open() throws {
-        let store = try StoreRegistry.builtIn.create(
-            StoreURL(type: type, path: workload.destination), model: schema.model,
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: workload.destination), model: schema.model,
             options: StoreOptions(isUnpublished: true))
         let loader = try store.bulkLoader(BulkLoadOptions())
         self.store = store

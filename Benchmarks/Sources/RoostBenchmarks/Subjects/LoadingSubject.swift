@@ -20,26 +20,26 @@ final class LoadingSubject: Subject {
     /// As a conversion does it: into a store that nobody knows, flushed, and then put under its name.
     func run(proving: Bool) throws -> Outcome {
         guard let library else { throw BenchmarkError("There is nothing to load.") }
-        let storeType = try StoreRegistry.builtIn.type(named: type)
+        let storeType = try StoreRegistry.standard.type(named: type)
         if workload.destination.isEmpty {
             let store = try storeType.create(
-                StoreURL(type: type, path: ""), model: schema.model, options: StoreOptions())
+                StoreLocation(type: type, path: ""), model: schema.model, options: StoreOptions())
             made = store
             return Outcome(unitCount: try loadLibrary(library, into: store, schema).digest.objectCount)
         }
         if workload.batchSize > 0 { return try commit(storeType, library) }
-        let hidden = StoreURL(type: type, path: workload.destination + ".new")
+        let hidden = StoreLocation(type: type, path: workload.destination + ".new")
         let store = try storeType.create(hidden, model: schema.model, options: StoreOptions(isUnpublished: true))
         let tally = try loadLibrary(library, into: store, schema)
         try store.close()
-        try storeType.replace(StoreURL(type: type, path: workload.destination), with: hidden, overwriting: false)
+        try storeType.replace(StoreLocation(type: type, path: workload.destination), with: hidden, overwriting: false)
         return Outcome(unitCount: tally.digest.objectCount)
     }
 
     /// As a program does it that has its store open all the time.
     private func commit(_ storeType: any PersistentStoreType, _ library: TrackLibrary) throws -> Outcome {
         let store = try storeType.create(
-            StoreURL(type: type, path: workload.destination), model: schema.model, options: StoreOptions())
+            StoreLocation(type: type, path: workload.destination), model: schema.model, options: StoreOptions())
         try library.commit(to: store, workload.batchSize, schema)
         let tally = try store.snapshot().recordedTally()
         try store.close()

@@ -2,14 +2,14 @@ internal import Roost
 
 /// Migrates a whole store with tags into a new one, verified.
 final class MigrationSubject: Subject {
-    private let source: StoreURL
-    private let destination: StoreURL
+    private let source: StoreLocation
+    private let destination: StoreLocation
     private let model: ManagedObjectModel
     private let options: MigrationOptions
 
     init(_ source: String, _ destination: String, _ kind: MigrationKind, _ workload: Workload) throws {
-        self.source = StoreURL(type: source, path: workload.source)
-        self.destination = StoreURL(type: destination, path: workload.destination)
+        self.source = StoreLocation(type: source, path: workload.source)
+        self.destination = StoreLocation(type: destination, path: workload.destination)
         model = try TrackSchema(.migrated).model
         options = try kind.options(from: TrackSchema(.tagged).model, to: model)
     }
@@ -19,8 +19,8 @@ final class MigrationSubject: Subject {
 
     /// Counts the objects of the source, whatever becomes of them.
     func run(proving: Bool) throws -> Outcome {
-        let report = try MigrationManager(registry: .builtIn).migrate(
-            from: .url(source), to: .url(destination), model: model, options: options)
+        let report = try MigrationManager(registry: .standard).migrate(
+            from: .location(source), to: .location(destination), model: model, options: options)
         return Outcome(unitCount: report.mappings.reduce(0) { $0 + ($1.read ?? 0) })
     }
 }

@@ -17,8 +17,8 @@ final class OpeningSubject: Subject {
     func close() throws {}
 
     func run(proving: Bool) throws -> Outcome {
-        let store = try StoreRegistry.builtIn.open(
-            StoreURL(type: type, path: workload.source),
+        let store = try StoreRegistry.standard.open(
+            StoreLocation(type: type, path: workload.source),
             options: StoreOptions(isReadOnly: true, model: schema.model))
         self.store = store
         let snapshot = try store.snapshot()

@@ -3,10 +3,10 @@ internal import Roost
 /// Opens the fixture, or makes it where it can only be in memory.
 func openStore(_ type: String, _ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {
     guard workload.source.isEmpty else {
-        return try StoreRegistry.builtIn.open(
-            StoreURL(type: type, path: workload.source), options: StoreOptions(model: schema.model))
+        return try StoreRegistry.standard.open(
+            StoreLocation(type: type, path: workload.source), options: StoreOptions(model: schema.model))
     }
-    let store = try StoreRegistry.builtIn.create(StoreURL(type: type, path: ""), model: schema.model)
+    let store = try StoreRegistry.standard.create(StoreLocation(type: type, path: ""), model: schema.model)
     _ = try loadLibrary(TrackLibrary(trackCount: workload.trackCount), into: store, schema)
     return store
 }

@@ -1,5 +1,6 @@
 public import RoostCore
 import RoostFiles
+internal import RoostQuery
 
 /// CSV files, read as they are: `csv:path`.
 ///
@@ -20,58 +21,61 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     }
 
     /// Opens a file; throws `notAStore` for one without a header, `modelMismatch` for a model that does not fit its columns.
-    public func open(_ url: StoreURL, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
-        var rows = CSVRows(try StoreFile.contents(of: url.path))
+        var rows = CSVRows(try StoreFile.contents(of: location.path))
         guard let columns = rows.next(), !columns.isEmpty,
             let model = try? options.model
                 ?? ManagedObjectModel(entities: [EntityDescription("Row", attributes: columns.map { .string($0) })])
-        else { throw StoreError(.notAStore, "'\(url.path)' does not begin with a row of column names.") }
+        else { throw StoreError(.notAStore, "'\(location.path)' does not begin with a row of column names.") }
         guard model.entities.count == 1, model.relationships.isEmpty, !model.entities[0].isAbstract,
             model.entities[0].attributes.map(\.name).sorted() == columns.sorted(),
             model.entities[0].attributes.allSatisfy({ CSVRows.types.contains($0.type) })
-        else { throw StoreError(.modelMismatch, "The model does not fit the columns of '\(url.path)'; give none.") }
-        return CSVStore(type: self, url: url, model: model, columns: columns)
+        else {
+            throw StoreError(.modelMismatch, "The model does not fit the columns of '\(location.path)'; give none.")
+        }
+        return CSVStore(type: self, location: location, model: model, columns: columns)
     }
 }
 
 /// A CSV file that is open; every snapshot reads it anew.
 final class CSVStore: ReadOnlyPersistentStore {
     let type: any PersistentStoreType
-    let url: StoreURL
+    let location: StoreLocation
     let model: ManagedObjectModel
     let columns: [String]
     private let isClosed = Mutex(false)
 
-    init(type: CSVStoreType, url: StoreURL, model: ManagedObjectModel, columns: [String]) {
-        (self.type, self.url, self.model, self.columns) = (type, url, model, columns)
+    init(type: CSVStoreType, location: StoreLocation, model: ManagedObjectModel, columns: [String]) {
+        (self.type, self.location, self.model, self.columns) = (type, location, model, columns)
     }
 
     func metadata() throws(StoreError) -> StoreMetadata {
         try requireOpen()
         // A CSV file has no identity; its path and columns are the next best.
-        let uuid = StoreUUID(derivedFrom: Array("\(url) \(columns)".utf8))
+        let uuid = StoreUUID(derivedFrom: Array("\(location) \(columns)".utf8))
         return StoreMetadata(type: type.name, formatVersion: 1, storeUUID: uuid, model: model)
     }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         try requireOpen()
-        var rows = CSVRows(try StoreFile.contents(of: url.path))
+        var rows = CSVRows(try StoreFile.contents(of: location.path))
         guard rows.next() == columns else {
-            throw StoreError(.storeReplaced, "'\(url.path)' has other columns than before; close it and open it again.")
+            throw StoreError(
+                .storeReplaced, "'\(location.path)' has other columns than before; close it and open it again.")
         }
         return CSVSnapshot(self, rows)
     }
 
     func byteCount() throws(StoreError) -> Int {
         try requireOpen()
-        return try StoreFile.byteCount(at: url.path)
+        return try StoreFile.byteCount(at: location.path)
     }
 
     func close() throws(StoreError) { isClosed.withLock { $0 = true } }
 
     func requireOpen() throws(StoreError) {
-        if isClosed.withLock({ $0 }) { throw StoreError(.closed, "The store '\(url)' was closed before.") }
+        if isClosed.withLock({ $0 }) { throw StoreError(.closed, "The store '\(location)' was closed before.") }
     }
 }
 
@@ -95,37 +99,31 @@ final class CSVSnapshot: ScanningSnapshot {
 
     func requireOpen() throws(StoreError) {
         try store.requireOpen()
-        if isClosed { throw StoreError(.closed, "The snapshot of '\(store.url)' was closed before.") }
+        if isClosed { throw StoreError(.closed, "The snapshot of '\(store.location)' was closed before.") }
     }
 }
 
 /// Makes records of rows, a batch at a time.
-final class CSVCursor: RecordCursor {
+final class CSVCursor: FillingRecordCursor {
     private let snapshot: CSVSnapshot
     private var rows: CSVRows
     private var key: Int64 = 0
     private let firstKey: Int64
-    private var pendingError: StoreError?
 
     init(_ snapshot: CSVSnapshot, _ rows: CSVRows, after key: Int64) {
         (self.snapshot, self.rows, firstKey) = (snapshot, rows, key)
+        super.init(model: snapshot.model)
     }
 
-    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
-        batch.removeAll()
-        try snapshot.requireOpen()
-        if let error = pendingError.take() { throw error }
-        while !batch.isFull, let row = rows.next() {
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        while !batch.isFull {
+            guard let row = rows.next() else { return false }
             key += 1
-            guard key > firstKey else { continue }
-            do throws(StoreError) { try append(row, to: &batch) } catch {
-                // The records before a damaged one are given out first.
-                guard !batch.isEmpty else { throw error }
-                pendingError = error
-                break
-            }
+            if key > firstKey { try append(row, to: &batch) }
         }
-        return !batch.isEmpty
+        return true
     }
 
     private func append(_ row: [String], to batch: inout RecordBatch) throws(StoreError) {
@@ -139,7 +137,8 @@ final class CSVCursor: RecordCursor {
             (try? batch.append(id, values: values)) != nil
         else {
             throw StoreError(
-                .corrupted, "Row \(key) of '\(snapshot.store.url.path)' does not fit its columns.", damagedObject: id)
+                .corrupted, "Row \(key) of '\(snapshot.store.location.path)' does not fit its columns.",
+                damagedObject: id)
         }
     }
 }

@@ -1,6 +1,8 @@
 import CSV
 import Foundation
+import Roost
 import RoostCore
+import RoostStores
 import Testing
 
 /// What a CSV file reads as.
@@ -16,7 +18,7 @@ struct CSVReadingTests {
     private func open(_ text: String, model: ManagedObjectModel? = nil) throws -> any PersistentStore {
         let file = folder.appendingPathComponent("file.csv")
         try Data(text.utf8).write(to: file)
-        return try CSVStoreType().open(StoreURL(type: "csv", path: file.path), options: StoreOptions(model: model))
+        return try CSVStoreType().open(StoreLocation(type: "csv", path: file.path), options: StoreOptions(model: model))
     }
 
     private func rows(_ cursor: any RecordCursor, _ model: ManagedObjectModel) throws -> [[String: Value]] {
@@ -102,7 +104,7 @@ struct CSVReadingTests {
         #expect(error { _ = try open("a,\n1,2") }?.code == .notAStore)
         #expect(error { _ = try open("a,a\n1,2") }?.code == .notAStore)
         #expect(error { _ = try open("name\nAda", model: try cities()) }?.code == .modelMismatch)
-        let missing = StoreURL(type: "csv", path: folder.path + "/missing.csv")
+        let missing = StoreLocation(type: "csv", path: folder.path + "/missing.csv")
         #expect(error { _ = try CSVStoreType().open(missing, options: StoreOptions()) }?.code == .notFound)
     }
 
@@ -131,10 +133,10 @@ struct CSVReadingTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\n")
         let before = try store.snapshot()
-        try Data("name\nAda\nBob\n".utf8).write(to: URL(fileURLWithPath: store.url.path))
+        try Data("name\nAda\nBob\n".utf8).write(to: URL(fileURLWithPath: store.location.path))
         #expect(try before.count(FetchRequest("Row")) == 1)
         #expect(try store.snapshot().count(FetchRequest("Row")) == 2)
-        try Data("first,last\nAda,L\n".utf8).write(to: URL(fileURLWithPath: store.url.path))
+        try Data("first,last\nAda,L\n".utf8).write(to: URL(fileURLWithPath: store.location.path))
         #expect(error { _ = try store.snapshot() }?.code == .storeReplaced)
     }
 }

@@ -24,5 +24,6 @@ func csvSample(in directory: String) throws -> StoreSample {
     try content.commit(changes)
     try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/sample.csv"))
     return StoreSample(
-        StoreURL(type: "csv", path: directory + "/sample.csv"), options: StoreOptions(model: model), holding: content)
+        StoreLocation(type: "csv", path: directory + "/sample.csv"), options: StoreOptions(model: model),
+        holding: content)
 }

@@ -1,0 +1,501 @@
+internal import RoostCore
+internal import RoostMigration
+internal import RoostQuery
+internal import RoostSystem
+
+/// Takes the objects of a mapping model file over into a mapping model.
+struct MappingImport {
+    let file: String
+    /// All objects of the file by their identifiers.
+    let objects: [String: XMLStoreObject]
+    var warnings: [ModelImportWarning] = []
+    /// For all archives of the file.
+    private let budget = DecodingBudget()
+    private var source: ModelOutline?
+    private var destination: ModelOutline?
+    private var sourceModel: ManagedObjectModel?
+    private var destinationModel: ManagedObjectModel?
+    /// The entity mappings that count, in order, each with its final name.
+    private var mappings: [(object: XMLStoreObject, name: String)] = []
+    /// By entity mapping and property: the object of a property mapping whose expression is not in
+    /// the file.
+    private var made: [String: [String: XMLStoreObject]] = [:]
+
+    init(file: String, objects: [String: XMLStoreObject]) {
+        self.file = file
+        self.objects = objects
+    }
+
+    /// Reads the whole file.
+    ///
+    /// - Throws: `invalidMappingModel`, `invalidModel`, `corrupted`, `limitExceeded`.
+    mutating func read(
+        source: ManagedObjectModel?, destination: ManagedObjectModel?
+    ) throws(StoreError) -> CoreDataMappingModel {
+        let root = try rootObject()
+        (sourceModel, destinationModel) = (source, destination)
+        self.source = source.map { ModelOutline($0) } ?? outline(root, "sourcemodeldata", "source model")
+        self.destination =
+            destination.map { ModelOutline($0) } ?? outline(root, "destinationmodeldata", "destination model")
+        try collectMappings(of: root)
+        var entityMappings: [EntityMapping] = []
+        for (object, name) in mappings { entityMappings.append(try entityMapping(object, named: name)) }
+        warnOfOrphans()
+        let mapping = leavingMisfitsOut(of: settlingCopies(in: MappingModel(entityMappings)))
+        return CoreDataMappingModel(
+            mapping: mapping, sourceModelPath: root["sourcemodelpath"],
+            destinationModelPath: root["destinationmodelpath"], warnings: warnings)
+    }
+
+    /// The one mapping model of the file.
+    private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
+        let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
+        guard let root = roots.first(where: { !references(of: $0, "entitymappings").isEmpty }) ?? roots.first else {
+            throw StoreError(.invalidMappingModel, "\(file): there is no mapping model in the file.")
+        }
+        for other in roots where other.identifier != root.identifier {
+            warn(
+                other, "mapping model", "the file has several mapping models; only the one in line \(root.line) is read"
+            )
+        }
+        return root
+    }
+
+    /// What the copy of a model in the file says; nil when it cannot be read, which matters only where no model was given.
+    private mutating func outline(_ root: XMLStoreObject, _ attribute: String, _ noun: String) -> ModelOutline? {
+        let place = "the copy of the \(noun) in '\(file)'"
+        do throws(StoreError) {
+            if let text = root[attribute], let bytes = Base64.data(text, ignoringSpaces: true).map({ [UInt8]($0) }) {
+                let outline = try ModelOutline(archive: bytes, file: place, budget: DecodingBudget())
+                if !outline.entities.isEmpty { return outline }
+            }
+        } catch {
+            warn(root, noun, error.message)
+        }
+        warn(
+            root, noun,
+            "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models"
+        )
+        return nil
+    }
+
+    /// Brings the linked entity mappings into their order, and gives each its name.
+    private mutating func collectMappings(of root: XMLStoreObject) throws(StoreError) {
+        var linked: [(object: XMLStoreObject, number: Int)] = []
+        for identifier in references(of: root, "entitymappings") {
+            let object = try object(identifier, "XDDEVENTITYMAPPING", of: root)
+            linked.append((object, object["mappingnumber"].flatMap { Int($0.trimmingSpaces) } ?? 0))
+        }
+        // Mappings of one number stay in the order of the links.
+        let ordered = linked.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }
+        var names: Set<String> = []
+        /// By a name that several have: the number behind it that was given last.
+        var lastNumbers: [String: Int] = [:]
+        for (_, (object, _)) in ordered {
+            let ends = [object["sourcename"], object["destinationname"]].compactMap(\.self)
+            guard let end = ends.last else {
+                warn(object, "entity mapping", "it names no entity; it is left out")
+                continue
+            }
+            var name = object["name"] ?? (ends.count == 2 ? "\(ends[0])To\(end)" : end)
+            if names.contains(name) {
+                let taken = name
+                var number = lastNumbers[taken] ?? 1
+                while names.contains(name) {
+                    number += 1
+                    name = "\(taken)\(number)"
+                }
+                lastNumbers[taken] = number
+                warn(
+                    object, "entity mapping '\(taken)'",
+                    "there are several of this name; this one is called '\(name)', and '\(taken)' means the first")
+            }
+            names.insert(name)
+            mappings.append((object, name))
+        }
+        guard !mappings.isEmpty else {
+            throw StoreError(.invalidMappingModel, "\(file):\(root.line): the mapping model has no entity mapping.")
+        }
+    }
+
+    // MARK: Entity mappings
+
+    private mutating func entityMapping(
+        _ object: XMLStoreObject, named name: String
+    ) throws(StoreError) -> EntityMapping {
+        let place = "entity mapping '\(name)'"
+        check(
+            object, place,
+            known: [
+                "name", "mappingtypename", "mappingnumber", "sourcename", "destinationname", "autogenerateexpression",
+                "sourcefilterpredicatestring", "sourceexpressiondata", "migrationpolicyclassname", "userinfodata",
+            ])
+        let (source, destination) = (object["sourcename"], object["destinationname"])
+        var mapping = EntityMapping(
+            name, .transform, from: source.map { EntityName($0) }, to: destination.map { EntityName($0) },
+            policy: object["migrationpolicyclassname"], userInfo: try userInfo(object, place))
+        mapping.sourceVersionHash = mapping.sourceEntity.flatMap { sourceModel?.entity($0)?.versionHash }
+        mapping.destinationVersionHash = mapping.destinationEntity.flatMap { destinationModel?.entity($0)?.versionHash }
+        if source != nil { mapping.sourcePredicate = try predicate(object, place) }
+        for property in try properties(object, "attributemappings", "XDDEVATTRIBUTEMAPPING") {
+            let place = "\(place), attribute '\(property.name)'"
+            mapping.attributeMappings.append(
+                PropertyMapping(
+                    property.name, try attributeExpression(property.object, property.name, of: object, place),
+                    userInfo: try userInfo(property.object, place)))
+            note(property.object, property.name, of: name)
+        }
+        for property in try properties(object, "relationshipmappings", "XDDEVRELATIONSHIPMAPPING") {
+            let place = "\(place), relationship '\(property.name)'"
+            mapping.relationshipMappings.append(
+                PropertyMapping(
+                    property.name, try relationshipExpression(property.object, property.name, of: object, place),
+                    userInfo: try userInfo(property.object, place)))
+            note(property.object, property.name, of: name)
+        }
+        mapping.type = type(of: mapping)
+        return mapping
+    }
+
+    /// The model with the property mappings of copies left out; what says more of a relationship than a copy does becomes a transformation.
+    private func settlingCopies(in model: MappingModel) -> MappingModel {
+        guard let sourceModel, let destinationModel else { return model }
+        var settled = model
+        for (index, mapping) in model.entityMappings.enumerated() where mapping.type == .copy {
+            let copies = mapping.relationshipMappings.allSatisfy {
+                model.isCopy($0, of: mapping, from: sourceModel, to: destinationModel)
+                    || namesOtherObjects($0, of: mapping, in: model, destinationModel)
+            }
+            guard copies else {
+                settled.entityMappings[index].type = .transform
+                continue
+            }
+            settled.entityMappings[index].attributeMappings = []
+            settled.entityMappings[index].relationshipMappings = []
+        }
+        return settled
+    }
+
+    /// Notes a property mapping whose expression, if it has one, is made here: the file has neither
+    /// an expression nor a key path for it.
+    private mutating func note(_ object: XMLStoreObject, _ property: String, of mapping: String) {
+        guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
+        else { return }
+        made[mapping, default: [:]][property] = object
+    }
+
+    /// The model without the expressions that were made here and do not fit both models, each with
+    /// a warning.
+    ///
+    /// Core Data finds out when such an expression is evaluated, which a policy may keep from
+    /// happening. What the file says stays.
+    private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
+        guard let sourceModel, let destinationModel else { return model }
+        var fitting = model
+        for problem in model.problems(from: sourceModel, to: destinationModel) {
+            guard let name = problem.mapping, let property = problem.property, let object = made[name]?[property],
+                let index = fitting.entityMappings.firstIndex(where: { $0.name == name }),
+                let entity = fitting.entityMappings[index].destinationEntity.flatMap(destinationModel.entity)
+            else { continue }
+            let isAttribute = entity.attribute(property) != nil
+            let properties: WritableKeyPath<EntityMapping, [PropertyMapping]> =
+                isAttribute ? \.attributeMappings : \.relationshipMappings
+            guard isAttribute || entity.relationship(property) != nil,
+                let position = fitting.entityMappings[index][keyPath: properties].firstIndex(where: {
+                    $0.name == property && $0.valueExpression != nil
+                })
+            else { continue }
+            fitting.entityMappings[index][keyPath: properties][position].valueExpression = nil
+            let reason = problem.message.hasSuffix(".") ? String(problem.message.dropLast()) : problem.message
+            warn(
+                object, "entity mapping '\(name)', '\(property)'",
+                "the file has no expression for it, and the expression that Xcode would make does not fit (\(reason)); it is left out, and objects get the default of the property"
+            )
+        }
+        return fitting
+    }
+
+    /// Whether a relationship mapping of what would be a copy names an entity mapping that never makes what the relationship leads to.
+    ///
+    /// Files have such names, left from an earlier state of the mapping model: the relationship is meant as it is.
+    private func namesOtherObjects(
+        _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
+        _ destinationModel: ManagedObjectModel
+    ) -> Bool {
+        guard
+            case .registered(MappingFunction.destinationInstances.rawValue, let arguments)? = property.valueExpression,
+            arguments.count == 3, arguments[2] == .source(property.name),
+            case .constant(.string(let name)) = arguments[1],
+            let made = model.entityMappings.first(where: { $0.name == name })?.destinationEntity
+                .flatMap(destinationModel.entity),
+            let relationship = mapping.destinationEntity.flatMap(destinationModel.entity)?.relationship(property.name)
+        else { return false }
+        return !destinationModel.entities[relationship.destination].includes(made.number)
+    }
+
+    /// The type, which Xcode derives when it compiles the file.
+    private func type(of mapping: EntityMapping) -> EntityMapping.MappingType {
+        guard let source = mapping.sourceEntity else { return .add }
+        guard let destination = mapping.destinationEntity else { return .remove }
+        if mapping.policyName != nil { return .custom }
+        guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
+            let entity = destinationModel?.entity(destination), source == destination
+        else { return .transform }
+        // A mapping between equal entities may still change values, and what a copy says of properties has no place to be kept.
+        let properties = mapping.attributeMappings + mapping.relationshipMappings
+        guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
+        let attributes = Dictionary(
+            mapping.attributeMappings.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { $1 })
+        let copiesAttributes = entity.attributes.allSatisfy {
+            $0.isTransient || attributes[$0.name] == .source($0.name)
+        }
+        // What they say of their relationships is looked at once all entity mappings are known.
+        let named = Set(mapping.relationshipMappings.map(\.name))
+        let namesRelationships = entity.relationships.allSatisfy { named.contains($0.declaration.name) }
+        return copiesAttributes && namesRelationships ? .copy : .transform
+    }
+
+    /// Which objects of the source entity a mapping takes: the text beside it, or the fetch that was written in its place.
+    private func predicate(
+        _ object: XMLStoreObject, _ place: String
+    ) throws(StoreError) -> FetchRequest.Predicate? {
+        var text = object["sourcefilterpredicatestring"]
+        if let data = object["sourceexpressiondata"], object.flag("autogenerateexpression") != true {
+            text = try writtenFetch(data, of: object, place)
+        }
+        guard let text, text.trimmingSpaces.uppercased() != "TRUEPREDICATE" else { return nil }
+        do throws(StoreError) {
+            guard let sourceModel, let entity = object["sourcename"] else {
+                return try FetchRequest.Predicate(format: text)
+            }
+            return try FetchRequest.Predicate(text, for: EntityName(entity), model: sourceModel)
+        } catch {
+            let message = failure(object, place, "its source filter cannot be read: \(error.message)").message
+            throw error.withMessage(message, code: .invalidMappingModel)
+        }
+    }
+
+    /// The predicate of a written source expression: `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:",
+    /// "Note", "…"), …)` for the mapping's own entity; there is no other kind of fetch here.
+    private func writtenFetch(
+        _ data: String, of object: XMLStoreObject, _ place: String
+    ) throws(StoreError) -> String {
+        let what =
+            "its source expression is not a fetch of its own entity with a predicate; write the condition as its filter"
+        guard let fetch = try archive(data, of: object, place, "its source expression")?.rootObject() else {
+            throw failure(object, place, what)
+        }
+        // The field's name differs between versions of Foundation; there is one function among the fields.
+        for name in fetch.fields.keys.sorted() where name != "$class" {
+            guard let function = try fetch.object(name),
+                try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"
+            else { continue }
+            var constants: [String] = []
+            for argument in try function.list("NSArguments") {
+                if let text = try argument.object?.string("NSConstantValue") { constants.append(text) }
+            }
+            guard constants.count == 2, constants[0] == object["sourcename"] else { break }
+            return constants[1]
+        }
+        throw failure(object, place, what)
+    }
+
+    // MARK: Property mappings
+
+    /// The objects of a mapping's property mappings, in the order of the links, with the names of their properties.
+    private mutating func properties(
+        _ mapping: XMLStoreObject, _ relationship: String, _ type: String
+    ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
+        var properties: [(object: XMLStoreObject, name: String)] = []
+        for identifier in references(of: mapping, relationship) {
+            let object = try object(identifier, type, of: mapping)
+            guard let name = object["name"] else {
+                warn(object, "property mapping", "it names no property; it is left out")
+                continue
+            }
+            guard !properties.contains(where: { $0.name == name }) else {
+                warn(object, "property mapping '\(name)'", "the entity mapping has another one for it, which counts")
+                continue
+            }
+            check(
+                object, "property mapping '\(name)'",
+                known: [
+                    "name", "autogenerateexpression", "valueexpressiondata", "sourcekeypath", "sourcemappingname",
+                    "userinfodata",
+                ])
+            properties.append((object, name))
+        }
+        return properties
+    }
+
+    private func attributeExpression(
+        _ object: XMLStoreObject, _ name: String, of mapping: XMLStoreObject, _ place: String
+    ) throws(StoreError) -> FetchRequest.Expression? {
+        if let written = try writtenExpression(object, place) { return written }
+        guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
+        if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
+        guard object.flag("autogenerateexpression") != false else { return nil }
+        // Where nothing is known of the source, a name too many is found when the mapping is checked; one too few would lose values.
+        return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
+    }
+
+    private mutating func relationshipExpression(
+        _ object: XMLStoreObject, _ name: String, of mapping: XMLStoreObject, _ place: String
+    ) throws(StoreError) -> FetchRequest.Expression? {
+        if let written = try writtenExpression(object, place) { return written }
+        guard let entity = mapping["sourcename"] else { return nil }
+        // Who cleared the key path wants no expression.
+        guard !object.blankAttributes.contains("sourcekeypath") else {
+            if object["sourcemappingname"] != nil {
+                warn(object, place, "it names an entity mapping, and its key path is empty; it stays empty")
+            }
+            return nil
+        }
+        let path = object["sourcekeypath"]
+        guard path != nil || object["sourcemappingname"] != nil || object.flag("autogenerateexpression") != false else {
+            return nil
+        }
+        guard path != nil || source?.hasRelationship(name, of: entity) ?? true else {
+            if object["sourcemappingname"] != nil {
+                warn(
+                    object, place,
+                    "it names an entity mapping, but no key path, and the source has no such relationship; it stays empty"
+                )
+            }
+            return nil
+        }
+        let instances = path.map { MappingPath.expression($0) } ?? .source(name)
+        if let made = object["sourcemappingname"] {
+            guard mappings.contains(where: { $0.name == made }) else {
+                let hint = nearestName(to: made, among: mappings.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
+                throw failure(object, place, "there is no entity mapping '\(made)'\(hint)")
+            }
+            return .destinationInstances(ofEntityMapping: made, from: instances)
+        }
+        let end =
+            mapping["destinationname"].flatMap { destination?.destination(of: name, of: $0) }
+            ?? source?.destination(of: path ?? name, of: entity)
+        guard let end else {
+            guard path == nil else {
+                throw failure(object, place, "it is not known which entity it leads to; give the models")
+            }
+            return .relatedInstances(ofSourceRelationship: name)
+        }
+        let exact = mappings.filter { $0.object["destinationname"] == end }
+        let inherited = mappings.filter { other in
+            other.object["destinationname"].map { destination?.isSubentity($0, of: end) == true } ?? false
+        }
+        if path == nil, !inherited.isEmpty {
+            warn(
+                object, place,
+                "'\(end)' has subentities with mappings of their own; the relationship gets what any of the mappings made"
+            )
+            return .relatedInstances(ofSourceRelationship: name)
+        }
+        guard let first = exact.first else {
+            warn(object, place, "no entity mapping makes objects of '\(end)'; it stays empty")
+            return nil
+        }
+        return .destinationInstances(ofEntityMapping: first.name, from: instances)
+    }
+
+    /// The expression that is written in the file; it counts whatever else is there.
+    private func writtenExpression(
+        _ object: XMLStoreObject, _ place: String
+    ) throws(StoreError) -> FetchRequest.Expression? {
+        guard let data = object["valueexpressiondata"],
+            let archive = try archive(data, of: object, place, "its value expression")
+        else { return nil }
+        do throws(StoreError) {
+            return try ArchivedExpression.expression(in: archive)
+        } catch {
+            throw error.withMessage(
+                failure(object, place, "its value expression cannot be read: \(error.message)").message)
+        }
+    }
+
+    // MARK: Archives and links
+
+    private func archive(
+        _ text: String, of object: XMLStoreObject, _ place: String, _ what: String
+    ) throws(StoreError) -> KeyedArchive? {
+        guard let bytes = Base64.data(text, ignoringSpaces: true).map({ [UInt8]($0) }) else {
+            throw failure(object, place, "\(what) is no base64 text")
+        }
+        if bytes.isEmpty { return nil }
+        do throws(StoreError) {
+            return try KeyedArchive(bytes, file: what, budget: budget)
+        } catch {
+            throw error.withMessage(failure(object, place, error.message).message)
+        }
+    }
+
+    private mutating func userInfo(
+        _ object: XMLStoreObject, _ place: String
+    ) throws(StoreError) -> [String: String] {
+        guard let data = object["userinfodata"], let archive = try archive(data, of: object, place, "its user info")
+        else { return [:] }
+        let pairs: [(key: String, value: KeyedArchive.Node)]
+        do throws(StoreError) {
+            pairs = try archive.rootObject().pairs()
+        } catch {
+            throw error.withMessage(failure(object, place, error.message).message)
+        }
+        var entries: [String: String] = [:]
+        for (key, value) in pairs {
+            switch value {
+            case .string(let text): entries[key] = text
+            case .integer(let number): entries[key] = String(number)
+            case .real(let number): entries[key] = String(number)
+            case .boolean(let flag): entries[key] = flag ? "1" : "0"
+            default: warn(object, place, "user info '\(key)' is neither text nor a number; it is left out")
+            }
+        }
+        return entries
+    }
+
+    private func references(of object: XMLStoreObject, _ name: String) -> [String] { object.references[name] ?? [] }
+
+    /// What a link leads to.
+    private func object(
+        _ identifier: String, _ type: String, of owner: XMLStoreObject
+    ) throws(StoreError) -> XMLStoreObject {
+        guard let object = objects[identifier], object.type == type else {
+            throw StoreError(
+                .invalidMappingModel,
+                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which is not there or no \(type)."
+            )
+        }
+        return object
+    }
+
+    // MARK: Telling
+
+    /// Xcode leaves objects behind that it unlinked; people who look into the file should know that they do not count.
+    private mutating func warnOfOrphans() {
+        let counted = Set(mappings.map(\.object.identifier))
+        let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }
+        for orphan in orphans.sorted(by: { $0.line < $1.line }) {
+            let names = [orphan["sourcename"], orphan["destinationname"]].compactMap(\.self).joined(separator: " to ")
+            warn(orphan, "entity mapping of \(names)", "the mapping model does not link to it; it is left out")
+        }
+    }
+
+    /// Warns of every attribute that is not known.
+    private mutating func check(_ object: XMLStoreObject, _ place: String, known: Set<String>) {
+        for name in object.attributes.keys.sorted() where !known.contains(name) {
+            warn(object, place, "attribute '\(name)' is unknown; it is left out")
+        }
+    }
+
+    private mutating func warn(_ object: XMLStoreObject, _ element: String, _ message: String) {
+        warnings.append(ModelImportWarning(file: file, line: object.line, element: element, message: message))
+    }
+
+    private func failure(
+        _ object: XMLStoreObject, _ place: String, _ what: String
+    ) -> StoreError {
+        let end = what.hasSuffix(".") || what.hasSuffix("?") ? "" : "."
+        return StoreError(.invalidMappingModel, "\(file):\(object.line): \(place): \(what)\(end)")
+    }
+}

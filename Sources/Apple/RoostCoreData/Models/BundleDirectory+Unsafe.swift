@@ -1,0 +1,151 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// An open directory out of which files are read without ever leaving it.
+///
+/// Every step below it is one plain name, opened relative to the directory and never through a symbolic link.
+final class BundleDirectory {
+    /// The path, for messages.
+    let path: String
+    private let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// Opens the directory at `path`, through symbolic links if need be; nil when something else stands there.
+    ///
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`.
+    static func open(at path: String) throws(StoreError) -> BundleDirectory? {
+        guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
+        let descriptor = openFile(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOTDIR { return nil }
+            throw failure(errno, path)
+        }
+        return BundleDirectory(path: path, descriptor: descriptor)
+    }
+
+    /// Opens a directory inside this one; nil when nothing of that name is there.
+    func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
+        try requirePlain(name)
+        let descriptor = Self.openFile(self.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw refusal(errno, name)
+        }
+        return BundleDirectory(path: "\(path)/\(name)", descriptor: descriptor)
+    }
+
+    /// Reads a whole file inside this directory; nil when nothing of that name is there.
+    ///
+    /// - Throws: `limitExceeded` for more than `limit` bytes; `invalidModel` for a symbolic link or anything that is no file.
+    func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
+        try requirePlain(name)
+        let file = Self.openFile(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw refusal(errno, name)
+        }
+        defer { _ = close(file) }
+        return try Self.contents(of: file, path: "\(path)/\(name)", limit: limit)
+    }
+
+    /// Reads a whole file that is not inside a bundle.
+    static func readFile(at path: String, limit: Int) throws(StoreError) -> [UInt8] {
+        guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
+        let file = openFile(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw failure(errno, path) }
+        defer { _ = close(file) }
+        return try contents(of: file, path: path, limit: limit)
+    }
+
+    /// The names of everything in the directory, sorted, without `.` and `..`.
+    func names() throws(StoreError) -> [String] {
+        let copy = Self.openFile(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0 else { throw Self.failure(errno, path) }
+        guard let stream = fdopendir(copy) else {
+            let code = errno
+            _ = close(copy)
+            throw Self.failure(code, path)
+        }
+        defer { _ = closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Self.failure(errno, path) }
+                return names.sorted()
+            }
+            // SAFETY: `d_name` is a NUL-terminated array inside the entry, which stays valid until the next readdir.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+
+    private func requirePlain(_ name: String) throws(StoreError) {
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(0)
+        else {
+            throw StoreError(
+                .invalidModel,
+                "'\(path)' refers to '\(name)', which is not a plain name inside it; nothing outside a bundle is read.")
+        }
+    }
+
+    private func refusal(_ code: Int32, _ name: String) -> StoreError {
+        guard code == ELOOP || code == ENOTDIR else { return Self.failure(code, "\(path)/\(name)") }
+        return StoreError(
+            .invalidModel,
+            "'\(path)/\(name)' is a symbolic link or not of the expected kind; links inside a bundle are not followed.")
+    }
+
+    private static func contents(of file: Int32, path: String, limit: Int) throws(StoreError) -> [UInt8] {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure(errno, path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.invalidModel, "'\(path)' is not a regular file.")
+        }
+        guard status.st_size <= limit else {
+            throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")
+        }
+        // One byte more than the file had, so that one that grows meanwhile is noticed.
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
+        var count = 0
+        while count < bytes.count {
+            let taken = bytes.withUnsafeMutableBytes { buffer in
+                SystemCalls.read(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            }
+            if taken < 0, errno == EINTR { continue }
+            guard taken >= 0 else { throw failure(errno, path) }
+            if taken == 0 { break }
+            count += taken
+        }
+        guard count <= status.st_size else {
+            throw StoreError(.ioFailure, "'\(path)' changed while it was read; try again.")
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
+    private static func openFile(_ directory: Int32, _ name: String, _ flags: Int32) -> Int32 {
+        while true {
+            let descriptor = openat(directory, name, flags)
+            if descriptor >= 0 || errno != EINTR { return descriptor }
+        }
+    }
+
+    private static func failure(_ code: Int32, _ path: String) -> StoreError {
+        let reason = String(cString: strerror(code))
+        switch code {
+        case ENOENT: return StoreError(.notFound, "There is no file or directory '\(path)'.")
+        case EACCES, EPERM: return StoreError(.permissionDenied, "'\(path)' may not be read: \(reason).")
+        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "'\(path)' could not be opened: \(reason).")
+        default: return StoreError(.ioFailure, "'\(path)' could not be read: \(reason).")
+        }
+    }
+}

@@ -1,0 +1,250 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostSystem
+
+extension ModelArchive {
+    /// The fields that every property description has; what is not used is derived from the others.
+    private static let common: Set<String> = [
+        "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsReadOnly", "NSIsIndexed", "NSIsOrdered",
+        "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings",
+        "NSIsIndexedBySpotlight", "NSIndexedBySpotlight", "NSAllowsCloudEncryption", "_P",
+    ]
+
+    /// Whether Spotlight finds objects by a property; newer systems write the key without `Is`.
+    private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
+        if try object.flag("NSIndexedBySpotlight") { return true }
+        return try object.flag("NSIsIndexedBySpotlight")
+    }
+
+    mutating func read(
+        _ object: ArchivedObject, named key: String, into entity: inout EntityDescription
+    ) throws(StoreError) {
+        let name = try self.name(try object.string("NSPropertyName") ?? key, of: "a property of '\(entity.name)'")
+        let className = try object.className
+        switch className {
+        case "NSRelationshipDescription": entity.relationships.append(try relationship(object, name, entity.name))
+        case "NSFetchedPropertyDescription":
+            entity.fetchedProperties.append(try fetchedProperty(object, name, entity.name))
+        case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
+            entity.attributes.append(try attribute(object, name, entity.name, depth: 0))
+        default:
+            warn("property '\(entity.name).\(name)'", "properties of class \(className) are not read; it is left out")
+        }
+    }
+
+    // MARK: Attributes
+
+    private mutating func attribute(
+        _ object: ArchivedObject, _ name: String, _ entity: String, depth: Int
+    ) throws(StoreError) -> AttributeDescription {
+        let place = "attribute '\(entity).\(name)'"
+        let number = try object.integer("NSAttributeType") ?? 0
+        guard let type = Int(exactly: number).flatMap({ AttributeType(rawValue: $0) }) else {
+            throw StoreError(.invalidModel, "In '\(file)', \(place) has type \(number), which is unknown.")
+        }
+        var attribute = AttributeDescription(name, type, isOptional: try object.flag("NSIsOptional"))
+        attribute.isTransient = try object.flag("NSIsTransient")
+        attribute.renamingIdentifier = try renamingIdentifier(object, name)
+        attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
+        attribute.userInfo = try userInfo(object)
+        attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
+        // The class is implied by the type, except where somebody chose one.
+        if type == .transformable || type == .undefined || type == .composite {
+            attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
+                $0.isEmpty ? nil : $0
+            }
+        }
+        let flags = try object.integer("NSFlagsKey") ?? 0
+        // Bits of the archive: 4 external storage, 16 kept in history after deletion.
+        attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
+        attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
+        attribute.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
+        attribute.allowsCloudEncryption = try object.flag("NSAllowsCloudEncryption")
+        if let expression = try object.object("NSDerivationExpression") {
+            attribute.derivationExpression = try PredicateText.expression(expression)
+            if attribute.derivationExpression == nil {
+                warn(place, "its derivation has no text form; it is read as an ordinary attribute")
+            }
+        }
+        let node = try object.node("NSDefaultValue")
+        if let value = try value(node, type) {
+            attribute.defaultValue = value
+        } else if !node.isNull {
+            warn(place, "its default value is of a class that is not read; there is no default")
+        }
+        if type == .composite { try readElements(object, into: &attribute, entity, depth) }
+        try readValidation(object, into: &attribute, place)
+        warnUnknown(
+            object, place,
+            known: Self.common.union([
+                "NSAttributeType", "NSAttributeValueClassName", "NSDefaultValue", "NSValueTransformerName",
+                "NSFlagsKey",
+                "NSDerivationExpression", "NSFilteringPredicate", "NSElements", "NSCompositeElements",
+                "NSCompositeName",
+                "NSAttributeElements",
+            ]))
+        return attribute
+    }
+
+    /// The elements of a composite, in whichever field of the archive they are.
+    private mutating func readElements(
+        _ object: ArchivedObject, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
+    ) throws(StoreError) {
+        guard depth < 8 else {
+            throw StoreError(
+                .invalidModel, "In '\(file)', composite '\(entity).\(attribute.name)' is nested too deeply.")
+        }
+        for field in object.fields.keys.sorted() {
+            for node in try object.list(field) {
+                guard let element = node.object, try element.className.hasSuffix("AttributeDescription"),
+                    let name = try element.string("NSPropertyName")
+                else { continue }
+                let elementName = try self.name(name, of: "an element of '\(entity).\(attribute.name)'")
+                attribute.elements.append(try self.attribute(element, elementName, entity, depth: depth + 1))
+            }
+        }
+    }
+
+    /// The default value; nil when it is absent or of a class that no attribute of this type has.
+    func value(_ node: KeyedArchive.Node, _ type: AttributeType) throws(StoreError) -> Value? {
+        switch (type, node) {
+        case (_, .null): return nil
+        case (.boolean, _): return node.integer.map { .bool($0 != 0) }
+        case (.integer16, _): return node.integer.flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
+        case (.integer32, _): return node.integer.flatMap { Int32(exactly: $0) }.map { .int(Int64($0)) }
+        case (.integer64, _): return node.integer.map { .int($0) }
+        case (.double, .real(let value)): return .double(value)
+        case (.float, .real(let value)): return .double(Double(Float(value)))
+        case (.double, _), (.float, _): return node.integer.map { .double(Double($0)) }
+        case (.decimal, .real(let value)): return DecimalNumber(utf8: String(value).utf8).map { .decimal($0.decimal) }
+        case (.decimal, .object(let object)): return try Self.decimal(object).map { .decimal($0.decimal) }
+        case (.decimal, _):
+            return node.integer.flatMap { DecimalNumber(utf8: String($0).utf8) }.map { .decimal($0.decimal) }
+        case (.string, .string(let text)): return .string(text)
+        case (.date, .date(let seconds)), (.date, .real(let seconds)):
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case (.binaryData, .data(let bytes)): return .data(Data(bytes))
+        case (.uuid, .object(let object)):
+            guard case .data(let bytes) = try object.node("NS.uuidbytes") else { return nil }
+            return StoreUUID(bytes: bytes).map { .uuid($0.uuid) }
+        case (.uri, .object(let object)): return try object.string("NS.relative").map { .uri($0) }
+        default: return nil
+        }
+    }
+
+    /// An archived `NSDecimalNumber`: sixteen-bit groups of the mantissa, least significant first.
+    ///
+    /// Nil for one of 39 digits, which Apple's type can hold.
+    /// - Throws: Code `corrupted` for an exponent that no number has.
+    static func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
+        guard case .data(let bytes) = try object.node("NS.mantissa"), let exponent = try object.integer("NS.exponent"),
+            let length = try object.integer("NS.length"), (0...8).contains(length), bytes.count >= Int(length) * 2
+        else { return nil }
+        let isNegative = try object.flag("NS.negative")
+        // A negative number without mantissa is how Apple writes "not a number".
+        if length == 0 { return isNegative ? .nan : .zero }
+        let isLittleEndian = try object.integer("NS.mantissa.bo") != 2
+        var mantissa: UInt128 = 0
+        for group in stride(from: Int(length) - 1, through: 0, by: -1) {
+            let (first, second) = (UInt128(bytes[group * 2]), UInt128(bytes[group * 2 + 1]))
+            mantissa = mantissa << 16 | (isLittleEndian ? second << 8 | first : first << 8 | second)
+        }
+        guard (-128...127).contains(exponent) else {
+            throw StoreError(
+                .corrupted,
+                "\(object.archive.file) is damaged: it holds a decimal number whose exponent is out of range.")
+        }
+        return DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent))
+    }
+
+    // MARK: Relationships and fetched properties
+
+    private mutating func relationship(
+        _ object: ArchivedObject, _ name: String, _ entity: String
+    ) throws(StoreError) -> RelationshipDescription {
+        let place = "relationship '\(entity).\(name)'"
+        let destination = try object.string("_NSDestinationEntityName", or: "NSDestinationEntity", "NSEntityName")
+        guard let destination else { throw StoreError(.invalidModel, "In '\(file)', \(place) has no destination.") }
+        // 0 and −1 both mean that there is no limit.
+        let maxCount = try object.integer("NSMaxCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil }
+        let minCount = try object.integer("NSMinCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil } ?? 0
+        let inverse = try object.string("_NSInverseRelationshipName", or: "NSInverseRelationship", "NSPropertyName")
+        var relationship = RelationshipDescription(
+            name, destination: destination, inverse: inverse, minCount: minCount, maxCount: maxCount)
+        relationship.isOptional = try object.flag("NSIsOptional")
+        relationship.isTransient = try object.flag("NSIsTransient")
+        let isOrdered = try object.flag("NSIsOrdered")
+        relationship.isOrdered = relationship.isToMany && isOrdered
+        relationship.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
+        relationship.renamingIdentifier = try renamingIdentifier(object, name)
+        relationship.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
+        relationship.userInfo = try userInfo(object)
+        switch try object.integer("NSDeleteRule") ?? 1 {
+        case 0: relationship.deleteRule = .noAction
+        case 1: relationship.deleteRule = .nullify
+        case 2: relationship.deleteRule = .cascade
+        case 3: relationship.deleteRule = .deny
+        case let other: warn(place, "delete rule \(other) is unknown; it is read as nullify")
+        }
+        warnUnknown(
+            object, place,
+            known: Self.common.union([
+                "NSDestinationEntity", "_NSDestinationEntityName", "NSInverseRelationship",
+                "_NSInverseRelationshipName",
+                "NSMinCount", "NSMaxCount", "NSDeleteRule",
+            ]))
+        return relationship
+    }
+
+    private mutating func fetchedProperty(
+        _ object: ArchivedObject, _ name: String, _ entity: String
+    ) throws(StoreError) -> FetchedPropertyDescription {
+        let request = try object.object("NSFetchRequest")
+        var target = try object.string("_NSFetchRequestEntityName")
+        if target == nil { target = try request?.object("NSEntity")?.string("NSEntityName") }
+        var property = FetchedPropertyDescription(name, entity: target ?? "")
+        property.isOptional = try object.flag("NSIsOptional")
+        property.userInfo = try userInfo(object)
+        if let predicate = try request?.object("NSPredicate") {
+            property.predicateFormat = try PredicateText.predicate(predicate)
+            if property.predicateFormat == nil {
+                warn("fetched property '\(entity).\(name)'", "its predicate has no text form; it is left out")
+            }
+        }
+        if try request?.list("NSSortDescriptors").isEmpty == false {
+            warn("fetched property '\(entity).\(name)'", "the order of its request is left out")
+        }
+        return property
+    }
+
+    mutating func template(_ object: ArchivedObject, named name: String) throws(StoreError) -> FetchRequestTemplate {
+        let entity = try object.string("NSEntityName", or: "NSEntity", "NSEntityName") ?? ""
+        var template = FetchRequestTemplate(name, entity: entity)
+        if let predicate = try object.object("NSPredicate") {
+            template.predicateFormat = try PredicateText.predicate(predicate)
+            if template.predicateFormat == nil {
+                warn("fetch request '\(name)'", "its predicate has no text form; it is left out")
+            }
+        }
+        for (field, option) in [
+            ("NSFetchLimit", "fetchLimit"), ("NSBatchSize", "fetchBatchSize"), ("NSResultType", "resultType"),
+        ] {
+            if let number = try object.integer(field), number != 0 { template.options[option] = String(number) }
+        }
+        return template
+    }
+}
+
+extension StoreUUID {
+    /// The UUID with these sixteen bytes; nil for any other count.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        let digits = Hexadecimal.text(bytes)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            text.append(digit)
+        }
+        self.init(text)
+    }
+}

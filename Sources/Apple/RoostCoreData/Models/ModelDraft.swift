@@ -1,0 +1,110 @@
+internal import RoostCore
+
+/// A model as it was read, before it is built.
+struct ModelDraft {
+    var entities: [EntityDescription] = []
+    var configurations: [String: [String]] = [:]
+    var fetchRequestTemplates: [FetchRequestTemplate] = []
+    var versionIdentifiers: [String] = []
+    var userInfo: [String: String] = [:]
+    /// Lines by entity name, or entity and property joined by a dot, for warnings.
+    var lines: [String: Int] = [:]
+
+    /// Builds the model, after everything that Core Data tolerates and a model does not was put right with a warning.
+    ///
+    /// - Throws: Code `invalidModel`, naming the file.
+    func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
+        var draft = self
+        draft.dropOneSidedInverses(&warnings, file)
+        draft.separateIndexes(&warnings, file)
+        draft.prune(&warnings, file)
+        do throws(StoreError) {
+            return try ManagedObjectModel(
+                entities: draft.entities, configurations: draft.configurations,
+                fetchRequestTemplates: draft.fetchRequestTemplates, versionIdentifiers: draft.versionIdentifiers,
+                userInfo: draft.userInfo)
+        } catch {
+            throw error.located(in: "'\(file)'")
+        }
+    }
+
+    /// Reads relationships whose inverse is missing, or has another inverse, as relationships without one.
+    private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], _ file: String) {
+        let entities = entities
+        let names = Dictionary(
+            entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        /// The entity and what it inherits from, by position.
+        func lineage(_ name: String) -> [Int] {
+            var line: [Int] = []
+            var next = names[name]
+            while let number = next, !line.contains(number) {
+                line.append(number)
+                next = entities[number].superentityName.flatMap { names[$0] }
+            }
+            return line
+        }
+        let positions = entities.map { entity in
+            Dictionary(
+                entity.relationships.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        var dropped: [(entity: Int, relationship: Int)] = []
+        for (entity, description) in entities.enumerated() {
+            for (position, relationship) in description.relationships.enumerated() {
+                guard let inverse = relationship.inverseName else { continue }
+                let back = lineage(relationship.destinationEntityName).lazy
+                    .compactMap { number in positions[number][inverse].map { entities[number].relationships[$0] } }
+                    .first
+                // Where the inverse leads, this very relationship must be found.
+                let pointsBack = back.map {
+                    $0.inverseName == relationship.name && lineage($0.destinationEntityName).contains(entity)
+                }
+                guard pointsBack != true else { continue }
+                dropped.append((entity, position))
+                warn(
+                    &warnings, file, description.name, relationship.name,
+                    back == nil
+                        ? "its inverse '\(inverse)' does not exist; it is read as a relationship without inverse"
+                        : "its inverse '\(inverse)' does not point back; it is read as a relationship without inverse")
+            }
+        }
+        for (entity, relationship) in dropped { self.entities[entity].relationships[relationship].inverseName = nil }
+        // An inverse that was dropped on one side is no inverse on the other side either.
+        if !dropped.isEmpty { dropOneSidedInverses(&warnings, file) }
+    }
+
+    /// Gives second indexes of one name a name of their own, and leaves out equal ones.
+    private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], _ file: String) {
+        for entity in entities.indices {
+            var kept: [FetchIndexDescription] = []
+            for var index in entities[entity].fetchIndexes {
+                if index.name.isEmpty { index.name = "index" }
+                let name = index.name
+                if kept.contains(index) { continue }
+                var number = 2
+                while kept.contains(where: { $0.name == index.name }) {
+                    index.name = "\(name)_\(number)"
+                    number += 1
+                }
+                if number > 2 {
+                    warn(
+                        &warnings, file, entities[entity].name, nil,
+                        "there are several fetch indexes '\(name)'; one is read as '\(index.name)'")
+                }
+                kept.append(index)
+            }
+            entities[entity].fetchIndexes = kept
+        }
+    }
+
+    func warn(
+        _ warnings: inout [ModelImportWarning], _ file: String, _ entity: String?, _ property: String?,
+        _ message: String
+    ) {
+        let place = [entity, property].compactMap { $0 }.joined(separator: ".")
+        warnings.append(
+            ModelImportWarning(
+                file: file, line: lines[place] ?? entity.flatMap { lines[$0] },
+                element: entity.map { property == nil ? "entity '\($0)'" : "property '\(place)'" } ?? "model",
+                message: message))
+    }
+}

@@ -1,0 +1,128 @@
+internal import RoostCore
+
+#if SQLite
+    /// Reads the records of one table in key order, a batch at a time.
+    final class CoreDataRecordCursor: FillingRecordCursor {
+        private let snapshot: CoreDataSnapshot
+        private let reader: CoreDataRowReader
+        private var statement: ReadOnlyStatement?
+
+        init(_ snapshot: CoreDataSnapshot, _ reader: CoreDataRowReader, _ statement: ReadOnlyStatement) {
+            self.snapshot = snapshot
+            self.reader = reader
+            self.statement = statement
+            super.init(model: snapshot.model)
+        }
+
+        override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+        override func finish() { statement = nil }
+
+        override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+            try snapshot.verifyingSource { () throws(StoreError) in
+                guard let statement else { return false }
+                while !batch.isFull {
+                    guard try statement.step() else { return false }
+                    _ = try reader.append(statement, to: &batch)
+                }
+                return true
+            }
+        }
+    }
+
+    /// Reads records by their IDs, in the order of the IDs.
+    final class CoreDataLookupCursor: FillingRecordCursor {
+        private let snapshot: CoreDataSnapshot
+        private let ids: [ObjectID]
+        private var position = 0
+        /// Readers and statements by root entity number.
+        private var lookups: [Int: (reader: CoreDataRowReader, statement: ReadOnlyStatement)] = [:]
+
+        init(_ snapshot: CoreDataSnapshot, _ ids: [ObjectID]) {
+            self.snapshot = snapshot
+            self.ids = ids
+            super.init(model: snapshot.model)
+        }
+
+        override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+        override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+            try snapshot.verifyingSource { () throws(StoreError) in
+                while position < ids.count, !batch.isFull {
+                    let id = ids[position]
+                    position += 1
+                    try append(id, to: &batch)
+                }
+                return position < ids.count
+            }
+        }
+
+        private func append(_ id: ObjectID, to batch: inout RecordBatch) throws(StoreError) {
+            let model = snapshot.model
+            let entity = try model.requireEntity(id.entity)
+            if lookups[entity.root] == nil {
+                guard let reader = snapshot.reader(root: entity.root) else { return }
+                lookups[entity.root] = (
+                    reader, try snapshot.database.prepare(reader.selection + " WHERE r.Z_PK = ?1")
+                )
+            }
+            guard let (reader, statement) = lookups[entity.root] else { return }
+            statement.reset()
+            try statement.bind(id.key, at: 1)
+            guard try statement.step() else { return }
+            // A record of a superentity or of a sibling is not the one that was asked for.
+            guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
+            _ = try reader.append(statement, to: &batch)
+        }
+    }
+
+    /// Reads links, a batch at a time.
+    final class CoreDataLinkCursor: FillingLinkCursor {
+        private let snapshot: CoreDataSnapshot
+        private var statement: ReadOnlyStatement?
+
+        /// Reads links from a statement that gives source, target, place and place in the inverse, seen from `relationship`.
+        init(
+            _ snapshot: CoreDataSnapshot, _ relationship: ManagedObjectModel.Relationship,
+            _ statement: ReadOnlyStatement?
+        ) {
+            self.snapshot = snapshot
+            self.statement = statement
+            super.init(relationship: relationship.number)
+        }
+
+        override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+        override func finish() { statement = nil }
+
+        override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+            try snapshot.verifyingSource { () throws(StoreError) in
+                guard let statement else { return false }
+                while !batch.isFull {
+                    guard try statement.step() else { return false }
+                    let (source, target) = (statement.integer(0), statement.integer(1))
+                    guard source > 0, target > 0 else { continue }
+                    batch.links.append(
+                        Link(source, target, order: statement.integer(2), inverseOrder: statement.integer(3)))
+                }
+                return true
+            }
+        }
+    }
+
+    extension CoreDataSnapshot {
+        /// Runs `body` and verifies that the source did not change meanwhile.
+        ///
+        /// What was read before a damaged record is verified too.
+        fileprivate func verifyingSource(
+            _ body: () throws(StoreError) -> Bool
+        ) throws(StoreError) -> Bool {
+            do throws(StoreError) {
+                let isMore = try body()
+                try verifySource()
+                return isMore
+            } catch {
+                if error.damagedObject != nil { try verifySource() }
+                throw error
+            }
+        }
+    }
+#endif

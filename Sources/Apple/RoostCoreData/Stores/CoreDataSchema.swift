@@ -1,0 +1,266 @@
+internal import RoostCore
+
+#if SQLite
+
+    /// Where everything of a model lies in one Core Data file: tables, columns and numbers, resolved once when the store is opened.
+    struct CoreDataSchema: Sendable {
+        /// How one field of a record is read from a row.
+        struct Reading: Sendable {
+            let field: RecordLayout.Field
+            /// The position of the value in the row, counted from 0.
+            let column: Int32
+            /// Whether the bytes have Core Data's prefix of values that may lie in files of their own.
+            let isExternal: Bool
+            /// For an element: the position among the entity's fields of the composites around it.
+            let composites: [RecordLayout.Field]
+        }
+
+        /// One entity inside its table.
+        struct Entity: Sendable {
+            let layout: RecordLayout
+            /// In the order of the layout's fields.
+            let readings: [Reading]
+        }
+
+        /// One root entity's table.
+        struct Root: Sendable {
+            let table: String
+            /// What a row holds, from the fourth value on; the first three are key, entity and version.
+            let expressions: [String]
+            /// The entities by their numbers in the file; nothing for abstract ones.
+            let entities: [Int64: Entity]
+            /// The key given out last, as the file records it.
+            let recordedLastKey: Int64
+            /// The columns that may refer to data files, by their positions in a row.
+            let externalColumns: [Int32: String]
+        }
+
+        /// A to-one relationship's columns.
+        struct Reference: Sendable {
+            let table: String
+            let column: String
+            let orderColumn: String?
+            /// The numbers in the file of the entities that have it.
+            let entities: [Int64]
+            let relationship: Int
+            let destinationTable: String
+        }
+
+        /// Where the links of a relationship are, as an inner query with columns s, t, o and i.
+        struct Links: Sendable {
+            let relationship: Int
+            let query: String
+            let sourceTable: String
+            let targetTable: String
+        }
+
+        let model: ManagedObjectModel
+        /// By root entity number.
+        let roots: [Int: Root]
+        /// By relationship number; for to-one relationships by the declaring entity.
+        let references: [Int: Reference]
+        /// By the number of the relationship that owns the links.
+        let links: [Int: Links]
+        /// The model's entity numbers by those in the file.
+        let entities: [Int64: Int]
+        let fileNumbers: [Int64]
+        let notices: [String]
+        /// Those of them that are about columns which no property is read from: with the right model there are none.
+        let unusedColumns: [String]
+
+        /// Resolves a model against a file.
+        ///
+        /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many; `corrupted`.
+        init(_ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ReadOnlyDatabase) throws(StoreError) {
+            self.model = model
+            let fileNumbers = try Self.fileNumbers(model, tables, database)
+            self.fileNumbers = fileNumbers
+            entities = Dictionary(fileNumbers.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+
+            var tableNames: [Int: String] = [:]
+            var columns = CoreDataColumns(
+                model: model, tables: tables, fileNumbers: fileNumbers, database: database)
+            for root in model.roots {
+                guard let table = tables.table(ofRoot: model.entities[root].name.text) else {
+                    throw Self.mismatch(database, "it has no table for entity '\(model.entities[root].name)'")
+                }
+                tableNames[root] = table
+                try columns.resolve(root: root, table: table)
+            }
+            var references: [Int: Reference] = [:]
+            for relationship in model.relationships where relationship.storage == .field {
+                references[relationship.number] = Self.reference(
+                    relationship, model, tables, tableNames, columns, fileNumbers)
+            }
+            self.references = references
+            var roots: [Int: Root] = [:]
+            for (root, table) in tableNames {
+                roots[root] = Self.root(root, table, model, tables, columns, references, fileNumbers)
+            }
+            self.roots = roots
+            var finder = CoreDataLinkFinder(
+                model: model, tables: tables, tableNames: tableNames, fileNumbers: fileNumbers)
+            var links: [Int: Links] = [:]
+            for relationship in model.linkRelationships {
+                links[relationship.number] = try finder.links(of: relationship, database)
+            }
+            self.links = links
+            unusedColumns = Self.unusedColumns(tables, tableNames, columns, model, finder.usedColumns)
+            notices = columns.notices + finder.notices + unusedColumns
+        }
+
+        /// The numbers that the file gives the model's entities, by their numbers in the model.
+        ///
+        /// A store that Core Data migrated in place may still list an entity under its old name, the renaming identifier.
+        private static func fileNumbers(
+            _ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [Int64] {
+            var left = tables.entityNumbers
+            var numbers: [Int64?] = model.entities.map { left.removeValue(forKey: $0.name.text) }
+            for entity in model.entities where numbers[entity.number] == nil {
+                if let old = entity.declaration.renamingIdentifier {
+                    numbers[entity.number] = left.removeValue(forKey: old)
+                }
+            }
+            if let name = left.keys.min() { throw mismatch(database, "its entity '\(name)' is not in the model") }
+            var known: [Int64] = []
+            for entity in model.entities {
+                guard let number = numbers[entity.number] else {
+                    throw mismatch(database, "it has no entity '\(entity.name)'")
+                }
+                known.append(number)
+            }
+            return known
+        }
+
+        /// A notice for every column that no property of the model is read from.
+        private static func unusedColumns(
+            _ tables: CoreDataTables, _ tableNames: [Int: String], _ columns: CoreDataColumns,
+            _ model: ManagedObjectModel, _ linkColumns: Set<String>
+        ) -> [String] {
+            var used = linkColumns
+            for (owner, column) in columns.columns {
+                if let table = tableNames[model.entities[owner.entity].root] { used.insert("\(table).\(column)") }
+            }
+            return tableNames.values.sorted().flatMap { table in
+                (tables.columns[table] ?? []).map(\.name).filter { name in
+                    // Z_PK, Z_ENT, Z_OPT, orders (Z_FOK_…) and entities of references (Z7_…) belong to other columns.
+                    let rest = name.dropFirst().drop { $0.isASCII && $0.isNumber }
+                    return !rest.hasPrefix("_") && !used.contains("\(table).\(name)")
+                }.map { "Column \($0) of table \(table) belongs to no property of the model; it is left out." }
+            }
+        }
+
+        static func mismatch(_ database: ReadOnlyDatabase, _ what: String) -> StoreError {
+            StoreError(
+                .modelMismatch,
+                "'\(database.path)' does not fit the model: \(what). Give the model version the store was made with.")
+        }
+
+        private static func reference(
+            _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel, _ tables: CoreDataTables,
+            _ tableNames: [Int: String], _ columns: CoreDataColumns, _ fileNumbers: [Int64]
+        ) -> Reference? {
+            let owner = CoreDataColumns.Owner(entity: relationship.source, property: relationship.name.name)
+            guard let column = columns.columns[owner], let table = tableNames[model.entities[relationship.source].root],
+                let destination = tableNames[model.entities[relationship.destination].root]
+            else { return nil }
+            var order: String?
+            if relationship.inverseIsOrdered {
+                // The order's column has the digits of the key's column.
+                let suffix = String(column.dropFirst(relationship.name.name.count + 1))
+                let base = "Z_FOK_" + relationship.name.name.uppercased()
+                let candidates = tables.candidates(base, in: table)
+                order = (candidates.first { $0.name.uppercased() == base + suffix } ?? candidates.first)?.name
+            }
+            return Reference(
+                table: table, column: column, orderColumn: order,
+                entities: model.entities[relationship.source].selfAndSubentities.map { fileNumbers[$0] },
+                relationship: relationship.number, destinationTable: destination)
+        }
+
+        private static func root(
+            _ root: Int, _ table: String, _ model: ManagedObjectModel, _ tables: CoreDataTables,
+            _ columns: CoreDataColumns, _ references: [Int: Reference], _ fileNumbers: [Int64]
+        ) -> Root {
+            var expressions: [String] = []
+            var positions: [String: Int32] = [:]
+            var nextColumn: Int32 = 3
+            /// The position in the row of what an expression gives, `width` values; equal ones are read once.
+            func position(_ expression: String, width: Int32 = 1) -> Int32 {
+                if let known = positions[expression] { return known }
+                let position = nextColumn
+                positions[expression] = position
+                expressions.append(expression)
+                nextColumn += width
+                return position
+            }
+            var externalColumns: [Int32: String] = [:]
+            var entities: [Int64: Entity] = [:]
+            for number in model.entities[root].selfAndSubentities where !model.entities[number].isAbstract {
+                let entity = model.entities[number]
+                var readings: [Reading] = []
+                for field in entity.layout.fields {
+                    if let relationship = field.relationship {
+                        guard let reference = references[relationship] else { continue }
+                        let key = "r." + ReadOnlyDatabase.quoted(reference.column)
+                        // The destination's own row says of which entity it is, and that it exists at all.
+                        let destination =
+                            "(SELECT d.Z_ENT FROM \(ReadOnlyDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
+                        if field.kind == .order {
+                            guard let order = reference.orderColumn else { continue }
+                            readings.append(
+                                Reading(
+                                    field: field, column: position("r." + ReadOnlyDatabase.quoted(order)),
+                                    isExternal: false, composites: []))
+                        } else {
+                            // Key and entity stand side by side.
+                            readings.append(
+                                Reading(
+                                    field: field, column: position(key + ", " + destination, width: 2),
+                                    isExternal: false, composites: []))
+                        }
+                        continue
+                    }
+                    let path = field.name.split(separator: ".").map(String.init)
+                    guard field.kind != .composite, field.kind != .objectID,
+                        let owner = model.declaringEntity(of: path[0], in: number),
+                        let column = columns.columns[CoreDataColumns.Owner(entity: owner, property: field.name)]
+                    else { continue }
+                    let place = position("r." + ReadOnlyDatabase.quoted(column))
+                    let isExternal = entity.attribute(path[0])?.allowsExternalBinaryDataStorage ?? false
+                    if isExternal { externalColumns[place] = "r." + ReadOnlyDatabase.quoted(column) }
+                    readings.append(
+                        Reading(
+                            field: field, column: place, isExternal: isExternal,
+                            composites: (1..<path.count).compactMap {
+                                entity.layout.field(path[..<$0].joined(separator: "."))
+                            }))
+                }
+                entities[fileNumbers[number]] = Entity(layout: entity.layout, readings: readings)
+            }
+            return Root(
+                table: table, expressions: expressions, entities: entities,
+                recordedLastKey: model.entities[root].selfAndSubentities
+                    .compactMap { tables.lastKeys[fileNumbers[$0]] }.max() ?? 0,
+                externalColumns: externalColumns)
+        }
+    }
+
+    extension ManagedObjectModel {
+        /// The number of the entity, `number` or one it inherits from, that declares the property `name`.
+        func declaringEntity(of name: String, in number: Int) -> Int? {
+            var next: Int? = number
+            while let current = next {
+                let declaration = entities[current].declaration
+                if declaration.attributes.contains(where: { $0.name == name })
+                    || declaration.relationships.contains(where: { $0.name == name })
+                {
+                    return current
+                }
+                next = entities[current].superentity
+            }
+            return nil
+        }
+    }
+#endif

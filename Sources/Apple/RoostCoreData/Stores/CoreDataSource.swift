@@ -1,0 +1,159 @@
+internal import RoostCore
+
+#if SQLite
+    internal import RoostFiles
+
+    /// The files of a Core Data store: the main file, its write-ahead log or journal, and how to read them untouched.
+    ///
+    /// Without a log the main file is opened as immutable. With one, log and file are read together through a connection without
+    /// locks whose log index is in memory; so nothing is made beside them, also in a directory that cannot be written. A store that
+    /// was left with a rollback journal is copied, and rolled back in the copy. Because nothing is locked, every read is followed by
+    /// a look at the files: when they changed, what was read counts for nothing and code `busy` is thrown.
+    ///
+    /// Closing a file drops the POSIX locks that other connections of the same process hold on it: a file that Roost has open as
+    /// a store of its own is not opened here, and a program must not read a store through this type while it has the same file
+    /// open with SQLite itself.
+    struct CoreDataSource: Sendable {
+        /// The path of the main file.
+        let path: String
+        private let main: FileStamp
+        private let copy: PrivateDirectory?
+
+        /// Looks at the files of the store at `path`.
+        ///
+        /// - Parameters:
+        ///   - path: The path of the main file.
+        ///   - acceptsLinks: Whether to read a file that has other names (hard links) and no log or
+        ///     journal under this one.
+        /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
+        ///   `noSpace`.
+        init(path: String, acceptsLinks: Bool) throws(StoreError) {
+            self.path = path
+            guard !path.isEmpty, !path.utf8.contains(0) else {
+                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+            }
+            try StoreFile.requireRegularFile(at: path, forWriting: false)
+            guard let main = try FileStamp(at: path) else {
+                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+            }
+            guard main.size > 0 else {
+                throw StoreError(.notAStore, "'\(path)' is empty, not a Core Data store; check the path.")
+            }
+            self.main = main
+            try Self.requireLog(ofStoreAt: path, acceptsLinks: acceptsLinks)
+            if let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
+                let (directory, name) = Self.split(path)
+                copy = try PrivateDirectory(copying: [name, name + "-journal", name + "-wal"], of: directory)
+            } else {
+                copy = nil
+                try Self.requireWholeFile(path, size: main.size)
+            }
+        }
+
+        /// Refuses a log or journal that is not a file, and a file whose log may have another name.
+        ///
+        /// SQLite finds a log by the name that the file is opened under. Copies that share their
+        /// files by hard links, as some backups do, have a log under each name that needs one.
+        private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
+            var hasLog = false
+            for suffix in ["-wal", "-journal"] {
+                guard let stamp = try FileStamp(at: path + suffix) else { continue }
+                guard stamp.isRegular else {
+                    throw StoreError(
+                        .notAStore,
+                        "'\(path)\(suffix)' is not a file, and belongs to the store '\(path)' by its name; move it away."
+                    )
+                }
+                if stamp.size > 0 { hasLog = true }
+            }
+            if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
+        }
+
+        /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left out without a word.
+        ///
+        /// Whole pages that are missing are SQLite's own business, since they may be in the log.
+        private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
+            guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
+                head.starts(with: "SQLite format 3\0".utf8)
+            else { return }
+            // 1 stands for 65536; SQLite refuses whatever is no power of two.
+            let pageSize = Int64(head[16]) << 8 | Int64(head[17])
+            guard pageSize >= 512, size % pageSize != 0 else { return }
+            throw StoreError(
+                .corrupted, "'\(path)' ends within a page, so its end is missing; restore it from a backup.")
+        }
+
+        /// Opens a connection to the store as it is now.
+        ///
+        /// - Throws: `storeReplaced` when another file stands under the name; `notAStore` for a store of Roost's own that is open;
+        ///   what ``ReadOnlyDatabase`` throws.
+        func open() throws(StoreError) -> (database: ReadOnlyDatabase, guard: SourceGuard) {
+            guard !HeldFiles.shared.contains(path) else {
+                throw StoreError(
+                    .notAStore,
+                    "'\(path)' is open in this process as a store of another type, so it is no Core Data store.")
+            }
+            let stamps = try SourceGuard(path: path, main: main)
+            let name = Self.split(path).name
+            let database: ReadOnlyDatabase
+            if let copy {
+                database = try ReadOnlyDatabase(file: "\(copy.path)/\(name)", path: path, mode: .privateCopy)
+            } else {
+                database = try ReadOnlyDatabase(
+                    file: path, path: path, mode: stamps.hasLog ? .writeAheadLog : .immutable)
+            }
+            return (database, stamps)
+        }
+
+        /// The directory (`.` for none) and the name of the last component of a path.
+        static func split(_ path: String) -> (directory: String, name: String) {
+            guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+            let directory = path[..<slash]
+            return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
+        }
+
+        /// Where Core Data keeps large values of the store at `path`: `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
+        static func supportDirectory(of path: String) -> (parent: String, components: [String]) {
+            let (directory, name) = split(path)
+            let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
+            return (directory, [".\(stem)_SUPPORT", "_EXTERNAL_DATA"])
+        }
+    }
+
+    /// The state of a store's files when a connection was opened.
+    struct SourceGuard {
+        private let path: String
+        private let main: FileStamp?
+        private let log: FileStamp?
+        /// Whether there is a write-ahead log with anything in it.
+        var hasLog: Bool { (log?.size ?? 0) > 0 }
+
+        init(path: String, main original: FileStamp) throws(StoreError) {
+            self.path = path
+            main = try FileStamp(at: path)
+            log = try FileStamp(at: path + "-wal")
+            guard let main, main.device == original.device, main.inode == original.inode else {
+                throw Self.replaced(path)
+            }
+        }
+
+        private static func replaced(_ path: String) -> StoreError {
+            StoreError(
+                .storeReplaced,
+                "The file '\(path)' was removed or replaced since the store was opened; close the store and open the new one."
+            )
+        }
+
+        /// Throws code `busy` when the files changed since, `storeReplaced` when the file is gone or another one.
+        func verify() throws(StoreError) {
+            let now = try FileStamp(at: path)
+            guard let now, now.inode == main?.inode, now.device == main?.device else { throw Self.replaced(path) }
+            guard now == main, try FileStamp(at: path + "-wal") == log else {
+                throw StoreError(
+                    .busy,
+                    "'\(path)' was changed by another program while it was read; close that program, or read a copy, and try again."
+                )
+            }
+        }
+    }
+#endif

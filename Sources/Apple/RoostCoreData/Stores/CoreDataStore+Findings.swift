@@ -1,0 +1,172 @@
+#if SQLite
+    public import RoostCore
+
+    extension CoreDataStore {
+        /// What was noticed while the store was opened: doubtful columns or tables, and what was left out of the model.
+        var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
+
+        /// What was noticed while the store was opened, then what the rows hold that is not read as it stands.
+        ///
+        /// That is rows of no entity, references and links to rows that do not exist, and data files that are not there.
+        /// Reads every row; throws code `busy` when another program changed the file meanwhile, and `corrupted` when the file's
+        /// structure is damaged, in which case it cannot be known what is missing.
+        public func contentNotices() throws(StoreError) -> [String] {
+            let snapshot = try makeSnapshot()
+            defer { snapshot.close() }
+            if let report = try structureReports(try snapshot.database).first {
+                throw StoreError(
+                    .corrupted,
+                    "'\(location.path)' is a damaged SQLite file, of which objects may be missing; restore it from a backup. SQLite reports: \(report)"
+                )
+            }
+            let found = try contentFindings(try snapshot.database)
+            try snapshot.verifySource()
+            return openingNotices + found.map(\.message)
+        }
+
+        /// Looks for damage of the file, and counts what reads as null: references to rows that do not exist and data files that are not there.
+        ///
+        /// Reads every row; warnings do not keep a store from being converted.
+        public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
+            let snapshot = try makeSnapshot()
+            let database = try snapshot.database
+            var findings = openingNotices.map { StoreFinding(.warning, $0) }
+            findings += try structureReports(database).map { StoreFinding(.damage, "SQLite reports: \($0)") }
+            findings += try contentFindings(database)
+            try snapshot.verifySource()
+            snapshot.close()
+            return findings
+        }
+
+        /// What is wrong with the structure of the file, as SQLite says it; empty for a sound one.
+        private func structureReports(_ database: ReadOnlyDatabase) throws(StoreError) -> [String] {
+            var reports: [String] = []
+            let check = try database.prepare("PRAGMA quick_check(20)")
+            while try check.step() {
+                if let text = try check.string(0), text != "ok" { reports.append(text) }
+            }
+            return reports
+        }
+
+        /// What the rows hold that is not read as it stands.
+        private func contentFindings(_ database: ReadOnlyDatabase) throws(StoreError) -> [StoreFinding] {
+            var findings: [StoreFinding] = []
+            for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
+                findings += try rowFindings(number, root, database)
+            }
+            for reference in schema.references.values.sorted(by: { $0.relationship < $1.relationship }) {
+                findings += try referenceFindings(reference, database)
+            }
+            for links in schema.links.values.sorted(by: { $0.relationship < $1.relationship }) {
+                findings += try linkFindings(links, database)
+            }
+            for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
+                findings += try externalFindings(number, root, database)
+            }
+            let hasHistory = try count(
+                database, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'")
+            let transactions = hasHistory > 0 ? try count(database, "SELECT count(*) FROM ATRANSACTION") : 0
+            if transactions > 0 {
+                findings.append(
+                    StoreFinding(
+                        .warning, "The persistent history of the store (\(transactions) transactions) is left out."))
+            }
+            return findings
+        }
+
+        /// Rows that are no objects of the model.
+        private func rowFindings(
+            _ number: Int, _ root: CoreDataSchema.Root, _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [StoreFinding] {
+            let known = root.entities.keys.sorted().map(String.init).joined(separator: ", ")
+            return try warning(
+                database,
+                "SELECT count(*) FROM \(ReadOnlyDatabase.quoted(root.table)) WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN (\(known))"
+            ) { count in
+                "\(count) rows of table \(root.table) belong to no entity of hierarchy '\(model.entities[number].name)'; they are left out."
+            }
+        }
+
+        private func referenceFindings(
+            _ reference: CoreDataSchema.Reference, _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [StoreFinding] {
+            let relationship = model.relationships[reference.relationship]
+            let destinations = model.entities[relationship.destination].selfAndSubentities.map {
+                String(schema.fileNumbers[$0])
+            }
+            let numbers = reference.entities.map(String.init)
+            let column = ReadOnlyDatabase.quoted(reference.column)
+            return try warning(
+                database,
+                """
+                SELECT count(*) FROM \(ReadOnlyDatabase.quoted(reference.table)) r
+                WHERE r.\(column) IS NOT NULL AND r.Z_ENT IN (\(numbers.joined(separator: ", "))) AND NOT EXISTS (
+                SELECT 1 FROM \(ReadOnlyDatabase.quoted(reference.destinationTable)) d
+                WHERE d.Z_PK = r.\(column) AND d.Z_ENT IN (\(destinations.joined(separator: ", "))))
+                """
+            ) { count in
+                "\(count) references of '\(relationship.name)' lead to objects that do not exist; they are read as null."
+            }
+        }
+
+        private func linkFindings(
+            _ links: CoreDataSchema.Links, _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [StoreFinding] {
+            return try warning(
+                database,
+                """
+                SELECT count(*) FROM (\(links.query))
+                WHERE NOT EXISTS (SELECT 1 FROM \(ReadOnlyDatabase.quoted(links.sourceTable)) x WHERE x.Z_PK = s)
+                OR NOT EXISTS (SELECT 1 FROM \(ReadOnlyDatabase.quoted(links.targetTable)) x WHERE x.Z_PK = t)
+                """
+            ) { count in
+                "\(count) links of '\(model.relationships[links.relationship].name)' have an end that does not exist."
+            }
+        }
+
+        /// References to data files that are not there.
+        private func externalFindings(
+            _ number: Int, _ root: CoreDataSchema.Root, _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [StoreFinding] {
+            let columns = root.externalColumns.sorted { $0.key < $1.key }
+            guard !columns.isEmpty else { return [] }
+            // Only what has the form of a reference is brought up; the data themselves stay where they are.
+            let values = columns.map {
+                "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
+            }
+            let external = ExternalData(storePath: location.path)
+            var missing: [String: Int] = [:]
+            let statement = try database.prepare(
+                "SELECT r.Z_ENT, \(values.joined(separator: ", ")) FROM \(ReadOnlyDatabase.quoted(root.table)) r")
+            while try statement.step() {
+                guard let entity = root.entities[statement.integer(0)] else { continue }
+                for (index, column) in columns.enumerated() where !statement.isNull(Int32(index + 1)) {
+                    guard let field = entity.readings.first(where: { $0.isExternal && $0.column == column.key })?.field,
+                        let name = ExternalData.name(in: try statement.bytes(Int32(index + 1))),
+                        try !external.exists(name)
+                    else { continue }
+                    missing["\(entity.layout.entity).\(field.name)", default: 0] += 1
+                }
+            }
+            return missing.sorted { $0.key < $1.key }.map {
+                StoreFinding(
+                    .warning,
+                    "\($0.value) values of '\($0.key)' are in data files that are not beside the store; they are read as null."
+                )
+            }
+        }
+
+        /// Returns a warning about the rows that a query counts, unless it counts 0.
+        private func warning(
+            _ database: ReadOnlyDatabase, _ sql: String, message: (Int64) -> String
+        ) throws(StoreError) -> [StoreFinding] {
+            let count = try count(database, sql)
+            return count > 0 ? [StoreFinding(.warning, message(count))] : []
+        }
+
+        private func count(_ database: ReadOnlyDatabase, _ sql: String) throws(StoreError) -> Int64 {
+            let statement = try database.prepare(sql)
+            return try statement.step() ? statement.integer(0) : 0
+        }
+    }
+#endif

@@ -1,0 +1,244 @@
+#if SQLite
+    public import RoostCore
+
+    /// A store that Apple's Core Data wrote, open for reading.
+    ///
+    /// Keys and versions are those of the file (`Z_PK`, `Z_OPT`). The file is not locked: when another program changes it while a
+    /// snapshot is in use, that snapshot throws code `busy`, and a new one has to be taken.
+    public final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
+        /// Whether the store is still open; shared with its snapshots.
+        final class State: Sendable {
+            private let isClosed = Mutex(false)
+            private let path: String
+
+            init(path: String) { self.path = path }
+
+            func close() { isClosed.withLock { $0 = true } }
+
+            func requireOpen() throws(StoreError) {
+                guard !isClosed.withLock({ $0 }) else { throw StoreError(.closed, "The store '\(path)' was closed.") }
+            }
+        }
+
+        /// The type the store is registered under.
+        public let type: any PersistentStoreType
+        /// Where the store is.
+        public let location: StoreLocation
+        /// The model the store was made with, as given or as kept in the file.
+        public var model: ManagedObjectModel { schema.model }
+        /// What could not be taken over from the model file or the model in the store.
+        public let modelWarnings: [ModelImportWarning]
+
+        let schema: CoreDataSchema
+        let source: CoreDataSource
+        let state: State
+        private let schemaVersion: Int64
+        private let identity: CoreDataMetadata
+
+        /// Opens the store at `location`; see ``CoreDataStoreType/open(_:options:)``.
+        init(type: CoreDataStoreType, location: StoreLocation, options: StoreOptions) throws(StoreError) {
+            try type.requireKnown(options.typeOptions)
+            self.type = type
+            self.location = location
+            source = try CoreDataSource(path: location.path, acceptsLinks: options.acceptsLinks)
+            state = State(path: location.path)
+            let (database, files) = try source.open()
+            let tables = try CoreDataTables(database)
+            identity = try CoreDataMetadata(database)
+            let (model, warnings) = try Self.model(database, tables, options, identity)
+            modelWarnings = warnings
+            schema = try CoreDataSchema(model, tables, database)
+            schemaVersion = try Self.schemaVersion(database)
+            try files.verify()
+        }
+
+        /// The metadata: `Z_UUID` is the store's identity, the keys of `Z_PLIST` that are not Core Data's own are the user's.
+        ///
+        /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level) describe the file, not the
+        /// data, and are left out.
+        public func metadata() throws(StoreError) -> StoreMetadata {
+            try state.requireOpen()
+            return StoreMetadata(
+                type: type.name, formatVersion: 1, storeUUID: identity.storeUUID, model: model,
+                userMetadata: identity.userMetadata)
+        }
+
+        /// Apple's own version hash of each entity, as the store records it: opaque bytes, good for comparison only.
+        public var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
+
+        /// A view of the store as it is now.
+        ///
+        /// - Throws: `storeReplaced` when another file, or one with other tables, stands under the name; `closed`.
+        public func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
+
+        func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
+            try state.requireOpen()
+            let (database, files) = try source.open()
+            guard try Self.schemaVersion(database) == schemaVersion,
+                try CoreDataMetadata(database).storeUUID == identity.storeUUID
+            else {
+                throw StoreError(
+                    .storeReplaced,
+                    "The tables of '\(location.path)' were changed by another program; close the store and open it again."
+                )
+            }
+            return CoreDataSnapshot(schema, state, identity.userMetadata, database, files)
+        }
+
+        /// Throws code `closed` after ``close()``.
+        public func requireOpen() throws(StoreError) { try state.requireOpen() }
+
+        /// The bytes of the main file, its log and the files of large values.
+        public func byteCount() throws(StoreError) -> Int {
+            try state.requireOpen()
+            var count: Int64 = 0
+            for suffix in ["", "-wal"] { count += try FileStamp(at: location.path + suffix)?.size ?? 0 }
+            let (parent, components) = CoreDataSource.supportDirectory(of: location.path)
+            var directory = try BundleDirectory.open(at: parent)
+            for component in components { directory = try directory?.directory(component) }
+            if let directory {
+                for name in try directory.names() { count += try FileStamp(at: "\(directory.path)/\(name)")?.size ?? 0 }
+            }
+            return Int(count)
+        }
+
+        /// Ends the use of the store.
+        ///
+        /// Calling it again does nothing; snapshots throw code `closed` from then on.
+        public func close() throws(StoreError) { state.close() }
+
+        // MARK: Opening
+
+        /// The model, from the first source that there is.
+        private static func model(
+            _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
+            _ identity: CoreDataMetadata
+        ) throws(StoreError) -> (ManagedObjectModel, [ModelImportWarning]) {
+            if let path = options.typeOptions["model"] {
+                if path.lowercased().hasSuffix(".json") { return (try document(at: path, options), []) }
+                var version = options.typeOptions["modelVersion"]
+                if version == nil { version = try Self.version(in: path, database, tables, identity) }
+                return try CoreDataModelReader.read(at: path, version: version)
+            }
+            if let model = options.model {
+                if let cached = try cachedModel(database, tables), !model.hasSameVersionHashes(as: cached.model) {
+                    throw StoreError(
+                        .modelMismatch,
+                        "The model in '\(database.path)' is another than the one given: \(StoreError.differences(of: model, from: cached.model)). Open it without a model, or give its own with option model=<path>."
+                    )
+                }
+                return (model, [])
+            }
+            if let cached = try cachedModel(database, tables) { return (cached.model, cached.warnings) }
+            throw StoreError(
+                .invalidRequest,
+                "'\(database.path)' holds no model, as stores of older systems do not; give it: --model FILE on the command line, StoreOptions.model in code."
+            )
+        }
+
+        /// The model in a model document.
+        private static func document(at path: String, _ options: StoreOptions) throws(StoreError) -> ManagedObjectModel
+        {
+            if let version = options.typeOptions["modelVersion"] {
+                throw StoreError(
+                    .invalidRequest, "'\(path)' is one model and has no versions; leave the version '\(version)' out.")
+            }
+            let bytes = try BundleDirectory.readFile(at: path, limit: 16 << 20)
+            do throws(StoreError) { return try ManagedObjectModel(document: bytes) } catch {
+                throw error.located(in: "'\(path)'")
+            }
+        }
+
+        /// The version in a bundle that wrote the store: by Apple's version hashes, which a
+        /// compiled bundle has, by the model in the file, or by tables and columns.
+        ///
+        /// Of several that fit alike, the current one is meant, or else the newest.
+        /// - Returns: The version; nil for a single model.
+        /// - Throws: `modelMismatch` where none fits; `invalidRequest` where several do that do not
+        ///   store the same.
+        private static func version(
+            in path: String, _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ identity: CoreDataMetadata
+        ) throws(StoreError) -> String? {
+            let (names, current) = try CoreDataModelReader.versionNames(at: path)
+            guard names.count > 1 else { return nil }
+            let ordered = [current].compactMap(\.self) + names.reversed().filter { $0 != current }
+            let hashes = try CoreDataModelReader.appleVersionHashes(at: path)
+            if !identity.versionHashes.isEmpty,
+                let name = ordered.first(where: { hashes[$0] == identity.versionHashes })
+            {
+                return name
+            }
+            let cached = try cachedModel(database, tables)?.model
+            var models: [(name: String, model: ManagedObjectModel)] = []
+            for name in ordered {
+                let model = try CoreDataModelReader.read(at: path, version: name).model
+                if let cached, model.hasSameVersionHashes(as: cached) { return name }
+                models.append((name, model))
+            }
+            var fitting: [(name: String, model: ManagedObjectModel)] = []
+            for candidate in models where try fits(candidate.model, database, tables) { fitting.append(candidate) }
+            guard let first = fitting.first else {
+                throw StoreError(
+                    .modelMismatch,
+                    "'\(database.path)' was made with none of the versions in '\(path)' (\(names.joined(separator: ", "))); give the model that wrote it."
+                )
+            }
+            guard fitting.allSatisfy({ $0.model.hasSameVersionHashes(as: first.model) }) else {
+                let names = fitting.map { "'\($0.name)'" }.joined(separator: ", ")
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(database.path)' can have been made with several versions in '\(path)' (\(names)); say which one: --model-version on the command line, type option modelVersion in code."
+                )
+            }
+            return first.name
+        }
+
+        /// Whether the tables and columns of a file are exactly those of a model.
+        private static func fits(
+            _ model: ManagedObjectModel, _ database: ReadOnlyDatabase, _ tables: CoreDataTables
+        ) throws(StoreError) -> Bool {
+            do throws(StoreError) {
+                return try CoreDataSchema(model, tables, database).unusedColumns.isEmpty
+            } catch {
+                guard error.code == .modelMismatch else { throw error }
+                return false
+            }
+        }
+
+        /// The positions of the models that leave nothing of a file over and miss nothing in it; nil when it holds a model.
+        static func fittingModels(
+            among models: [ManagedObjectModel], _ database: ReadOnlyDatabase
+        ) throws(StoreError) -> [Int]? {
+            let tables = try CoreDataTables(database)
+            guard try cachedModel(database, tables) == nil else { return nil }
+            var fitting: [Int] = []
+            for (position, model) in models.enumerated() where try fits(model, database, tables) {
+                fitting.append(position)
+            }
+            return fitting
+        }
+
+        /// The model that newer versions of Core Data keep in the file; nil where there is none.
+        private static func cachedModel(
+            _ database: ReadOnlyDatabase, _ tables: CoreDataTables
+        ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {
+            guard tables.columns["Z_MODELCACHE"] != nil else { return nil }
+            let statement = try database.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
+            guard try statement.step(), statement.storageClass(0) == .blob else { return nil }
+            return try ModelCacheReader.read(compressed: try statement.bytes(0), file: database.path)
+        }
+
+        private static func schemaVersion(_ database: ReadOnlyDatabase) throws(StoreError) -> Int64 {
+            let statement = try database.prepare("PRAGMA schema_version")
+            return try statement.step() ? statement.integer(0) : 0
+        }
+    }
+
+    extension ManagedObjectModel {
+        /// Whether both models have the same entities with the same version hashes.
+        func hasSameVersionHashes(as other: ManagedObjectModel) -> Bool {
+            entities.map(\.name) == other.entities.map(\.name)
+                && entities.map(\.versionHash) == other.entities.map(\.versionHash)
+        }
+    }
+#endif

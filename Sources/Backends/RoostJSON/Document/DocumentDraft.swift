@@ -1,0 +1,168 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostJSONText
+internal import RoostKeyValue
+internal import RoostText
+
+/// A finished document under a temporary name beside the store, flushed and waiting for its name.
+struct DocumentDraft: Sendable {
+    let path: String
+    let file: FileIdentity
+    let version: DocumentVersion
+    /// What was written.
+    let tally: StoreTally
+    let foldedJournal: UInt64?
+    /// What is locked is not swept away.
+    fileprivate let lock: StoreLock
+
+    /// Writes everything that `reader` shows beside the document at `path`.
+    ///
+    /// - Parameters:
+    ///   - reader: A consistent view of the storage.
+    ///   - path: The document's own path.
+    ///   - settings: The most bytes a document may have.
+    ///   - journal: The check of the journal that the new document contains; nil if there is none.
+    /// - Returns: The document, whose owner publishes or discards it.
+    /// - Throws: `noSpace`, `ioFailure`, `limitExceeded`; then nothing of it is left.
+    static func write(
+        from reader: any KeyValueReader, for path: String, _ settings: JSONSettings, folding journal: UInt64?
+    ) throws(StoreError) -> DocumentDraft {
+        let unfinished = try UnfinishedDocument(for: path, settings)
+        do throws(StoreError) {
+            let writer = try DocumentWriter(reader, path: path, unfinished.output)
+            let version = try writer.write(foldedJournal: journal)
+            return try unfinished.finish(version, tally: writer.tally, foldedJournal: journal)
+        } catch {
+            unfinished.discard()
+            throw error
+        }
+    }
+
+    /// Reads the document again and compares what it holds with what was to be written.
+    ///
+    /// - Throws: `verificationFailed`.
+    func verify() throws(StoreError) {
+        let found: StoreTally
+        do throws(StoreError) {
+            found = try DocumentReader.count(
+                try DocumentFile(at: path), location: StoreLocation(type: "json", path: path))
+        } catch {
+            throw Self.unreadable(path, error)
+        }
+        guard found == tally else {
+            throw StoreError(
+                .verificationFailed,
+                "The finished document '\(path)' does not hold what was written. It was discarded; check the disk and try again, or report it."
+            )
+        }
+    }
+
+    /// The error to tell when a document that was just written cannot be read.
+    static func unreadable(_ path: String, _ error: StoreError) -> StoreError {
+        StoreError(
+            .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
+            underlying: error)
+    }
+
+    /// Removes a document that did not get its name.
+    func discard() {
+        try? StoreFile.remove(path)
+        try? lock.releaseRemovingFile()
+    }
+}
+
+/// A document that is being written under a temporary name beside the store.
+struct UnfinishedDocument {
+    let path: String
+    let output: DocumentOutput
+    private let lock: StoreLock
+
+    /// Makes the file beside the document at `path`.
+    init(for path: String, _ settings: JSONSettings) throws(StoreError) {
+        self.path = StoreFile.temporarySibling(of: path)
+        lock = try StoreLock.acquire(forStoreAt: self.path, .exclusive, timeoutSeconds: 0)
+        do throws(StoreError) {
+            try StoreFile.createExclusive(at: self.path)
+            output = try DocumentOutput(at: self.path, limit: settings.maximumDocumentBytes, documentPath: path)
+        } catch {
+            Self.remove(self.path, lock)
+            throw error
+        }
+    }
+
+    /// Flushes what was written to the medium.
+    func finish(_ version: DocumentVersion, tally: StoreTally, foldedJournal: UInt64?) throws(StoreError)
+        -> DocumentDraft
+    {
+        DocumentDraft(
+            path: path, file: try output.finish(), version: version, tally: tally, foldedJournal: foldedJournal,
+            lock: lock)
+    }
+
+    /// Removes what was written.
+    func discard() { Self.remove(path, lock) }
+
+    /// The first error is the one to tell; what stays is swept away by the next opener.
+    private static func remove(_ path: String, _ lock: StoreLock) {
+        try? StoreFile.remove(path)
+        try? lock.releaseRemovingFile()
+    }
+}
+
+/// A new file that is written from its beginning to its end.
+final class DocumentOutput {
+    private static let chunkByteCount = 1 << 18
+
+    private let file: WritableFile
+    private let limit: Int
+    private let documentPath: String
+    private var flushedByteCount = 0
+    private var checksum = TextChecksum()
+    /// What comes next; append to it, and call ``flushIfFull()`` now and then.
+    // One thread uses an output, and nothing that appends to the text comes back to the output: no access can overlap another.
+    @exclusivity(unchecked) var text: TextBuffer
+
+    init(at path: String, limit: Int, documentPath: String) throws(StoreError) {
+        file = try WritableFile(at: path)
+        self.limit = limit
+        self.documentPath = documentPath
+        text = TextBuffer(capacity: Self.chunkByteCount + 4096)
+    }
+
+    /// Writes what came together, if it is worth a call.
+    @inline(__always)
+    func flushIfFull() throws(StoreError) {
+        if text.count >= Self.chunkByteCount { try flush() }
+    }
+
+    private func flush() throws(StoreError) {
+        guard flushedByteCount + text.count <= limit else {
+            throw StoreError(
+                .limitExceeded,
+                "The document '\(documentPath)' would have more than \(limit) bytes; raise the option 'maximumDocumentBytes', or convert the store into one of another type."
+            )
+        }
+        try text.withBytes { (bytes) throws(StoreError) in
+            try file.write(bytes, at: flushedByteCount)
+            checksum.add(bytes)
+        }
+        flushedByteCount += text.count
+        text.removeAll()
+    }
+
+    /// Which bytes were written so far.
+    func version() throws(StoreError) -> DocumentVersion {
+        try flush()
+        let value = checksum.value
+        return DocumentVersion(high: value.high, low: value.low, byteCount: flushedByteCount)
+    }
+
+    /// Writes the rest and flushes the file to the medium.
+    ///
+    /// Returns which file it is.
+    func finish() throws(StoreError) -> FileIdentity {
+        try flush()
+        try file.sync()
+        return try file.identity()
+    }
+}

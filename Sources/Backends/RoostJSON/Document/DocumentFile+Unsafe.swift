@@ -1,0 +1,52 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostJSONText
+internal import RoostText
+
+/// A document that is open for reading: the same file whatever gets its name meanwhile.
+final class DocumentFile: Sendable {
+    let path: String
+    /// The file when it was opened.
+    let identity: FileIdentity
+    private let file: RegularFile
+
+    /// Opens the document at `path`, which must not be a link.
+    init(at path: String) throws(StoreError) {
+        file = try RegularFile(at: path)
+        identity = try file.identity()
+        self.path = path
+    }
+
+    var byteCount: Int { file.byteCount }
+
+    /// Whether nobody has written to the file since it was opened.
+    func isUnchanged() throws(StoreError) -> Bool { try file.identity().isUnchanged(since: identity) }
+
+    /// Throws code `busy` when somebody has written to the file since it was opened.
+    func requireUnchanged() throws(StoreError) {
+        guard try !isUnchanged() else { return }
+        throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
+    }
+
+    /// A reader of the file's text from its beginning.
+    ///
+    /// - Parameters:
+    ///   - byteCount: Where the text ends; nil for the whole file.
+    ///   - computesChecksum: Whether the checksum is going to be asked for.
+    /// - Returns: A reader that keeps the file open.
+    func reader(byteCount: Int? = nil, computesChecksum: Bool = false) -> JSONTokenReader {
+        let end = byteCount ?? self.byteCount
+        var offset = 0
+        return JSONTokenReader(name: path, computesChecksum: computesChecksum) { [self] (buffer) throws(StoreError) in
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(end - offset))
+            let count = try file.read(into: room, at: offset)
+            offset += count
+            return count
+        }
+    }
+
+    /// Up to `count` bytes at `offset`.
+    func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+        try file.bytes(at: offset, count: count)
+    }
+}

@@ -1,0 +1,34 @@
+internal import RoostCore
+
+/// The words of a document; FORMAT.md shows one.
+enum DocumentFormat {
+    /// The value of `format`.
+    static let name = "roost-json"
+    /// The version that is written, and the newest that is read.
+    static let version = 2
+
+    /// The members of a document, in the order in which they are written.
+    enum Member: Int, CaseIterable {
+        case format, formatVersion, storeUUID, generation, foldedJournal, model, metadata, records, links, lastKeys,
+            tally, checksum
+
+        var key: String { String(describing: self) }
+    }
+
+    /// Whether bytes begin like a document: `{"format": "roost-json"`, however spaced.
+    static func isRecognised(_ bytes: [UInt8]) -> Bool {
+        var position = 0
+        func skipSpace() {
+            while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) { position += 1 }
+        }
+        for part in ["{", "\"format\"", ":", "\"\(name)\""] {
+            skipSpace()
+            guard bytes[position...].starts(with: part.utf8) else { return false }
+            position += part.utf8.count
+        }
+        return true
+    }
+
+    /// How many bytes of a file are looked at to recognise it.
+    static let prefixByteCount = 4096
+}

@@ -1,0 +1,187 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostSystem
+internal import RoostText
+
+/// What stands in a document beside its records and links.
+struct DocumentHead: Sendable {
+    private(set) var storeUUID: StoreUUID?
+    private(set) var model: ManagedObjectModel?
+    private(set) var generation = Generation.initial
+    private(set) var foldedJournal: UInt64?
+    private(set) var userMetadata: [String: MetadataValue] = [:]
+    private var lastKeys: [(name: String, key: Int64, place: TextPosition)] = []
+    private var hasVersion = false
+
+    /// Returns the identity that a document says it has; nil where it stops making sense before
+    /// that.
+    static func storeUUID(of file: DocumentFile) -> StoreUUID? {
+        var text = file.reader()
+        var head = DocumentHead()
+        do throws(StoreError) {
+            try text.expect(.beginObject, "a document, an object,")
+            var last: DocumentFormat.Member?
+            while head.storeUUID == nil, try text.nextKey() {
+                let member = try member(text, after: last, isLoading: false)
+                guard member != .records, member != .links else { return nil }
+                try head.read(member, &text)
+                last = member
+            }
+        } catch {}
+        return head.storeUUID
+    }
+
+    /// The member that the current key names, which must be one that can come behind `last`.
+    ///
+    /// - Parameters:
+    ///   - text: Stands at the key.
+    ///   - last: The member before; nil for the first one.
+    ///   - isLoading: Whether records or links were met already.
+    /// - Returns: The member.
+    /// - Throws: The text's error with line and column for a member that is unknown or comes too late.
+    static func member(
+        _ text: borrowing JSONTokenReader, after last: DocumentFormat.Member?, isLoading: Bool
+    ) throws(StoreError) -> DocumentFormat.Member {
+        let name = text.text
+        guard let member = DocumentFormat.Member.allCases.first(where: { $0.key == name }) else {
+            throw text.unknown("member", "'\(name)'", among: DocumentFormat.Member.allCases.map(\.key))
+        }
+        switch (member, last) {
+        case (.format, _), (.formatVersion, .format?): break
+        case (_, .format?): throw text.error("'formatVersion' must come right behind 'format'")
+        case (_, .checksum?): throw text.error("nothing may come behind 'checksum'")
+        default:
+            guard !isLoading || member.rawValue >= DocumentFormat.Member.records.rawValue else {
+                throw text.error("'\(name)' must come before the records and the links")
+            }
+        }
+        return member
+    }
+
+    /// Reads the value of a member.
+    mutating func read(_ member: DocumentFormat.Member, _ text: inout JSONTokenReader) throws(StoreError) {
+        switch member {
+        case .format: try text.expect(.string, "'\(DocumentFormat.name)'")
+        case .formatVersion: try readVersion(&text)
+        case .storeUUID:
+            try text.expect(.string, "a UUID as a string")
+            guard let uuid = StoreUUID(text.text) else { throw text.error("'storeUUID' is not a UUID") }
+            storeUUID = uuid
+        case .generation:
+            try text.expect(.number, "'generation', a number of commits,")
+            guard let number = UInt64(text.text) else {
+                throw text.error("'generation' is not a whole number of 64 bits from 0")
+            }
+            generation = Generation(number: number)
+        case .foldedJournal:
+            try text.expect(.string, "the check of a journal as a string")
+            guard let check = UInt64(hexadecimal: text.text), check.hexadecimal == text.text else {
+                throw text.error("'foldedJournal' is not 16 hexadecimal digits; remove it")
+            }
+            foldedJournal = check
+        case .lastKeys: try readLastKeys(&text)
+        case .model: model = try readModel(&text)
+        case .metadata: userMetadata = try readMetadata(&text)
+        case .tally: try text.skipValue()
+        case .records, .links, .checksum: break
+        }
+    }
+
+    private mutating func readVersion(_ text: inout JSONTokenReader) throws(StoreError) {
+        try text.expect(.number, "the version of the format")
+        guard let version = text.integer, version >= 1 else { throw text.error("'formatVersion' is no version") }
+        guard version <= Int64(DocumentFormat.version) else {
+            throw text.error(
+                "the document is written in format version \(version), and this program reads up to \(DocumentFormat.version); use a newer program",
+                code: .unsupportedVersion)
+        }
+        hasVersion = true
+    }
+
+    private mutating func readLastKeys(_ text: inout JSONTokenReader) throws(StoreError) {
+        try text.expect(.beginObject, "the last keys by entity, an object,")
+        while try text.nextKey() {
+            let name = text.text
+            let place = text.tokenPosition
+            try text.expect(.number, "a key, a whole number")
+            guard let key = text.integer, key >= 0 else { throw text.error("the last key of '\(name)' is no key") }
+            lastKeys.append((name, key, place))
+        }
+    }
+
+    private func readModel(_ text: inout JSONTokenReader) throws(StoreError) -> ManagedObjectModel {
+        let (bytes, place) = try Self.capture(&text)
+        do throws(StoreError) {
+            return try ManagedObjectModel(document: bytes)
+        } catch {
+            throw error.withMessage(
+                "\(text.name), \(place): the embedded model has errors (places are those of this file): \(error.message)",
+                code: .corrupted)
+        }
+    }
+
+    private func readMetadata(_ text: inout JSONTokenReader) throws(StoreError) -> [String: MetadataValue] {
+        let (bytes, place) = try Self.capture(&text)
+        do throws(StoreError) {
+            return try MetadataDocument.decode(bytes)
+        } catch {
+            throw error.withMessage(
+                "\(text.name), \(place): 'metadata' has errors (places are those of this file): \(error.message)",
+                code: .corrupted)
+        }
+    }
+
+    /// The text of the next value, behind as many lines and columns as are before it, so that places in it are those of the file.
+    private static func capture(
+        _ text: inout JSONTokenReader
+    ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
+        let key = text.tokenPosition
+        let keyByteCount = text.withText { $0.count } + 2
+        // No limit of its own: what a commit took must be read again, and the whole document has one.
+        let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
+        // The value stands behind its key on the same line in every document that a program wrote.
+        let column = key.column + keyByteCount + 2
+        return (
+            [UInt8](repeating: UInt8(ascii: "\n"), count: key.line - 1)
+                + [UInt8](repeating: UInt8(ascii: " "), count: column - 1) + value, key
+        )
+    }
+
+    /// What a document cannot do without.
+    func require(_ text: borrowing JSONTokenReader) throws(StoreError) -> (StoreUUID, ManagedObjectModel) {
+        guard hasVersion else {
+            throw text.error("the document has no 'formatVersion'; it must come before the records and links")
+        }
+        guard let storeUUID else {
+            throw text.error("the document has no 'storeUUID'; it must come before the records and links")
+        }
+        guard let model else { throw text.error("the document has no 'model'; it must come before the records") }
+        return (storeUUID, model)
+    }
+
+    /// The store's metadata; nil where something is missing.
+    ///
+    /// The format's version is the one in which the store is written next, as of a store that is open.
+    func metadata() -> StoreMetadata? {
+        guard let storeUUID, let model else { return nil }
+        return StoreMetadata(
+            type: JSONStoreType().name, formatVersion: DocumentFormat.version, storeUUID: storeUUID, model: model,
+            userMetadata: userMetadata)
+    }
+
+    /// The last keys by entity of the model.
+    func lastKeys(_ model: ManagedObjectModel, name file: String) throws(StoreError) -> [EntityName: Int64] {
+        var keys: [EntityName: Int64] = [:]
+        for (name, key, place) in lastKeys {
+            guard let entity = model.entities.first(where: { $0.name.text == name }) else {
+                let hint = nearestName(to: name, among: model.entities.map(\.name.text))
+                    .map { "; did you mean '\($0)'?" }
+                throw StoreError(
+                    .corrupted,
+                    "\(file), \(place): 'lastKeys' names an entity '\(name)' that the model lacks\(hint ?? ".")")
+            }
+            keys[entity.name] = max(key, keys[entity.name] ?? 0)
+        }
+        return keys
+    }
+}

@@ -1,0 +1,271 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+
+/// A bulk load that writes the document straight away, without a tree in memory, as long as everything comes in the document's order.
+///
+/// For an empty store whose name no other process knows. Records of models with subentities have
+/// another order in a document, so they are sorted as text first. Unique values are compared by
+/// their hashes. Both use bounded memory. At the first batch that comes in another order, and for
+/// whatever a load refuses, the key-value engine's loader takes over: what was written is read into
+/// it.
+final class DocumentLoader: BulkLoader {
+    /// Where the load is.
+    private enum State {
+        /// Nothing was loaded yet.
+        case waiting
+        case writing(UnfinishedDocument, DocumentText)
+        /// Another loader does it.
+        case passing(any BulkLoader)
+        case over
+    }
+
+    private let store: KeyValueStore
+    private let storage: JSONStorage
+    private let options: BulkLoadOptions
+    private let metadata: StoreMetadata
+    /// The writer's place, which the load has until it ends.
+    private var place: (any KeyValueLongWrite)?
+    private var state = State.waiting
+    private var tally: StoreTally
+    /// By the number of the hierarchy's root.
+    private var lastKeys: [Int: Int64]
+    /// The last record that was written.
+    private var last = (entity: -1, key: Int64(0))
+    /// The last link that was written, and its relationship.
+    private var lastLink: (relationship: Int, link: Link)?
+    /// Of a relationship whose links have places: where they lead from the last link's source.
+    private var targets: Set<Int64> = []
+    /// The unique values that came, where there are constraints.
+    private let uniqueValues: UniqueValueCheck?
+    /// The records that came and are not written, where there are subentities.
+    private let sorter: DocumentRecordSorter?
+
+    /// Takes the writer's place of a store that holds nothing; nil when it holds something by the time the place is free.
+    init?(_ store: KeyValueStore, _ storage: JSONStorage, _ options: BulkLoadOptions) throws(StoreError) {
+        self.store = store
+        self.storage = storage
+        self.options = options
+        uniqueValues = UniqueValueCheck(store)
+        sorter = DocumentRecordSorter(store.model, directories: store.spillDirectories)
+        let place = try storage.beginLongWrite(timeoutSeconds: storage.settings.timeoutSeconds)
+        do throws(StoreError) {
+            guard try storage.isUntouched() else {
+                place.abort()
+                return nil
+            }
+            metadata = try store.metadata()
+            (tally, lastKeys) = try Self.beginning(store, options)
+        } catch {
+            place.abort()
+            throw error
+        }
+        self.place = place
+    }
+
+    /// The tally of an empty store, and the keys that count as used in it.
+    private static func beginning(
+        _ store: KeyValueStore, _ options: BulkLoadOptions
+    ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        guard let tally = try snapshot.recordedTally() else {
+            throw StoreError(.internalInconsistency, "The store '\(store.location)' has no tally.")
+        }
+        var lastKeys: [Int: Int64] = [:]
+        for (name, key) in options.lastKeys {
+            let root = try store.model.requireEntity(name).root
+            lastKeys[root] = max(lastKeys[root] ?? 0, key)
+        }
+        return (tally, lastKeys)
+    }
+
+    deinit { abandon() }
+
+    // MARK: Loading
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        try giveUpAfterErrors { () throws(StoreError) in
+            if case .passing(let other) = state { return try other.append(records) }
+            guard !records.isEmpty else { return }
+            guard records.model.hasVersionHashes(of: metadata.model), follow(records) else {
+                return try passOn().append(records)
+            }
+            if let sorter {
+                try records.forEachRecord { (record) throws(StoreError) in try sorter.append(record) }
+            } else {
+                try write { (text) throws(StoreError) in
+                    try records.forEachRecord { (record) throws(StoreError) in try text.append(record) }
+                }
+            }
+            if let uniqueValues {
+                try records.forEachRecord { (record) throws(StoreError) in try uniqueValues.add(record) }
+            }
+            tally.add(records)
+            let end = records.count - 1
+            last = (records.entityNumber(at: end), records.key(at: end))
+            for index in 0..<records.count {
+                let root = metadata.model.entities[records.entityNumber(at: index)].root
+                lastKeys[root] = max(lastKeys[root] ?? 0, records.key(at: index))
+            }
+        }
+    }
+
+    /// Whether records come in the document's order, behind everything that was written.
+    private func follow(_ records: RecordBatch) -> Bool {
+        guard lastLink == nil else { return false }
+        if let sorter { return sorter.follow(records) }
+        var (entity, key) = last
+        for index in 0..<records.count {
+            let next = (entity: records.entityNumber(at: index), key: records.key(at: index))
+            guard next.key > 0, next.entity > entity || (next.entity == entity && next.key > key) else { return false }
+            (entity, key) = next
+        }
+        return true
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        try giveUpAfterErrors { () throws(StoreError) in
+            if case .passing(let other) = state { return try other.append(links) }
+            guard !links.links.isEmpty else { return }
+            guard let (relationship, normalised) = following(links) else { return try passOn().append(links) }
+            try writeSorted()
+            try write { (text) throws(StoreError) in
+                for link in normalised.links { try text.append(link, of: relationship) }
+            }
+            tally.add(normalised)
+        }
+    }
+
+    /// The links as they are written, if they come in the document's order, behind everything that was written; else nil.
+    private func following(_ links: LinkBatch) -> (ManagedObjectModel.Relationship, LinkBatch)? {
+        let relationships = metadata.model.relationships
+        guard relationships.indices.contains(links.relationship), relationships[links.relationship].ownsLinks else {
+            return nil
+        }
+        let relationship = relationships[links.relationship]
+        var normalised = LinkBatch(relationship: relationship.number)
+        for link in links.links {
+            let link = relationship.normalised(link)
+            guard link.source > 0, link.target > 0 else { return nil }
+            if let (number, before) = lastLink {
+                guard number <= relationship.number else { return nil }
+                if number == relationship.number {
+                    guard (before.source, before.order, before.target) < (link.source, link.order, link.target) else {
+                        return nil
+                    }
+                }
+                if number != relationship.number || before.source != link.source { targets = [] }
+            }
+            // Without places the order alone tells that a pair comes once.
+            guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
+            lastLink = (relationship.number, link)
+            normalised.links.append(link)
+        }
+        return (relationship, normalised)
+    }
+
+    /// Runs `body` with the text that is being written.
+    private func write(_ body: (inout DocumentText) throws(StoreError) -> Void) throws(StoreError) {
+        switch state {
+        case .waiting:
+            var counted = tally
+            try counted.countCommit()
+            let document = try UnfinishedDocument(for: storage.path, storage.settings)
+            do throws(StoreError) {
+                var text = try DocumentText(
+                    document.output, metadata, generation: counted.generation, foldedJournal: nil)
+                try body(&text)
+                state = .writing(document, text)
+            } catch {
+                document.discard()
+                throw error
+            }
+        case .writing(let document, var text):
+            try body(&text)
+            state = .writing(document, text)
+        case .passing, .over: throw .loadIsOver(store.location)
+        }
+    }
+
+    /// Writes the records that had to be sorted.
+    private func writeSorted() throws(StoreError) {
+        try sorter?.drain { (record, entity) throws(StoreError) in
+            try write { (text) throws(StoreError) in try text.append(record, of: entity) }
+        }
+    }
+
+    /// Gives what was written to the engine's own loader, which goes on from there.
+    private func passOn() throws(StoreError) -> any BulkLoader {
+        if case .over = state { throw .loadIsOver(store.location) }
+        try writeSorted()
+        let before = state
+        if case .over = before { throw .loadIsOver(store.location) }
+        place?.abort()
+        place = nil
+        let other = try store.bulkLoader(options)
+        state = .passing(other)
+        if case .writing(let document, var text) = before {
+            defer { document.discard() }
+            _ = try text.finish(DocumentTail(tally, lastKeys: [:]))
+            _ = try document.output.finish()
+            try DocumentReader.read(try DocumentFile(at: document.path), location: store.location, into: other)
+        }
+        return other
+    }
+
+    // MARK: Ending
+
+    func finish() throws(StoreError) -> StoreTally {
+        try giveUpAfterErrors { () throws(StoreError) in
+            if case .passing = state {} else { try writeSorted() }
+            switch state {
+            case .writing where try uniqueValues?.hasRepeated() == true:
+                // It names the objects, and decides whether it is so.
+                let tally = try passOn().finish()
+                state = .over
+                return tally
+            case .writing(let document, var text):
+                try tally.countCommit()
+                let version = try text.finish(DocumentTail(tally, lastKeys: lastKeys))
+                let draft = try document.finish(version, tally: tally, foldedJournal: nil)
+                state = .over
+                try storage.publishLoaded(draft)
+                place?.abort()
+                place = nil
+                return tally
+            case .waiting, .passing:
+                let other = if case .passing(let other) = state { other } else { try passOn() }
+                let tally = try other.finish()
+                state = .over
+                return tally
+            case .over: throw .loadIsOver(store.location)
+            }
+        }
+    }
+
+    func abandon() {
+        switch state {
+        case .writing(let document, _): document.discard()
+        case .passing(let other): other.abandon()
+        case .waiting, .over: break
+        }
+        state = .over
+        place?.abort()
+        place = nil
+    }
+
+    private func giveUpAfterErrors<Result>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try storage.requireOpen()
+        if case .over = state { throw .loadIsOver(store.location) }
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+}

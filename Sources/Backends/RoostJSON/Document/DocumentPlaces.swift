@@ -1,0 +1,191 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostKeyValue
+internal import RoostText
+
+/// Finds the place in a document that an error is about, by reading it once more.
+///
+/// Errors that only the whole store can tell, such as a reference to nothing, come when the text is gone; they are rare, so that
+/// remembering where each record was would be for nothing.
+struct DocumentPlaces {
+    private let file: DocumentFile
+    private let model: ManagedObjectModel
+
+    /// Places in a document whose text was read without an error before.
+    init(_ file: DocumentFile, _ model: ManagedObjectModel) {
+        self.file = file
+        self.model = model
+    }
+
+    /// An error about a reference or link that leads nowhere.
+    func error(_ dangling: KeyValueStore.DanglingReference) throws(StoreError) -> StoreError {
+        guard let relationship = try? model.requireRelationship(dangling.relationship) else {
+            throw StoreError(.internalInconsistency, "There is no relationship '\(dangling.relationship)'.")
+        }
+        let (source, destination) = (model.entities[relationship.source], model.entities[relationship.destination])
+        let place: TextPosition?
+        let what: String
+        if case .field = relationship.storage {
+            place = try record(dangling.source, root: source.root, property: relationship.name.name)
+            what =
+                "\(source.name)/p\(dangling.source) refers by '\(relationship.name.name)' to \(destination.name)/p\(dangling.target)"
+        } else {
+            place = try link(of: relationship, dangling.source, dangling.target)
+            what =
+                "a link of '\(relationship.name)' leads from \(source.name)/p\(dangling.source) to \(destination.name)/p\(dangling.target)"
+        }
+        if let named = dangling.named {
+            return located(
+                place,
+                "\(source.name)/p\(dangling.source) refers by '\(relationship.name.name)' to \(model.entities[named].name)/p\(dangling.target), but the object with this key is of another entity; correct the entity or the key"
+            )
+        }
+        let missing = dangling.lacksSource ? source : destination
+        return located(
+            place, "\(what), but there is no such \(missing.name); correct the key, or add the object")
+    }
+
+    /// An error about two records with the same unique values.
+    func error(_ violation: ConstraintViolation, _ error: StoreError) throws(StoreError) -> StoreError {
+        let root = try model.requireEntity(violation.rejected.entity).root
+        let place = try record(violation.rejected.key, root: root, property: violation.attributes.first)
+        let first = try record(violation.existing.key, root: root, property: nil)
+        let located = located(
+            place,
+            "\(violation.rejected) has the same \(violation.attributes.joined(separator: ", ")) as \(violation.existing)\(first.map { " in line \($0.line)" } ?? ""), which must be unique in '\(violation.entity)'"
+        )
+        return error.withMessage(located.message, code: .corrupted)
+    }
+
+    /// An error about the first record whose key an earlier one has; nil if there is none.
+    func duplicate() throws(StoreError) -> StoreError? {
+        var places: [Place: TextPosition] = [:]
+        var found: StoreError?
+        try visitRecords { (entity, key, place, _) in
+            let object = Place(root: model.entities[entity].root, key: key)
+            if let first = places.updateValue(place, forKey: object) {
+                found = located(
+                    place, "\(model.entities[entity].name)/p\(key) has the key of the record in line \(first.line)")
+                return false
+            }
+            return true
+        }
+        return found
+    }
+
+    /// An error about the first link that an earlier one repeats; nil if there is none.
+    func duplicateLink() throws(StoreError) -> StoreError? {
+        var first: [Link: TextPosition] = [:]
+        var found: StoreError?
+        try visitLinks { (relationship, link, place) in
+            let ends = Link(link.source, link.target)
+            guard let earlier = first[ends] else {
+                first[ends] = place
+                return true
+            }
+            found = located(
+                place,
+                "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.line) too; remove one of them"
+            )
+            return false
+        } next: {
+            first = [:]
+        }
+        return found
+    }
+
+    private struct Place: Hashable {
+        var root: Int
+        var key: Int64
+    }
+
+    private func located(_ place: TextPosition?, _ message: String) -> StoreError {
+        StoreError(.corrupted, "\(file.path)\(place.map { ", \($0)" } ?? ""): \(message).")
+    }
+
+    // MARK: Walking
+
+    /// Where a record is, or a property of it.
+    private func record(_ key: Int64, root: Int, property: String?) throws(StoreError) -> TextPosition? {
+        var found: TextPosition?
+        try visitRecords { (entity, recordKey, place, properties) in
+            guard recordKey == key, model.entities[entity].root == root else { return true }
+            found = property.flatMap { properties[$0] ?? properties[$0 + "#value"] } ?? place
+            return false
+        }
+        return found
+    }
+
+    /// Calls `body` for each record with its entity, its key, its place and the places of its properties, until it returns false.
+    private func visitRecords(
+        _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
+    ) throws(StoreError) {
+        var text = file.reader()
+        guard try enter(.records, &text) else { return }
+        while try text.nextKey() {
+            let name = text.text
+            guard let entity = model.entities.first(where: { $0.name.text == name }) else { return }
+            try text.expect(.beginArray, "a list of records")
+            while try text.nextElement() {
+                let place = text.tokenPosition
+                var properties: [String: TextPosition] = [:]
+                var key: Int64?
+                while try text.nextKey() {
+                    let property = text.text
+                    properties[property] = text.tokenPosition
+                    _ = try text.next()
+                    if property == "id" { key = text.integer }
+                    try text.skipRest()
+                }
+                guard let key, body(entity.number, key, place, properties) else { return }
+            }
+        }
+    }
+
+    /// Where the link between two objects is.
+    private func link(
+        of relationship: ManagedObjectModel.Relationship, _ source: Int64, _ target: Int64
+    ) throws(StoreError) -> TextPosition? {
+        var found: TextPosition?
+        try visitLinks { (owner, link, place) in
+            guard owner.number == relationship.number, link.source == source, link.target == target else { return true }
+            found = place
+            return false
+        }
+        return found
+    }
+
+    /// Calls `body` for each link, normalised, with its place until it returns false, and `next` before each relationship.
+    private func visitLinks(
+        _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
+    ) throws(StoreError) {
+        var text = file.reader()
+        guard try enter(.links, &text) else { return }
+        while try text.nextKey() {
+            let name = text.text
+            guard let relationship = model.linkRelationships.first(where: { $0.name.description == name }) else {
+                return
+            }
+            next()
+            try text.expect(.beginArray, "a list of links")
+            while try text.nextElement() {
+                let place = text.tokenPosition
+                let link = relationship.normalised(try LinkText.read(from: &text, of: relationship))
+                guard body(relationship, link, place) else { return }
+            }
+        }
+    }
+
+    /// Moves into the object that is the value of a member of the document; false if it has none.
+    private func enter(_ member: DocumentFormat.Member, _ text: inout JSONTokenReader) throws(StoreError) -> Bool {
+        try text.expect(.beginObject, "a document")
+        while try text.nextKey() {
+            if text.text == member.key {
+                try text.expect(.beginObject, "an object")
+                return true
+            }
+            try text.skipValue()
+        }
+        return false
+    }
+}

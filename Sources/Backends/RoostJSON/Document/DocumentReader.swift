@@ -1,0 +1,290 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostKeyValue
+internal import RoostMemory
+internal import RoostText
+
+/// What a document held.
+struct LoadedDocument: Sendable {
+    var storage: MemoryStorage
+    var metadata: StoreMetadata
+    var version: DocumentVersion
+    var generation: Generation
+    var foldedJournal: UInt64?
+}
+
+/// Reads a document from its first to its last byte into trees in memory.
+///
+/// Everything that is wrong with it is an error with line and column, and nothing is repaired. Memory is that of the trees, of
+/// one batch, and of what the engine sorts with.
+struct DocumentReader: ~Copyable {
+    private let file: DocumentFile
+    private let location: StoreLocation
+    private var head: DocumentHead
+    private var loading: Loading?
+
+    /// What takes the records and links instead of a store that is made for them.
+    private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
+
+    private struct Loading {
+        /// The store that is being filled; nil where something else takes the records.
+        let store: (storage: MemoryStorage, store: KeyValueStore)?
+        let loader: any BulkLoader
+        let model: ManagedObjectModel
+    }
+
+    private init(
+        _ file: DocumentFile, location: StoreLocation,
+        into other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)? = nil
+    ) {
+        self.file = file
+        self.location = location
+        self.other = other
+        head = DocumentHead()
+    }
+
+    /// Reads a document that was just written and counts what is in it, in constant memory.
+    ///
+    /// - Throws: `corrupted` when it cannot be read, or lacks its checksum.
+    static func count(_ file: DocumentFile, location: StoreLocation) throws(StoreError) -> StoreTally {
+        var reader = DocumentReader(file, location: location) { CountingLoader($0) }
+        var tally = try reader.readChecked().finish()
+        tally.generation = reader.head.generation
+        return tally
+    }
+
+    /// Reads the records and links of a document that was just written into a loader, which stays unfinished.
+    ///
+    /// - Throws: `corrupted` when it cannot be read, or lacks its checksum; what the loader throws.
+    static func read(_ file: DocumentFile, location: StoreLocation, into loader: any BulkLoader) throws(StoreError) {
+        var reader = DocumentReader(file, location: location) { _ in loader }
+        _ = try reader.readChecked()
+    }
+
+    private mutating func readChecked() throws(StoreError) -> any BulkLoader {
+        let pass = try readText()
+        guard pass.isChecked else { throw StoreError(.corrupted, "'\(file.path)' has no checksum.") }
+        return pass.loading.loader
+    }
+
+    /// Checks that a document begins as a store does.
+    ///
+    /// - Throws: `notAStore`; what reading it reports.
+    static func requireRecognised(_ file: DocumentFile) throws(StoreError) {
+        let start = try file.read(at: 0, count: DocumentFormat.prefixByteCount)
+        guard DocumentFormat.isRecognised(start) else {
+            let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
+            if marks.contains(where: { start.starts(with: $0) }) {
+                throw StoreError(
+                    .notAStore, "'\(file.path)' begins with a byte order mark; save it as UTF-8 without one.")
+            }
+            throw StoreError(
+                .notAStore,
+                "'\(file.path)' is not a JSON store of Roost: it does not begin with {\"format\": \"\(DocumentFormat.name)\"."
+            )
+        }
+    }
+
+    /// Reads the document.
+    ///
+    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column, record and property.
+    static func load(
+        _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
+    ) throws(StoreError) -> LoadedDocument {
+        try requireRecognised(file)
+        guard file.byteCount <= settings.maximumDocumentBytes else {
+            throw StoreError(
+                .limitExceeded,
+                "'\(file.path)' has \(file.byteCount) bytes, more than the \(settings.maximumDocumentBytes) that may be read; raise the option 'maximumDocumentBytes'."
+            )
+        }
+        var reader = DocumentReader(file, location: location)
+        do throws(StoreError) {
+            return try reader.load()
+        } catch {
+            reader.loading?.loader.abandon()
+            guard error.code != .unsupportedVersion else { throw error }
+            throw try DocumentChecksum.explain(error, file)
+        }
+    }
+
+    /// The contents of a document as a store in memory that is only read, whatever has the document's name by now.
+    ///
+    /// - Throws: As ``load(_:location:_:)``; `busy` when somebody has written to the file since it was opened.
+    static func store(
+        _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
+    ) throws(StoreError) -> KeyValueStore {
+        try file.requireUnchanged()
+        let loaded = try load(file, location: location, settings)
+        try file.requireUnchanged()
+        return try KeyValueStore(
+            opening: loaded.storage, type: JSONStoreType(), location: location, options: StoreOptions(isReadOnly: true))
+    }
+
+    private mutating func load() throws(StoreError) -> LoadedDocument {
+        let (loading, version, isChecked) = try readText()
+        guard let (storage, store) = loading.store else {
+            throw StoreError(.internalInconsistency, "'\(file.path)' was not read into a store.")
+        }
+        try finish(loading)
+        try store.setGeneration(head.generation, lastKeys: try head.lastKeys(loading.model, name: file.path))
+        let metadata = try store.metadata()
+        if isChecked, let tail = try DocumentTail(file, metadata.model, generation: head.generation) {
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            guard try snapshot.recordedTally() == tail.tally else { throw DocumentTail.mismatch(file) }
+        }
+        // A program writes only references that its store holds; a person may have mistyped one.
+        if !isChecked, let dangling = try store.firstDanglingReference() {
+            throw try DocumentPlaces(file, loading.model).error(dangling)
+        }
+        return LoadedDocument(
+            storage: storage, metadata: metadata, version: version, generation: head.generation,
+            foldedJournal: head.foldedJournal)
+    }
+
+    /// Reads the text from its beginning to its end.
+    private mutating func readText() throws(StoreError) -> (
+        loading: Loading, version: DocumentVersion, isChecked: Bool
+    ) {
+        var text = file.reader(computesChecksum: true)
+        try text.expect(.beginObject, "a document, an object,")
+        var last: DocumentFormat.Member?
+        var version: DocumentVersion?
+        while try text.nextKey() {
+            let member = try DocumentHead.member(text, after: last, isLoading: loading != nil)
+            last = member
+            switch member {
+            case .records: try readRecords(&text, try beginLoading(text))
+            case .links: try readLinks(&text, try beginLoading(text))
+            case .checksum: version = try DocumentChecksum.read(&text, file)
+            default: try head.read(member, &text)
+            }
+        }
+        guard try text.next() == .end else { throw text.mismatch("the end of the document") }
+        let loading = try beginLoading(text)
+        if let version { return (loading, version, true) }
+        guard let value = text.checksumBeforeToken() else {
+            throw StoreError(.internalInconsistency, "The checksum of '\(file.path)' was not computed.")
+        }
+        return (
+            loading, DocumentVersion(high: value.high, low: value.low, byteCount: text.tokenByteOffset), false
+        )
+    }
+
+    /// Makes the store that the records go into, when everything it is made of was read.
+    private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
+        if let loading { return loading }
+        let (uuid, model) = try head.require(text)
+        let begun: Loading
+        if let other {
+            begun = Loading(store: nil, loader: try other(model), model: model)
+        } else {
+            let storage = MemoryStorage()
+            let store = try KeyValueStore(
+                creating: storage, type: JSONStoreType(), location: location, model: model,
+                options: StoreOptions(storeUUID: uuid, userMetadata: head.userMetadata))
+            begun = Loading(
+                store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions()), model: model)
+        }
+        loading = begun
+        return begun
+    }
+
+    private func finish(_ loading: Loading) throws(StoreError) {
+        do throws(StoreError) {
+            _ = try loading.loader.finish()
+        } catch {
+            guard let violation = error.violations.first else {
+                if error.code == .duplicateObject, let found = try DocumentPlaces(file, loading.model).duplicateLink() {
+                    throw found
+                }
+                throw error.withMessage("'\(file.path)': \(error.message)", code: .corrupted)
+            }
+            throw try DocumentPlaces(file, loading.model).error(violation, error)
+        }
+    }
+
+    // MARK: Records and links
+
+    private func readRecords(_ text: inout JSONTokenReader, _ loading: Loading) throws(StoreError) {
+        let model = loading.model
+        var records = RecordTextReader(model: model)
+        var batch = RecordBatch(model: model)
+        try text.expect(.beginObject, "the lists of records, an object,")
+        while try text.nextKey() {
+            guard let number = records.entity(text) else {
+                throw text.unknown("entity", "'\(text.text)'", among: model.entities.map(\.name.text))
+            }
+            guard !model.entities[number].isAbstract else {
+                throw text.error("entity '\(model.entities[number].name)' is abstract, so it has no records")
+            }
+            try text.expect(.beginArray, "the records of '\(model.entities[number].name)', an array,")
+            while true {
+                records.readWritten(number, from: &text, into: &batch)
+                if batch.isFull { try load(&batch, loading) }
+                guard try text.nextElement() else { break }
+                guard text.token == .beginObject else { throw text.mismatch("a record, an object,") }
+                try records.readMembers(number, from: &text, into: &batch)
+                if batch.isFull { try load(&batch, loading) }
+            }
+        }
+        try load(&batch, loading)
+    }
+
+    private func load(_ batch: inout RecordBatch, _ loading: Loading) throws(StoreError) {
+        do throws(StoreError) {
+            try loading.loader.append(batch)
+        } catch {
+            guard error.code == .duplicateObject else { throw error }
+            throw try DocumentPlaces(file, loading.model).duplicate() ?? error
+        }
+        batch.removeAll()
+    }
+
+    private func readLinks(_ text: inout JSONTokenReader, _ loading: Loading) throws(StoreError) {
+        let model = loading.model
+        let names = model.linkRelationships.map(\.name.description)
+        try text.expect(.beginObject, "the lists of links, an object,")
+        while try text.nextKey() {
+            let name = text.text
+            guard let index = names.firstIndex(of: name) else {
+                throw text.unknown("relationship with links", "'\(name)'", among: names)
+            }
+            let relationship = model.linkRelationships[index]
+            var batch = LinkBatch(relationship: relationship.number)
+            try text.expect(.beginArray, "the links of '\(name)', an array,")
+            while try text.nextElement() {
+                batch.links.append(try LinkText.read(from: &text, of: relationship))
+                if batch.isFull {
+                    try loading.loader.append(batch)
+                    batch.removeAll()
+                }
+            }
+            try loading.loader.append(batch)
+        }
+    }
+}
+
+/// Counts what would be loaded.
+private final class CountingLoader: BulkLoader {
+    private var tally: StoreTally
+
+    init(_ model: ManagedObjectModel) { tally = StoreTally(model: model) }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        records.forEachRecord { tally.entities[$0.entityNumber].add($0.computedContentHash) }
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) { tally.add(links) }
+    func finish() throws(StoreError) -> StoreTally { tally }
+    func abandon() {}
+}
+
+extension JSONTokenReader {
+    /// An error about a name that is not known, with the nearest one that is.
+    func unknown(_ what: String, _ name: String, among names: [String]) -> StoreError {
+        let hint = nearestName(to: String(name.dropFirst().dropLast()), among: names).map { "; did you mean '\($0)'?" }
+        return error("there is no \(what) \(name)\(hint ?? "")")
+    }
+}

@@ -1,0 +1,272 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// A view of a document that is not in memory: whole lists are read straight from the file, in constant memory.
+///
+/// Everything else asks for the document in memory. For whoever reads all of a store once, as conversions and their verification do.
+final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
+    VisitableSnapshot, AggregatingSnapshot, LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
+{
+    let model: ManagedObjectModel
+    private let file: DocumentFile
+    private let head: DocumentHead
+    private let tail: DocumentTail
+    /// An idle stream for the next reader.
+    private var stream: DocumentStream?
+    /// Idle sorted hierarchies for the next reader.
+    private var hierarchies: DocumentHierarchies?
+    private let spillDirectories: [String]
+    private let requireOpenStore: () throws(StoreError) -> Void
+    private let makeWhole: () throws(StoreError) -> any StoreSnapshot
+    private var whole: (any StoreSnapshot)?
+    private var isClosed = false
+
+    /// A view of a document.
+    ///
+    /// - Parameters:
+    ///   - file: The document.
+    ///   - stream: A stream of the document that nothing was read from.
+    ///   - spillDirectories: Where files may be made for what does not fit into memory.
+    ///   - requireOpen: Throws when the store was closed.
+    ///   - whole: Makes a view of the same contents in memory.
+    init(
+        _ file: DocumentFile, _ stream: DocumentStream, spillDirectories: [String],
+        requireOpen: @escaping () throws(StoreError) -> Void,
+        whole: @escaping () throws(StoreError) -> any StoreSnapshot
+    ) {
+        self.file = file
+        self.stream = stream
+        self.spillDirectories = spillDirectories
+        tail = stream.tail
+        model = stream.model
+        head = stream.head
+        requireOpenStore = requireOpen
+        makeWhole = whole
+    }
+
+    func requireOpen() throws(StoreError) {
+        try requireOpenStore()
+        if isClosed { throw StoreError(.closed, "The snapshot was closed.") }
+    }
+
+    private func inMemory() throws(StoreError) -> any StoreSnapshot {
+        try requireOpen()
+        if let whole { return whole }
+        let made = try makeWhole()
+        whole = made
+        return made
+    }
+
+    // MARK: Lists
+
+    /// A stream that stands before a list.
+    func takeStream(before list: DocumentStream.List) throws(StoreError) -> DocumentStream {
+        if let taken = stream, taken.isBefore(list) {
+            stream = nil
+            return taken
+        }
+        return try makeStream()
+    }
+
+    private func makeStream() throws(StoreError) -> DocumentStream {
+        try file.requireUnchanged()
+        guard let anew = try DocumentStream(file) else {
+            throw StoreError(.busy, "'\(file.path)' was changed while it was read; open it again.")
+        }
+        return anew
+    }
+
+    /// Returns sorted hierarchies that are not yet past the one of a root entity.
+    func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
+        if let taken = hierarchies, taken.isBefore(root: root) {
+            hierarchies = nil
+            return taken
+        }
+        return try DocumentHierarchies(file, try makeStream(), directories: spillDirectories)
+    }
+
+    /// Takes back hierarchies after one of them was read to its end.
+    func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
+
+    /// Gives a stream back whose list was read to its end.
+    func giveBack(_ stream: DocumentStream) { self.stream = stream }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        guard id == nil else { return try inMemory().records(of: entity, after: id) }
+        try requireOpen()
+        let found = try model.requireEntity(entity)
+        let number = found.number
+        if DocumentHierarchies.contain(found) {
+            guard found.superentity == nil else { return try inMemory().records(of: entity, after: id) }
+            let count = found.selfAndSubentities.reduce(0) { $0 + tail.count(of: .records(entity: $1)) }
+            return DocumentHierarchyCursor(self, root: number, isEmpty: count == 0)
+        }
+        let list = DocumentStream.List.records(entity: number)
+        return DocumentRecordCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        let found = model.linkRelationships.first { $0.name == relationship }
+        guard link == nil, let found else { return try inMemory().links(of: relationship, after: link) }
+        try requireOpen()
+        let list = DocumentStream.List.links(relationship: found.number)
+        return DocumentLinkCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
+    }
+
+    // MARK: What is known without reading
+
+    func recordedTally() throws(StoreError) -> StoreTally? {
+        try requireOpen()
+        return tail.tally
+    }
+
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try requireOpen()
+        return head.userMetadata
+    }
+
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+        try requireOpen()
+        return tail.lastKeys[try model.requireEntity(entity).root] ?? 0
+    }
+
+    // MARK: What is read in memory
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try inMemory().records(with: ids) }
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try inMemory().links(of: relationship, from: id)
+    }
+    func groupedLinks(
+        of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
+    ) throws(StoreError) -> any LinkCursor {
+        try inMemory().links(of: relationship.name, from: ids)
+    }
+    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try inMemory().record(with: id, into: &batch)
+    }
+    func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+        try inMemory().fetch(checked: request)
+    }
+    func makeVisitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)? {
+        try inMemory().visitor(request)
+    }
+    func computeNumbers(
+        _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
+    ) throws(StoreError) -> [Int64?]? { try inMemory().wholeNumbers(aggregates, of: request) }
+    func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
+        ids += try inMemory().objectIDs(checked: request)
+    }
+    func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int { try inMemory().count(checked: request) }
+    func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try inMemory().explain(checked: request, executing: executing)
+    }
+    func makeObjectGraph() -> any ObjectGraph {
+        // A graph cannot fail before it is asked: one that opens cursors asks for the document in memory then.
+        (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
+    }
+
+    func close() {
+        isClosed = true
+        (stream, hierarchies) = (nil, nil)
+        whole?.close()
+        whole = nil
+    }
+}
+
+/// A pass over one list of a document.
+private struct DocumentPass {
+    private let snapshot: DocumentSnapshot
+    private let list: DocumentStream.List
+    private var stream: DocumentStream?
+    private let isEmpty: Bool
+
+    var model: ManagedObjectModel { snapshot.model }
+    var relationship: Int { if case .links(let number) = list { number } else { 0 } }
+
+    init(_ snapshot: DocumentSnapshot, _ list: DocumentStream.List, isEmpty: Bool) {
+        self.snapshot = snapshot
+        self.list = list
+        self.isEmpty = isEmpty
+    }
+
+    func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    /// Calls `body` with a stream that stands at the next elements of the list, unless there are none.
+    ///
+    /// - Returns: Whether the list has more.
+    mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        guard !isEmpty else { return false }
+        let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }
+        stream = nil
+        try reading.enter(list)
+        try body(reading)
+        // The last batch brings the stream to the next list.
+        guard reading.next == list else {
+            snapshot.giveBack(reading)
+            return false
+        }
+        stream = reading
+        return true
+    }
+}
+
+/// The records of an entity, from its list.
+private final class DocumentRecordCursor: FillingRecordCursor {
+    private var pass: DocumentPass
+
+    init(_ pass: DocumentPass) {
+        self.pass = pass
+        super.init(model: pass.model)
+    }
+
+    override func requireOpen() throws(StoreError) { try pass.requireOpen() }
+
+    override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try pass.read { (stream) throws(StoreError) in _ = try stream.read(into: &batch) }
+    }
+}
+
+/// The records of a hierarchy, from the lists of its entities.
+private final class DocumentHierarchyCursor: FillingRecordCursor {
+    private let snapshot: DocumentSnapshot
+    private let root: Int
+    private var hierarchies: DocumentHierarchies?
+    private let isEmpty: Bool
+
+    init(_ snapshot: DocumentSnapshot, root: Int, isEmpty: Bool) {
+        self.snapshot = snapshot
+        self.root = root
+        self.isEmpty = isEmpty
+        super.init(model: snapshot.model)
+    }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard !isEmpty else { return false }
+        let reading = if let hierarchies { hierarchies } else { try snapshot.takeHierarchies(before: root) }
+        hierarchies = nil
+        guard try reading.read(root: root, into: &batch) else {
+            snapshot.giveBack(reading)
+            return false
+        }
+        hierarchies = reading
+        return true
+    }
+}
+
+/// The links of a relationship, from its list.
+private final class DocumentLinkCursor: FillingLinkCursor {
+    private var pass: DocumentPass
+
+    init(_ pass: DocumentPass) {
+        self.pass = pass
+        super.init(relationship: pass.relationship)
+    }
+
+    override func requireOpen() throws(StoreError) { try pass.requireOpen() }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        try pass.read { (stream) throws(StoreError) in _ = try stream.read(into: &batch) }
+    }
+}

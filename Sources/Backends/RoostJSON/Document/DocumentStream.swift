@@ -1,0 +1,211 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostText
+
+/// Reads the lists of a document one after the other, as they stand in it, in constant memory.
+///
+/// For documents with a checksum, whose lists come in order because a program wrote them. When the last list is at its end, so is the
+/// document: its checksum and its tally were compared then.
+final class DocumentStream {
+    /// A list of records or links, in the order in which documents have them.
+    enum List: Comparable {
+        case records(entity: Int)
+        case links(relationship: Int)
+    }
+
+    let head: DocumentHead
+    let model: ManagedObjectModel
+    /// What the document says about itself at its end.
+    let tail: DocumentTail
+    private let file: DocumentFile
+    // One thread uses a stream, and nothing that its methods call comes back to it: no access can overlap another.
+    @exclusivity(unchecked) private var text: JSONTokenReader
+    @exclusivity(unchecked) private var records: RecordTextReader
+    /// The list whose elements come next; nil behind the last one.
+    private(set) var next: List?
+    /// The list before, which must be smaller.
+    private var last: List?
+    private var isInLinks = false
+    /// The last record and the last link of the list.
+    private var lastKey: Int64 = 0
+    private var lastLink = Link(0, 0)
+    private var tally: StoreTally
+
+    /// Reads what stands before the first list.
+    ///
+    /// Nil for a document that has to be read as a whole: one without a checksum and a tally.
+    init?(_ file: DocumentFile) throws(StoreError) {
+        var text = file.reader(computesChecksum: true)
+        var head = DocumentHead()
+        try text.expect(.beginObject, "a document, an object,")
+        var last: DocumentFormat.Member?
+        while true {
+            guard try text.nextKey() else { return nil }
+            let member = try DocumentHead.member(text, after: last, isLoading: false)
+            last = member
+            if member == .records { break }
+            guard member.rawValue < DocumentFormat.Member.records.rawValue else { return nil }
+            try head.read(member, &text)
+        }
+        try text.expect(.beginObject, "the lists of records, an object,")
+        let (_, model) = try head.require(text)
+        guard let tail = try DocumentTail(file, model, generation: head.generation) else { return nil }
+        self.file = file
+        self.head = head
+        self.model = model
+        self.tail = tail
+        self.text = text
+        records = RecordTextReader(model: model)
+        tally = StoreTally(model: model)
+        tally.generation = head.generation
+        do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file) }
+        // A stream that is begun later, of the same file, must not go on with other contents.
+        try file.requireUnchanged()
+    }
+
+    /// Moves to a list that the tally counts.
+    func enter(_ list: List) throws(StoreError) {
+        while let next, next < list { try skip() }
+        guard next == list else { throw DocumentTail.mismatch(file) }
+    }
+
+    /// Whether a list may still come.
+    func isBefore(_ list: List) -> Bool { last.map { $0 < list } ?? true }
+
+    /// Passes over the rest of the list that comes next.
+    func skip() throws(StoreError) {
+        let skipped = next
+        switch skipped {
+        case .records:
+            var batch = RecordBatch(model: model)
+            while next == skipped { _ = try read(into: &batch) }
+        case .links(let relationship):
+            var batch = LinkBatch(relationship: relationship)
+            while next == skipped { _ = try read(into: &batch) }
+        case nil: break
+        }
+    }
+
+    // MARK: Elements
+
+    /// Replaces the contents of a batch by the next records of the list; false, with an empty batch, when there are none.
+    func read(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        guard case .records(let entity) = next else { return false }
+        do throws(StoreError) {
+            var isAtEnd = false
+            while !batch.isFull, !isAtEnd {
+                records.readWritten(entity, from: &text, into: &batch)
+                guard !batch.isFull else { break }
+                if try text.nextElement() {
+                    guard text.token == .beginObject else { throw text.mismatch("a record, an object,") }
+                    try records.readMembers(entity, from: &text, into: &batch)
+                } else {
+                    isAtEnd = true
+                }
+            }
+            for index in 0..<batch.count {
+                guard batch.key(at: index) > lastKey else { throw unordered("records") }
+                lastKey = batch.key(at: index)
+            }
+            tally.add(batch)
+            if isAtEnd { try advance() }
+        } catch {
+            throw try Self.explain(error, file)
+        }
+        return !batch.isEmpty
+    }
+
+    /// Replaces the contents of a batch by the next links of the list; false, with an empty batch, when there are none.
+    func read(into batch: inout LinkBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        guard case .links(let number) = next else { return false }
+        do throws(StoreError) {
+            let relationship = model.relationships[number]
+            var isAtEnd = false
+            while !batch.isFull, !isAtEnd {
+                if try text.nextElement() {
+                    let link = try LinkText.read(from: &text, of: relationship)
+                    guard relationship.normalised(link) == link,
+                        (lastLink.source, lastLink.order, lastLink.target) < (link.source, link.order, link.target)
+                    else { throw unordered("links") }
+                    lastLink = link
+                    batch.links.append(link)
+                } else {
+                    isAtEnd = true
+                }
+            }
+            tally.add(batch)
+            if isAtEnd { try advance() }
+        } catch {
+            throw try Self.explain(error, file)
+        }
+        return !batch.links.isEmpty
+    }
+
+    private static func explain(_ error: StoreError, _ file: DocumentFile) throws(StoreError) -> StoreError {
+        try file.requireUnchanged()
+        return try DocumentChecksum.explain(error, file)
+    }
+
+    private func unordered(_ what: String) -> StoreError {
+        text.error(
+            "the \(what) of this document are not in the order in which they are written, although it has a checksum; remove the line that begins with , \"checksum\""
+        )
+    }
+
+    // MARK: From list to list
+
+    /// Moves into the next list, or behind the end of the document.
+    private func advance() throws(StoreError) {
+        last = next ?? last
+        next = nil
+        lastKey = 0
+        lastLink = Link(0, 0, order: .min)
+        while true {
+            if try text.nextKey() {
+                let list = try self.list()
+                guard isBefore(list) else { throw unordered("lists") }
+                // Who reads every list that is counted has then read every list that is there.
+                guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
+                try text.expect(.beginArray, "a list")
+                next = list
+                return
+            }
+            guard !isInLinks else { return try readEnd() }
+            guard try text.nextKey(), text.text == DocumentFormat.Member.links.key else { throw unordered("lists") }
+            try text.expect(.beginObject, "the lists of links, an object,")
+            isInLinks = true
+        }
+    }
+
+    /// The list that the current key names.
+    private func list() throws(StoreError) -> List {
+        let name = text.text
+        if isInLinks {
+            guard let relationship = model.linkRelationships.first(where: { $0.name.description == name }) else {
+                throw text.unknown(
+                    "relationship with links", "'\(name)'", among: model.linkRelationships.map(\.name.description))
+            }
+            return .links(relationship: relationship.number)
+        }
+        guard let entity = model.entities.first(where: { $0.name.text == name }), !entity.isAbstract else {
+            throw text.unknown("entity", "'\(name)'", among: model.entities.map(\.name.text))
+        }
+        return .records(entity: entity.number)
+    }
+
+    /// Reads what stands behind the links, and compares what was read with it.
+    private func readEnd() throws(StoreError) {
+        while try text.nextKey() {
+            guard text.text != DocumentFormat.Member.checksum.key else {
+                _ = try DocumentChecksum.read(&text, file)
+                break
+            }
+            try text.skipValue()
+        }
+        guard try !text.nextKey(), try text.next() == .end else { throw text.mismatch("the end of the document") }
+        guard tally == tail.tally else { throw DocumentTail.mismatch(file) }
+        try file.requireUnchanged()
+    }
+}

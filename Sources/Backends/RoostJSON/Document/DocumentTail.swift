@@ -1,0 +1,135 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostSystem
+internal import RoostText
+
+/// What stands in a document behind its links: what can be known of it without reading the rest.
+struct DocumentTail: Sendable {
+    /// How far from its end the beginning of the tail is looked for.
+    private static let maximumByteCount = 1 << 18
+
+    /// The highest key used or reserved, by the number of the hierarchy's root.
+    var lastKeys: [Int: Int64] = [:]
+    /// Counts and digests; the generation is the document's.
+    var tally: StoreTally
+
+    init(_ tally: StoreTally, lastKeys: [Int: Int64]) {
+        self.tally = tally
+        self.lastKeys = lastKeys
+    }
+
+    /// How many records or links a list has.
+    func count(of list: DocumentStream.List) -> Int {
+        switch list {
+        case .records(let entity): tally.entities[entity].count
+        case .links(let relationship): tally.relationships[relationship].count
+        }
+    }
+
+    // MARK: Writing
+
+    /// Appends the members `lastKeys` and `tally`.
+    func append(to text: inout TextBuffer, _ model: ManagedObjectModel) {
+        Self.begin(.lastKeys, &text)
+        var isFirst = true
+        for root in model.roots {
+            guard let last = lastKeys[root], last > 0 else { continue }
+            Self.name(model.entities[root].name.text, &isFirst, &text)
+            JSONText.append(last, to: &text)
+        }
+        text.append("},\n")
+        Self.begin(.tally, &text)
+        isFirst = true
+        for entity in model.entities {
+            Self.append(tally.entities[entity.number], entity.name.text, &isFirst, &text)
+        }
+        for relationship in model.linkRelationships {
+            Self.append(tally.relationships[relationship.number], relationship.name.description, &isFirst, &text)
+        }
+        text.append("}")
+    }
+
+    private static func begin(_ member: DocumentFormat.Member, _ text: inout TextBuffer) {
+        JSONText.append(member.key, to: &text)
+        text.append(": {")
+    }
+
+    private static func name(_ name: String, _ isFirst: inout Bool, _ text: inout TextBuffer) {
+        if !isFirst { text.append(", ") }
+        isFirst = false
+        JSONText.append(name, to: &text)
+        text.append(": ")
+    }
+
+    private static func append(_ tally: Tally, _ name: String, _ isFirst: inout Bool, _ text: inout TextBuffer) {
+        guard tally != Tally() else { return }
+        Self.name(name, &isFirst, &text)
+        text.append("[")
+        JSONText.append(Int64(tally.count), to: &text)
+        text.append(", ")
+        JSONText.append(tally.sum.hexadecimal, to: &text)
+        text.append("]")
+    }
+
+    // MARK: Reading
+
+    /// Reads the tail of a document that was written by a program and has its checksum still; nil for any other.
+    ///
+    /// What it says is believed only as far as whoever reads the rest finds the same, and the checksum right.
+    init?(_ file: DocumentFile, _ model: ManagedObjectModel, generation: Generation) throws(StoreError) {
+        let start = max(0, file.byteCount - Self.maximumByteCount)
+        let bytes = try file.read(at: start, count: file.byteCount - start)
+        // No string holds a line break: where this stands, it begins the line of the member, or of one inside the model.
+        let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
+        guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
+            return nil
+        }
+        var text = JSONTokenReader([UInt8(ascii: "{")] + bytes[(place + 1)...], name: file.path)
+        lastKeys = [:]
+        tally = StoreTally(model: model)
+        tally.generation = generation
+        // Whatever is wrong with it is found, and said, by whoever reads the document as a whole.
+        let isRead = try? read(&text, model)
+        guard isRead ?? false else { return nil }
+    }
+
+    /// The error to tell when a document holds something else than its tally counts.
+    static func mismatch(_ file: DocumentFile) -> StoreError {
+        StoreError(
+            .corrupted,
+            "'\(file.path)': the records and links of the document are not those that its tally counts; restore it from a copy."
+        )
+    }
+
+    private mutating func read(_ text: inout JSONTokenReader, _ model: ManagedObjectModel) throws(StoreError) -> Bool {
+        guard try text.next() == .beginObject, try text.nextKey(), try text.next() == .beginObject else { return false }
+        while try text.nextKey() {
+            let name = text.text
+            _ = try text.next()
+            guard let entity = model.entities.first(where: { $0.name.text == name }), let key = text.integer, key >= 0
+            else {
+                return false
+            }
+            lastKeys[entity.root] = key
+        }
+        guard try text.nextKey(), text.text == DocumentFormat.Member.tally.key, try text.next() == .beginObject else {
+            return false
+        }
+        while try text.nextKey() {
+            let name = text.text
+            guard try text.next() == .beginArray, try text.next() == .number, let count = text.integer, count > 0,
+                Tally.canBe(count: Int(count)),
+                try text.next() == .string, let sum = UInt64(text.text, radix: 16), try text.next() == .endArray
+            else { return false }
+            let found = Tally(count: Int(count), sum: sum)
+            if let entity = model.entities.first(where: { $0.name.text == name }) {
+                tally.entities[entity.number] = found
+            } else if let relationship = model.linkRelationships.first(where: { $0.name.description == name }) {
+                tally.relationships[relationship.number] = found
+            } else {
+                return false
+            }
+        }
+        return try text.nextKey() && text.text == DocumentFormat.Member.checksum.key
+    }
+}

@@ -1,0 +1,126 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostSystem
+internal import RoostText
+
+/// Writes the text of a document from its beginning to its end: the same bytes for the same contents.
+///
+/// Records come in the order of their entities' numbers, then of their keys; then links in the order of their relationships' numbers.
+struct DocumentText {
+    private let output: DocumentOutput
+    private let model: ManagedObjectModel
+    private let records: RecordTextWriter
+    /// The entity whose records are being written.
+    private var entity: Int?
+    /// Whether the records are complete.
+    private var isInLinks = false
+    /// The relationship whose links are being written.
+    private var relationship: Int?
+
+    /// Writes what stands before the records.
+    init(
+        _ output: DocumentOutput, _ metadata: StoreMetadata, generation: Generation, foldedJournal: UInt64?
+    ) throws(StoreError) {
+        self.output = output
+        model = metadata.model
+        records = RecordTextWriter(model: model)
+        append("{")
+        key(.format)
+        string(DocumentFormat.name)
+        append(", ")
+        key(.formatVersion)
+        append("\(DocumentFormat.version), ")
+        key(.storeUUID)
+        string(metadata.storeUUID.description)
+        append(",\n")
+        key(.generation)
+        append("\(generation)")
+        if let foldedJournal {
+            append(", ")
+            key(.foldedJournal)
+            string(foldedJournal.hexadecimal)
+        }
+        append(",\n")
+        key(.model)
+        output.text.append(contentsOf: Self.trimmed(model.document()))
+        append(",\n")
+        key(.metadata)
+        output.text.append(contentsOf: try MetadataDocument.encode(metadata.userMetadata))
+        append(",\n")
+        key(.records)
+        append("{")
+    }
+
+    private func append(_ text: String) { output.text.append(contentsOf: text.utf8) }
+
+    private func key(_ member: DocumentFormat.Member) { append("\"\(member.key)\": ") }
+
+    private func string(_ text: String) { JSONText.append(text, to: &output.text) }
+
+    /// A text without the line break at its end.
+    private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
+        text[..<(text.lastIndex { $0 != UInt8(ascii: "\n") }.map { $0 + 1 } ?? 0)]
+    }
+
+    /// Writes a record, which comes behind all others.
+    mutating func append(_ record: RecordReader) throws(StoreError) {
+        beginRecord(of: record.entityNumber)
+        try records.append(record, to: &output.text)
+        try output.flushIfFull()
+    }
+
+    /// Writes a record of an entity that was made into text before, and which comes after all
+    /// others.
+    mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
+        beginRecord(of: entity)
+        output.text.append(text)
+        try output.flushIfFull()
+    }
+
+    private mutating func beginRecord(of number: Int) {
+        guard number != entity else { return output.text.append(",\n") }
+        append(entity == nil ? "\n" : "\n],\n")
+        string(model.entities[number].name.text)
+        append(": [\n")
+        entity = number
+    }
+
+    /// Writes a link, which comes behind all others.
+    mutating func append(_ link: Link, of owner: ManagedObjectModel.Relationship) throws(StoreError) {
+        if owner.number == relationship {
+            output.text.append(",\n")
+        } else {
+            endRecords()
+            append(relationship == nil ? "\n" : "\n],\n")
+            string(owner.name.description)
+            append(": [\n")
+            relationship = owner.number
+        }
+        LinkText.append(link, to: &output.text)
+        try output.flushIfFull()
+    }
+
+    private mutating func endRecords() {
+        guard !isInLinks else { return }
+        isInLinks = true
+        append(entity == nil ? "},\n" : "\n]},\n")
+        key(.links)
+        append("{")
+    }
+
+    /// Writes what stands behind the links.
+    ///
+    /// - Parameter tail: What is known at the end.
+    /// - Returns: What a journal calls this document.
+    /// - Throws: What writing the file reports.
+    mutating func finish(_ tail: DocumentTail) throws(StoreError) -> DocumentVersion {
+        endRecords()
+        append(relationship == nil ? "},\n" : "\n]},\n")
+        tail.append(to: &output.text, model)
+        // On a line of its own that begins with the comma: without the line the document is as valid as before.
+        append("\n, ")
+        let version = try output.version()
+        append(DocumentChecksum.tail((version.high, version.low)))
+        return version
+    }
+}

@@ -1,0 +1,90 @@
+internal import RoostCore
+internal import RoostKeyValue
+
+/// Writes what a view of a storage shows as a document.
+struct DocumentWriter {
+    private let snapshot: any StoreSnapshot
+    private let metadata: StoreMetadata
+    /// What is written: counts, digests, and the store's generation.
+    let tally: StoreTally
+    private let output: DocumentOutput
+
+    private var model: ManagedObjectModel { metadata.model }
+
+    /// A writer of what `reader` shows.
+    init(_ reader: any KeyValueReader, path: String, _ output: DocumentOutput) throws(StoreError) {
+        let type = JSONStoreType()
+        let store = try KeyValueStore(
+            opening: ReaderStorage(reader), type: type, location: StoreLocation(type: type.name, path: path),
+            options: StoreOptions(isReadOnly: true))
+        metadata = try store.metadata()
+        snapshot = try store.snapshot()
+        guard let tally = try snapshot.recordedTally() else {
+            throw StoreError(.internalInconsistency, "The store '\(path)' has no tally.")
+        }
+        self.tally = tally
+        self.output = output
+    }
+
+    /// Writes everything.
+    ///
+    /// Returns what a journal calls this document.
+    func write(foldedJournal: UInt64?) throws(StoreError) -> DocumentVersion {
+        var text = try DocumentText(output, metadata, generation: tally.generation, foldedJournal: foldedJournal)
+        for entity in model.entities where tally.entities[entity.number].count > 0 {
+            let cursor = try snapshot.records(of: entity.name, after: nil)
+            var batch = RecordBatch(model: model)
+            while try cursor.next(into: &batch) {
+                try batch.forEachRecord { (record) throws(StoreError) in
+                    // The subentities' records have lists of their own.
+                    if record.entityNumber == entity.number { try text.append(record) }
+                }
+            }
+        }
+        for relationship in model.linkRelationships where tally.relationships[relationship.number].count > 0 {
+            var batch = LinkBatch(relationship: relationship.number)
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            while try cursor.next(into: &batch) {
+                for link in batch.links { try text.append(link, of: relationship) }
+            }
+        }
+        var lastKeys: [Int: Int64] = [:]
+        for root in model.roots { lastKeys[root] = try snapshot.lastKey(of: model.entities[root].name) }
+        return try text.finish(DocumentTail(tally, lastKeys: lastKeys))
+    }
+}
+
+/// A storage that shows one view and nothing else, so that the engine can read a transaction that is not committed yet.
+private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
+    // Proof of Sendable: made, used and let go of by one `DocumentWriter`, which is on one thread.
+    private let reader: any KeyValueReader
+
+    init(_ reader: any KeyValueReader) { self.reader = reader }
+
+    var maximumKeyByteCount: Int { 511 }
+    func read() throws(StoreError) -> any KeyValueReader { BorrowedReader(reader) }
+    func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+        throw StoreError(.readOnly, "A view of a storage cannot be written.")
+    }
+    func sync() throws(StoreError) {}
+    func byteCount() throws(StoreError) -> Int { 0 }
+    func integrityFindings() throws(StoreError) -> [StoreFinding] { [] }
+    func close() throws(StoreError) {}
+
+    /// The view, whose owner closes it.
+    private final class BorrowedReader: KeyValueReader {
+        private let reader: any KeyValueReader
+
+        init(_ reader: any KeyValueReader) { self.reader = reader }
+
+        func withValue(
+            of key: UnsafeRawBufferPointer, in space: KeySpace,
+            _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+        ) throws(StoreError) {
+            try reader.withValue(of: key, in: space, body)
+        }
+
+        func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { try reader.cursor(in: space) }
+        func close() {}
+    }
+}

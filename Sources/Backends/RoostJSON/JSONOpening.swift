@@ -1,0 +1,233 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+internal import RoostMemory
+
+/// Opens stores: every check comes before the first thing that could change a file.
+struct JSONOpening {
+    private let location: StoreLocation
+    private let path: String
+    private let options: StoreOptions
+    private let settings: JSONSettings
+
+    init(_ location: StoreLocation, _ options: StoreOptions) throws(StoreError) {
+        self.location = location
+        self.options = options
+        settings = try JSONSettings(options)
+        path = StoreFile.absolutePath(location.path)
+    }
+
+    /// Opens the storage.
+    ///
+    /// - Parameter held: An exclusive lock of the store that the caller has already; the caller keeps it.
+    /// - Returns: The storage, which holds the store's locks.
+    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`, `busy`, `permissionDenied`, `readOnly`,
+    ///   `storeReplaced`, `limitExceeded`, `unsupported`.
+    func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
+        try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
+        if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
+        try refuseForeignFile()
+        var lock: StoreLock?
+        var writerLock: WriterLock?
+        if settings.isReadOnly {
+            if held == nil {
+                lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+            }
+        } else {
+            (lock, writerLock) = try takeWritersPlace(under: held)
+        }
+        do throws(StoreError) {
+            try requireOneName()
+            return try open(lock, writerLock)
+        } catch {
+            writerLock?.close()
+            lock?.release()
+            throw error
+        }
+    }
+
+    /// Opens the store for reading it once; nil where it has to be read into memory, and for whatever is wrong, which that tells.
+    ///
+    /// That is a document with its checksum and without a journal.
+    ///
+    /// - Throws: `busy` when the store's lock is not free in time.
+    func openStreamed() throws(StoreError) -> StreamedJSONStore? {
+        guard settings.isReadOnly else { return nil }
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: location.path, forWriting: false)
+            try refuseForeignFile()
+        } catch { return nil }
+        let lock = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        do throws(StoreError) {
+            try requireOneName()
+            let document = try DocumentFile(at: path)
+            // In this order, as everywhere: a document that still has its name has no journal but the one that was looked for.
+            let hasJournal = try openJournal().identity != nil
+            if !hasJournal, try FileIdentity(at: path) == document.identity,
+                document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
+                let metadata = stream.head.metadata(), options.model?.isCompatible(with: metadata) ?? true
+            {
+                return StreamedJSONStore(JSONStoreType(), location, document, metadata, lock) {
+                    [location, settings] () throws(StoreError) in
+                    try DocumentReader.store(document, location: location, settings)
+                }
+            }
+        } catch {}
+        lock?.release()
+        return nil
+    }
+
+    private func requireOneName() throws(StoreError) {
+        try StoreFile.requireOneName(
+            ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+    }
+
+    /// Before the lock: beside a file that is no store no lock file is made.
+    private func refuseForeignFile() throws(StoreError) {
+        try JournalRecovery.requireJournal(besideStoreAt: path)
+        let document = try DocumentFile(at: path)
+        do throws(StoreError) { try DocumentReader.requireRecognised(document) } catch {
+            // One that is being written just now is looked at again under the lock.
+            guard try !document.isUnchanged() else { throw error }
+        }
+    }
+
+    /// Becomes the store's writer until the store is closed, after waiting for the current writer.
+    ///
+    /// The store's lock is not held meanwhile, so an opener that wants the store alone need not
+    /// wait for one that only waits.
+    private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        while true {
+            let lock =
+                held == nil
+                ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: patience.secondsLeft) : nil
+            do throws(StoreError) {
+                let writerLock = try WriterLock(forStoreAt: path)
+                try writerLock.lock(timeoutSeconds: 0)
+                return (lock, writerLock)
+            } catch {
+                lock?.release()
+                guard error.code == .busy else { throw error }
+            }
+            guard patience.wait() else {
+                throw patience.failure(
+                    StoreError(
+                        .busy,
+                        "'\(path)' is open for writing elsewhere, in this process or another, and a JSON store has one writer. Close it there, or open it read-only."
+                    ))
+            }
+        }
+    }
+
+    private func open(_ lock: StoreLock?, _ writerLock: WriterLock?) throws(StoreError) -> JSONStorage {
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        while true {
+            let document = try DocumentFile(at: path)
+            let journal = try openJournal()
+            // If the document still has its name, no new one took its place before the journal was opened: both belong together.
+            guard try FileIdentity(at: path) == document.identity else { continue }
+            let journalIdentity = journal.identity
+            do throws(StoreError) {
+                return try load(document, journal.take(), lock, writerLock)
+            } catch {
+                // What was written while it was read is not to be called damage.
+                let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
+                guard !isSettled, patience.wait() else { throw error }
+            }
+        }
+    }
+
+    private func requireUnchanged(_ document: DocumentFile) throws(StoreError) {
+        guard try document.isUnchanged() else {
+            throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
+        }
+    }
+
+    // MARK: The journal
+
+    /// A journal that may be there.
+    private final class OpenJournal {
+        private var file: RegularFile?
+        let identity: FileIdentity?
+
+        init(_ file: consuming RegularFile?, _ identity: FileIdentity?) {
+            self.file = file
+            self.identity = identity
+        }
+
+        func take() -> RegularFile? { file.take() }
+    }
+
+    private func openJournal() throws(StoreError) -> OpenJournal {
+        try StoreFile.requirePlainCompanions([JournalFile.suffix], ofStoreAt: path)
+        do throws(StoreError) {
+            let file = try RegularFile(at: path + JournalFile.suffix)
+            let identity = try file.identity()
+            return OpenJournal(file, identity)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return OpenJournal(nil, nil)
+        }
+    }
+
+    /// Whether the journal is as it was, or still not there.
+    private func isUnchanged(_ identity: FileIdentity?) -> Bool {
+        let now = try? FileIdentity(at: path + JournalFile.suffix)
+        guard let identity else { return now == nil }
+        return now.map { $0.isUnchanged(since: identity) } ?? false
+    }
+
+    // MARK: Loading
+
+    private func load(
+        _ document: DocumentFile, _ journal: consuming RegularFile?, _ lock: StoreLock?, _ writerLock: WriterLock?
+    ) throws(StoreError) -> JSONStorage {
+        let loaded = try DocumentReader.load(document, location: location, settings)
+        try requireModel(loaded)
+        var files = JSONStorage.StoreFiles(
+            lock: lock, writerLock: writerLock,
+            document: JSONStorage.DocumentState(
+                version: loaded.version, generation: loaded.generation, foldedJournal: loaded.foldedJournal,
+                file: document.identity))
+        if let journal {
+            let state = try JournalRecovery(journal, path: path + JournalFile.suffix).replay(
+                into: loaded.storage, document: loaded.version, storeUUID: loaded.metadata.storeUUID,
+                foldedJournal: loaded.foldedJournal)
+            if settings.isReadOnly {
+                files.tornByteCount = state.tornByteCount
+                files.readByteCount = state.relation == .applied ? state.endOffset : 0
+            } else {
+                try requireUnchanged(document)
+                try adopt(state, &files)
+            }
+        }
+        // Before there is a storage: one that is let go of releases the locks, which the next attempt needs.
+        try requireUnchanged(document)
+        if !settings.isReadOnly {
+            StoreFile.sweepTemporarySiblings(of: path)
+            // A name that is there may still not be durable, if whoever gave it crashed right after.
+            try StoreFile.syncDirectory(of: path)
+        }
+        return JSONStorage(
+            path: path, settings: settings, storeUUID: loaded.metadata.storeUUID, base: loaded.storage, files: files)
+    }
+
+    /// Goes on with a journal, or removes one that holds nothing more than the document.
+    private func adopt(_ state: JournalState, _ files: inout JSONStorage.StoreFiles) throws(StoreError) {
+        let journalPath = path + JournalFile.suffix
+        switch state.relation {
+        case .applied: files.journal = try JournalFile(at: journalPath, after: state)
+        case .empty, .folded:
+            try StoreFile.remove(journalPath)
+            try StoreFile.syncDirectory(of: path)
+        }
+    }
+
+    private func requireModel(_ loaded: LoadedDocument) throws(StoreError) {
+        guard let expected = options.model else { return }
+        guard expected.isCompatible(with: loaded.metadata) else {
+            throw .modelMismatch(path, has: loaded.metadata.model, expected: expected)
+        }
+    }
+}

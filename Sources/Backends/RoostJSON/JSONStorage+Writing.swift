@@ -1,0 +1,207 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+internal import RoostMemory
+
+/// A write transaction of a JSON store, of one call or several.
+final class JSONLongWrite: KeyValueLongWrite {
+    private let storage: JSONStorage
+    private let base: any KeyValueLongWrite
+    /// What the transaction did so far.
+    private let operations: Mutex<JournalOperations>
+    /// Whether nothing but giving up is left.
+    private var isOver = false
+
+    init(_ storage: JSONStorage, _ base: any KeyValueLongWrite) {
+        self.storage = storage
+        self.base = base
+        // What is more than the journal may hold goes into a new document; noting it would be for nothing.
+        operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
+    }
+
+    func perform<Result: Sendable>(
+        _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(StoreError) {
+            return try base.perform { [operations] (writer) throws(StoreError) in
+                let recorder = RecordingWriter(writer, operations.withLock { $0.take() })
+                let result = try body(recorder)
+                operations.withLock { $0 = recorder.operations }
+                return result
+            }
+        } catch {
+            isOver = true
+            throw error
+        }
+    }
+
+    func commit() throws(StoreError) {
+        guard !isOver else {
+            throw StoreError(.closed, "The write transaction was committed, aborted, or failed before.")
+        }
+        try storage.commit(operations.withLock { $0.take() }, base)
+        isOver = true
+    }
+
+    func abort() {
+        isOver = true
+        base.abort()
+    }
+}
+
+extension JSONStorage {
+    /// The most bytes the journal may have before it is folded.
+    var journalLimit: Int {
+        files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
+    }
+
+    /// Makes a transaction durable, then visible.
+    ///
+    /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the transaction is there.
+    func commit(_ operations: JournalOperations, _ write: any KeyValueLongWrite) throws(StoreError) {
+        // Under one lock, so that nobody closes the store between the disk and the memory.
+        try withFiles { (files) throws(StoreError) in
+            if settings.isUnpublished {
+                files.isDirty = files.isDirty || !operations.isEmpty
+            } else if !operations.isEmpty {
+                try persist(operations, write, &files)
+            }
+            try write.commit()
+        }
+    }
+
+    private func persist(
+        _ operations: JournalOperations, _ write: any KeyValueLongWrite, _ files: inout StoreFiles
+    ) throws(StoreError) {
+        if let failure = files.failure { throw failure }
+        try requireCurrent(files)
+        if files.isJournalFolded { try removeJournal(&files) }
+        let limit = settings.journalLimit(files.document.file.byteCount)
+        let end = files.journal?.endOffset ?? JournalHeader.byteCount
+        let payload = operations.payload
+        let fits = !operations.isOverLimit && end + JournalFrame.headByteCount + payload.count <= limit
+        if fits, files.journal?.failure == nil {
+            try append(payload, &files)
+        } else {
+            // The transaction's own view holds everything that is committed and what it adds.
+            let chain = files.journal?.chain
+            let draft = try write.perform { [path, settings] (writer) throws(StoreError) in
+                try DocumentDraft.write(from: writer, for: path, settings, folding: chain)
+            }
+            try publish(draft, &files)
+        }
+    }
+
+    private func append(_ payload: [UInt8], _ files: inout StoreFiles) throws(StoreError) {
+        if let journal = files.journal { return try journal.append(payload) }
+        let header = JournalHeader(
+            storeUUID: storeUUID, document: files.document.version, generation: files.document.generation)
+        files.journal = try JournalFile(
+            at: path + JournalFile.suffix, beside: path, header, payload: payload)
+    }
+
+    /// Throws code `storeReplaced` unless document and journal are as this storage left them, and
+    /// `hasOtherNames` when the document has got another name.
+    func requireCurrent(_ files: StoreFiles) throws(StoreError) {
+        let now: FileIdentity
+        do throws(StoreError) { now = try FileIdentity(at: path) } catch {
+            throw StoreError(
+                .storeReplaced,
+                "'\(path)' was removed or renamed while it was open; what was committed since it was opened is in its journal. Close the store.",
+                underlying: error)
+        }
+        guard now.isUnchanged(since: files.document.file) else {
+            throw StoreError(
+                .storeReplaced,
+                "Another program edited or replaced '\(path)' while it was open, so nothing is written over it; what was committed meanwhile is in the journal beside it. Close the store and open it anew."
+            )
+        }
+        guard now.linkCount <= 1 else { throw StoreFile.hasOtherNames(path, now) }
+        if let journal = files.journal, !files.isJournalFolded { try journal.requireCurrent() }
+    }
+
+    // MARK: Documents
+
+    /// Writes a document of everything that is committed, and removes the journal.
+    func settle(_ files: inout StoreFiles) throws(StoreError) {
+        if let failure = files.failure { throw failure }
+        if files.isJournalFolded { return try removeJournal(&files) }
+        try requireCurrent(files)
+        let reader = try base().read()
+        defer { reader.close() }
+        let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: files.journal?.chain)
+        try publish(draft, &files)
+        if files.isJournalFolded { try removeJournal(&files) }
+    }
+
+    /// Writes the document of a store whose name nobody knows.
+    func writeUnpublishedDocument(_ files: inout StoreFiles) throws(StoreError) {
+        let reader = try base().read()
+        defer { reader.close() }
+        let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: nil)
+        do throws(StoreError) {
+            // Whoever loads a store reads it again to verify it, which reads the memory: so the document is read here.
+            try draft.verify()
+        } catch {
+            draft.discard()
+            throw error
+        }
+        try publish(draft, &files)
+        files.isDirty = false
+    }
+
+    /// Whether an unpublished store is as it was made, but for what may be in its metadata.
+    func isUntouched() throws(StoreError) -> Bool {
+        try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
+    }
+
+    /// Gives a document that a load has written to an unpublished store the store's name; it is read when somebody asks for it.
+    func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
+        try withFiles { (files) throws(StoreError) in
+            try publish(draft, &files)
+            forgetContents()
+        }
+    }
+
+    /// Gives a finished document the store's name.
+    private func publish(_ draft: DocumentDraft, _ files: inout StoreFiles) throws(StoreError) {
+        do throws(StoreError) {
+            // Writing took its time; what another program did meanwhile stays.
+            try requireCurrent(files)
+            try StoreFile.publish(draft.path, as: path, overwriting: true)
+        } catch {
+            draft.discard()
+            guard (try? FileIdentity(at: path)) == draft.file else { throw error }
+            // It has its name, but perhaps not for long: a power cut may bring back the old one, with its journal.
+            files.failure = StoreError(
+                error.code,
+                "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again.",
+                underlying: error)
+            throw error
+        }
+        // Renaming changes neither size nor time.
+        files.document = DocumentState(
+            version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
+            file: draft.file)
+        if files.journal != nil {
+            // From here on the journal is in the document; a name that stays is recognised by the next opener.
+            files.isJournalFolded = true
+            try? removeJournal(&files)
+        }
+    }
+
+    private func removeJournal(_ files: inout StoreFiles) throws(StoreError) {
+        let journalPath = path + JournalFile.suffix
+        if let journal = files.journal, let now = try? FileIdentity(at: journalPath) {
+            guard now == journal.identity else {
+                throw StoreError(
+                    .storeReplaced,
+                    "Another program's file stands where the journal '\(journalPath)' belongs; move it away.")
+            }
+            try StoreFile.remove(journalPath)
+        }
+        try StoreFile.syncDirectory(of: path)
+        files.journal = nil
+        files.isJournalFolded = false
+    }
+}

@@ -1,0 +1,251 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+internal import RoostMemory
+
+/// Ordered key-value storage in memory, kept in a JSON document and a journal beside it; FORMAT.md describes both.
+///
+/// A snapshot costs O(1) and never waits. A commit appends what it changed to the journal, or writes a new document when the
+/// journal would outgrow it; it is acknowledged, and visible, when that is on the disk. Safe for use from any thread.
+final class JSONStorage: OrderedKeyValueStorage {
+    /// The document's path, links resolved.
+    let path: String
+    let settings: JSONSettings
+    let storeUUID: StoreUUID
+    /// What is committed; nil while only the document holds it, which was written by a load and not asked for since.
+    private let contents: Mutex<MemoryStorage?>
+    /// The files; nil once they are closed.
+    ///
+    /// Held by a commit until it is on the disk; who only reads does not ask for it.
+    let files: Mutex<StoreFiles?>
+    private let isClosed = Mutex(false)
+
+    init(
+        path: String, settings: JSONSettings, storeUUID: StoreUUID, base: MemoryStorage, files: sending StoreFiles
+    ) {
+        self.path = path
+        self.settings = settings
+        self.storeUUID = storeUUID
+        contents = Mutex(base)
+        self.files = Mutex(files)
+    }
+
+    /// What is committed, in memory.
+    ///
+    /// - Throws: `verificationFailed` when a document that a load has written cannot be read back.
+    func base() throws(StoreError) -> MemoryStorage {
+        try contents.withLock { (contents) throws(StoreError) in
+            if let contents { return contents }
+            do throws(StoreError) {
+                let location = StoreLocation(type: JSONStoreType().name, path: path)
+                let loaded = try DocumentReader.load(try DocumentFile(at: path), location: location, settings).storage
+                contents = loaded
+                return loaded
+            } catch {
+                throw DocumentDraft.unreadable(path, error)
+            }
+        }
+    }
+
+    /// Whether what is committed is not in memory.
+    func isOnlyInDocument() throws(StoreError) -> Bool {
+        try requireOpen()
+        return contents.withLock { $0 == nil }
+    }
+
+    /// Forgets what is in memory, for a document that holds something else.
+    func forgetContents() {
+        let forgotten = contents.withLock { $0.take() }
+        // Views of it keep what they need.
+        try? forgotten?.close()
+    }
+
+    /// Makes an empty storage in a new file at `path`, whose document is written by ``sync()`` or ``close()``.
+    ///
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`, `busy`.
+    convenience init(creatingAt path: String, _ settings: JSONSettings, storeUUID: StoreUUID) throws(StoreError) {
+        try StoreFile.requireAbsent(at: path)
+        try StoreFile.refuseNetworkFileSystem(at: path)
+        let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+        do throws(StoreError) {
+            let writerLock = try WriterLock(forStoreAt: path)
+            try writerLock.lock(timeoutSeconds: 0)
+            try StoreFile.createExclusive(at: path)
+            let document = DocumentState(
+                version: DocumentVersion(high: 0, low: 0, byteCount: 0), generation: .initial,
+                file: try FileIdentity(at: path))
+            self.init(
+                path: path, settings: settings, storeUUID: storeUUID, base: MemoryStorage(),
+                files: StoreFiles(lock: lock, writerLock: writerLock, document: document))
+        } catch {
+            // Where nothing was made, its lock file has no use either.
+            if !StoreFile.hasEntry(at: path), (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil {
+                try? lock.releaseRemovingFile()
+            }
+            lock.release()
+            throw error
+        }
+    }
+
+    /// What a writer has, and the lock that every opening has.
+    struct StoreFiles {
+        var lock: StoreLock?
+        var writerLock: WriterLock?
+        /// The document as it was read or written last.
+        var document: DocumentState
+        var journal: JournalFile?
+        /// Whether the journal's frames are in the document already, and only its name could not be removed.
+        var isJournalFolded = false
+        /// Of a reader: the bytes of the journal that it read, and what it left out at the end.
+        var readByteCount = 0
+        var tornByteCount = 0
+        /// Why nothing may be written until the store is opened again; nil while everything is well.
+        var failure: StoreError?
+        /// Whether an unpublished store holds more than its document.
+        var isDirty = false
+    }
+
+    /// A document that is on the disk.
+    struct DocumentState {
+        /// Which bytes it has; what a journal names.
+        var version: DocumentVersion
+        var generation: Generation
+        /// The check of the journal that it says it contains.
+        var foldedJournal: UInt64?
+        /// The file under the store's name.
+        var file: FileIdentity
+    }
+
+    /// 511 bytes, as LMDB's.
+    var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
+
+    /// The version of documents.
+    var formatVersion: Int { DocumentFormat.version }
+
+    /// True: the text of the document and the frames of the journal have checksums of their own, compared when they are read.
+    var holdsCheckedMemory: Bool { true }
+
+    func read() throws(StoreError) -> any KeyValueReader {
+        try requireOpen()
+        return try base().read()
+    }
+    func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+        while true {
+            try requireOpen()
+            if settings.isReadOnly {
+                throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.")
+            }
+            let memory = try base()
+            let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
+            // A load that was waited for may have put its document in the place of what was in memory.
+            if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, write) }
+            write.abort()
+        }
+    }
+
+    /// Writes the document of an unpublished store; commits of any other are durable already.
+    func sync() throws(StoreError) {
+        try withFiles { (files) throws(StoreError) in
+            if files.isDirty { try writeUnpublishedDocument(&files) }
+        }
+    }
+
+    /// The bytes of document and journal.
+    func byteCount() throws(StoreError) -> Int {
+        try withFiles { (files) throws(StoreError) in
+            files.document.file.byteCount + files.readByteCount
+                + (files.isJournalFolded ? 0 : files.journal?.endOffset ?? 0)
+        }
+    }
+
+    /// Checks the trees in memory, and that the files are still those that they came from.
+    func integrityFindings() throws(StoreError) -> [StoreFinding] {
+        var findings = try base().integrityFindings()
+        try withFiles { (files) throws(StoreError) in
+            if files.tornByteCount > 0 {
+                findings.append(
+                    StoreFinding(
+                        .warning,
+                        "The journal of '\(path)' ended with \(files.tornByteCount) bytes of a commit that was not finished and never acknowledged; the store is whole without it."
+                    ))
+            }
+            guard !settings.isReadOnly, !settings.isUnpublished else { return }
+            do throws(StoreError) {
+                try requireCurrent(files)
+            } catch  where error.code == .hasOtherNames {
+                findings.append(StoreFinding(.warning, error.message))
+            } catch {
+                findings.append(StoreFinding(.damage, error.message))
+            }
+        }
+        return findings
+    }
+
+    /// Folds the journal into the document, if this opening may write, and lets go of the files.
+    ///
+    /// - Throws: What keeps the journal from being folded: then everything acknowledged is in document and journal.
+    func close() throws(StoreError) {
+        isClosed.withLock { $0 = true }
+        let taken = files.withLock { files in
+            defer { files = nil }
+            return files
+        }
+        guard var taken else { return }
+        defer {
+            taken.journal = nil
+            taken.writerLock?.close()
+            taken.lock?.release()
+            // Nothing is left to be told about memory; the first error is that of the files.
+            forgetContents()
+        }
+        if taken.isDirty {
+            try writeUnpublishedDocument(&taken)
+        } else if taken.journal != nil {
+            do throws(StoreError) { try settle(&taken) } catch { throw keptInJournal(error, taken) }
+        }
+    }
+
+    /// A failure that left the commits in the journal, saying so: nothing is to be done again but the closing.
+    private func keptInJournal(_ failure: StoreError, _ files: StoreFiles) -> StoreError {
+        guard files.failure == nil, !files.isJournalFolded else { return failure }
+        if failure.code == .hasOtherNames {
+            return failure.withMessage(
+                "\(failure.message) Every commit is safe in the journal '\(path)\(JournalFile.suffix)' as long as both files stay together."
+            )
+        }
+        guard failure.code == .noSpace else { return failure }
+        return failure.withMessage(
+            "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store after writing folds it."
+        )
+    }
+
+    deinit {
+        // Whoever lets go of a store without closing it leaves the journal to the next opener.
+        files.withLock { files in
+            files?.writerLock?.close()
+            files?.lock?.release()
+        }
+    }
+
+    func requireOpen() throws(StoreError) {
+        if isClosed.withLock({ $0 }) { throw closed }
+    }
+
+    /// Runs `body` with the files; nobody else writes, closes or asks meanwhile.
+    func withFiles<Result>(_ body: (inout StoreFiles) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try files.withLock { (files) throws(StoreError) in
+            guard files != nil else { throw closed }
+            return try Self.unwrapping(&files, body)
+        }
+    }
+
+    private static func unwrapping<Result>(
+        _ files: inout StoreFiles?, _ body: (inout StoreFiles) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard var taken = files.take() else { throw StoreError(.closed, "The store was closed before.") }
+        defer { files = taken }
+        return try body(&taken)
+    }
+
+    private var closed: StoreError { StoreError(.closed, "'\(path)' was closed before.") }
+}

@@ -1,0 +1,101 @@
+public import RoostCore
+public import RoostFiles
+internal import RoostKeyValue
+
+/// Stores in one JSON document that people can read, compare and edit: `json:path`.
+///
+/// The document is read into memory when the store is opened: for reading and writing it is as fast as a store in memory, for
+/// opening and closing it costs what its size is. A commit appends what it changed to a journal beside the document, which is
+/// folded into a new document when the store is closed. One program may have it open for writing; others read it as it was
+/// when they opened it.
+///
+/// ``optionDescriptions`` tells the options; FORMAT.md describes document, journal and every guarantee.
+public struct JSONStoreType: FileStoreType {
+    /// Makes the type.
+    public init() {}
+
+    /// `json`.
+    public var name: String { "json" }
+
+    /// Everything but several writers.
+    public var capabilities: StoreCapabilities {
+        StoreCapabilities(.writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
+    }
+
+    /// The largest document, and when the journal is folded.
+    public var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
+
+    /// `-journal`.
+    public var companionSuffixes: [String] { [JournalFile.suffix] }
+
+    /// Measured with `make bench`.
+    public var estimatedCosts: StoreCosts {
+        StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
+    }
+
+    /// Whether the file begins with `{"format": "roost-json"`.
+    public func recognises(fileAt path: String) -> Bool {
+        StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
+    }
+
+    /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the
+    /// timeout, and this is for writing too.
+    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        let opening = try JSONOpening(location, options)
+        if options.isReadOnce, let store = try opening.openStreamed() { return store }
+        return try KeyValueStore(opening: try opening.open(), type: self, location: location, options: options)
+    }
+
+    /// Checks the settings.
+    public func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
+
+    /// Makes the whole document at a temporary name; closing it flushes it.
+    public func createFile(
+        at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) {
+        var unpublished = options
+        unpublished.isUnpublished = true
+        try createUnpublished(StoreLocation(type: location.type, path: path), model: model, options: unpublished)
+            .close()
+    }
+
+    /// Makes a store whose document can be recognized, and so destroyed, whatever happens then.
+    public func createUnpublished(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        var options = options
+        let uuid = options.storeUUID ?? StoreUUID()
+        options.storeUUID = uuid
+        let storage = try JSONStorage(
+            creatingAt: StoreFile.absolutePath(location.path), try JSONSettings(options), storeUUID: uuid)
+        do throws(StoreError) {
+            let store = try KeyValueStore(
+                creating: storage, type: self, location: location, model: model, options: options)
+            try storage.sync()
+            return UnpublishedJSONStore(store, storage)
+        } catch {
+            // Report the first error; the next open sweeps what stays.
+            for file in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(file) }
+            throw error
+        }
+    }
+
+    /// Checks that the journal beside a store that is removed belongs to it.
+    ///
+    /// A store that stays is opened, which checks more.
+    public func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
+        if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
+    }
+
+    /// Folds the journal of a store that was not closed.
+    public func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return
+        }
+        let location = StoreLocation(type: name, path: path)
+        try JSONOpening(location, StoreOptions()).open(under: lock).close()
+    }
+}

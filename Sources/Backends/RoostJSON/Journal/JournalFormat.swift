@@ -1,0 +1,152 @@
+internal import RoostCore
+
+/// Which document a journal continues: the checksum and length of its bytes, up to its checksum line if it has one.
+struct DocumentVersion: Hashable, Sendable {
+    var high: UInt64
+    var low: UInt64
+    var byteCount: Int
+}
+
+/// The first bytes of a journal; FORMAT.md draws them.
+struct JournalHeader: Hashable, Sendable {
+    static let byteCount = 72
+    /// The version that is written, and the newest that is read.
+    static let formatVersion: UInt32 = 1
+    /// The text `RoostJnl`.
+    static let magic: UInt64 = 0x6C6E_4A74_736F_6F52
+
+    /// The store's identity.
+    var storeUUID: StoreUUID
+    /// The document that the frames are applied to.
+    var document: DocumentVersion
+    /// The document's generation, for people who look into the file.
+    var generation: Generation
+
+    /// The bytes, ending with their checksum, which the first frame's chain begins with.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(word: Self.magic)
+        bytes.append(half: Self.formatVersion)
+        bytes.append(half: UInt32(Self.byteCount))
+        bytes.append(storeUUID)
+        bytes.append(word: document.high)
+        bytes.append(word: document.low)
+        bytes.append(word: UInt64(document.byteCount))
+        bytes.append(word: generation.number)
+        bytes.append(word: bytes.checksum(0..<bytes.count))
+        return bytes
+    }
+
+    /// Whether bytes can be the beginning of a header that a crash cut off, or left as zeros.
+    static func canBegin(_ bytes: [UInt8]) -> Bool {
+        var magic: [UInt8] = []
+        magic.append(word: Self.magic)
+        return bytes.isZero(0..<bytes.count) || magic.prefix(bytes.count).elementsEqual(bytes.prefix(magic.count))
+    }
+
+    /// Whether the first bytes of a file are those of another program, rather than of a journal
+    /// that is damaged or was never finished.
+    static func isForeign(_ bytes: [UInt8]) -> Bool {
+        guard !canBegin(bytes) else { return false }
+        return bytes.count < byteCount || bytes.half(at: 12) != UInt32(byteCount)
+    }
+
+    static func foreign(_ path: String) -> StoreError {
+        StoreError(
+            .notAStore,
+            "'\(path)' is not a journal of the store beside it, which keeps its journal under this name; move it away."
+        )
+    }
+
+    /// The checksum of a header's bytes, as it is written in them.
+    static func check(_ bytes: [UInt8]) -> UInt64 { bytes.word(at: byteCount - 8) }
+
+    /// Reads a header.
+    ///
+    /// - Throws: `notAStore` for something else; `unsupportedVersion`; `corrupted` when the checksum does not match.
+    init(_ bytes: [UInt8], path: String) throws(StoreError) {
+        guard bytes.count >= Self.byteCount, !Self.isForeign(bytes) else { throw Self.foreign(path) }
+        guard bytes.word(at: 0) == Self.magic, bytes.checksum(0..<Self.byteCount - 8) == Self.check(bytes) else {
+            throw StoreError(
+                .corrupted,
+                "The journal '\(path)' is damaged at byte 0: the checksum of its header does not match. Restore it from a copy."
+            )
+        }
+        let version = bytes.half(at: 8)
+        guard version <= Self.formatVersion else {
+            throw StoreError(
+                .unsupportedVersion,
+                "The journal '\(path)' is written in format version \(version); this program reads up to \(Self.formatVersion). Use a newer program."
+            )
+        }
+        storeUUID = bytes.storeUUID(at: 16)
+        document = DocumentVersion(
+            high: bytes.word(at: 32), low: bytes.word(at: 40), byteCount: Int(clamping: bytes.word(at: 48)))
+        generation = Generation(number: bytes.word(at: 56))
+    }
+
+    init(storeUUID: StoreUUID, document: DocumentVersion, generation: Generation) {
+        (self.storeUUID, self.document, self.generation) = (storeUUID, document, generation)
+    }
+}
+
+/// What stands before each transaction in a journal; FORMAT.md draws it.
+struct JournalFrame: Sendable {
+    static let headByteCount = 40
+
+    /// The check of the frame before, or of the journal's header: a frame belongs to exactly one place of one journal.
+    var chain: UInt64
+    var payloadByteCount: Int
+    /// How many pieces of the payload, as the file's sectors of 512 bytes cut it, are zeros because they are meant to be.
+    var zeroPieceCount: Int
+    var payloadChecksum: UInt64
+
+    /// The head of a frame that puts `payload` at `offset` of the journal.
+    init(of payload: [UInt8], at offset: Int, chain: UInt64) {
+        self.chain = chain
+        payloadByteCount = payload.count
+        zeroPieceCount = Self.zeroPieces(payload, at: offset + Self.headByteCount)
+        payloadChecksum = payload.checksum(0..<payload.count)
+    }
+
+    /// The head's bytes, ending with the frame's check.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(word: chain)
+        bytes.append(word: UInt64(payloadByteCount))
+        bytes.append(word: UInt64(zeroPieceCount))
+        bytes.append(word: payloadChecksum)
+        bytes.append(word: bytes.checksum(0..<bytes.count))
+        return bytes
+    }
+
+    /// The check of a head's bytes, as it is written in them.
+    static func check(_ bytes: [UInt8], at offset: Int = 0) -> UInt64 { bytes.word(at: offset + headByteCount - 8) }
+
+    /// Reads the head at `offset` of `bytes`; nil when its check does not match, or says more than there can be.
+    init?(_ bytes: [UInt8], at offset: Int = 0) {
+        guard offset >= 0, bytes.count - offset >= Self.headByteCount,
+            bytes.checksum(offset..<offset + Self.headByteCount - 8) == Self.check(bytes, at: offset)
+        else { return nil }
+        chain = bytes.word(at: offset)
+        payloadByteCount = Int(clamping: bytes.word(at: offset + 8))
+        zeroPieceCount = Int(clamping: bytes.word(at: offset + 16))
+        payloadChecksum = bytes.word(at: offset + 24)
+    }
+
+    // MARK: What a crash leaves
+
+    /// The bytes that a disk writes as a whole.
+    static let sectorByteCount = 512
+
+    /// How many of the pieces into which the file's sectors cut `bytes`, which stand at `offset` of it, are zeros.
+    static func zeroPieces(_ bytes: [UInt8], at offset: Int) -> Int {
+        var (start, count) = (0, 0)
+        while start < bytes.count {
+            let end = min(bytes.count, start + sectorByteCount - (offset + start) % sectorByteCount)
+            if bytes.isZero(start..<end) { count += 1 }
+            start = end
+        }
+        return count
+    }
+}

@@ -1,0 +1,219 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+
+/// What a journal turned out to be.
+struct JournalState: Sendable {
+    /// How the journal relates to the document it stands beside.
+    enum Relation: Sendable {
+        /// Nothing was ever acknowledged in it: its maker died before the first frame was on the disk.
+        case empty
+        /// The document contains it already: the program that folded it died before it could remove it.
+        case folded
+        /// Its frames were applied.
+        case applied
+    }
+
+    var relation: Relation
+    /// Where the next frame goes: behind the last whole one.
+    var endOffset = 0
+    /// The check of the last whole frame, or of the header.
+    var chain: UInt64 = 0
+    /// How many frames were applied.
+    var frameCount = 0
+    /// The bytes of an incomplete frame at the end, which was never acknowledged.
+    var tornByteCount = 0
+}
+
+/// Reads the journal of a store from its first to its last whole frame.
+///
+/// A frame that is not whole at the end of the file is what a crash leaves, and passed over. Everything else that does not match
+/// is damage: code `corrupted`, with the offset.
+struct JournalRecovery: ~Copyable {
+    private let file: RegularFile
+    private let path: String
+    /// The bytes that are looked at: the file's size when it was opened, since a writer may be appending.
+    private let byteCount: Int
+
+    /// A reader of an open journal.
+    init(_ file: consuming RegularFile, path: String) {
+        byteCount = file.byteCount
+        self.file = file
+        self.path = path
+    }
+
+    /// Checks that a file under the journal's name begins like a journal.
+    ///
+    /// - Parameter path: The store.
+    /// - Returns: The journal's first bytes; nil without a journal.
+    /// - Throws: `notAStore`.
+    @discardableResult
+    static func requireJournal(besideStoreAt path: String) throws(StoreError) -> [UInt8]? {
+        let journalPath = path + JournalFile.suffix
+        try StoreFile.requirePlainCompanions([JournalFile.suffix], ofStoreAt: path)
+        guard let head = StoreFile.read(prefix: JournalHeader.byteCount, of: journalPath) else { return nil }
+        guard !JournalHeader.isForeign(head) else { throw JournalHeader.foreign(journalPath) }
+        return head
+    }
+
+    /// Checks that the file under the journal's name is a journal of the store, before it is
+    /// removed with the store.
+    ///
+    /// A damaged journal passes, and so does one beside a damaged document: its owner cannot be
+    /// known.
+    ///
+    /// - Parameter path: The store.
+    /// - Throws: `notAStore`, `storeReplaced` for a journal of another store.
+    static func requireOwnToRemove(besideStoreAt path: String) throws(StoreError) {
+        guard let head = try requireJournal(besideStoreAt: path) else { return }
+        let journalPath = path + JournalFile.suffix
+        guard let header = try? JournalHeader(head, path: journalPath),
+            let file = try? DocumentFile(at: path), let uuid = DocumentHead.storeUUID(of: file),
+            header.storeUUID != uuid
+        else { return }
+        throw foreign(journalPath, "belongs to another store (\(header.storeUUID))")
+    }
+
+    /// Reads the whole journal, and applies its frames to `storage` if it continues the document there.
+    ///
+    /// - Parameters:
+    ///   - storage: What the document holds; changed as a whole, or not at all when this throws.
+    ///   - document: The document that was read.
+    ///   - storeUUID: The identity it says.
+    ///   - foldedJournal: The check of the journal that the document says it contains; nil if it names none.
+    /// - Returns: What the journal is.
+    /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document; `unsupportedVersion`.
+    func replay(
+        into storage: any OrderedKeyValueStorage, document: DocumentVersion, storeUUID: StoreUUID,
+        foldedJournal: UInt64?
+    ) throws(StoreError) -> JournalState {
+        let head = try read(at: 0, count: JournalHeader.byteCount)
+        guard head.count == JournalHeader.byteCount, !head.isZero(0..<head.count) else {
+            guard try !hasFrame(from: 0) else { throw damaged(at: 0, "its header is missing") }
+            // Nothing that another program wrote is taken for a journal, and removed.
+            guard JournalHeader.canBegin(head) else { throw JournalHeader.foreign(path) }
+            return JournalState(relation: .empty, tornByteCount: byteCount)
+        }
+        let header = try JournalHeader(head, path: path)
+        guard header.storeUUID == storeUUID else {
+            throw Self.foreign(path, "belongs to another store (\(header.storeUUID))")
+        }
+        let chain = JournalHeader.check(head)
+        guard header.document == document else {
+            guard let foldedJournal, try contains(foldedJournal, chain: chain) else {
+                throw Self.foreign(path, "continues another version of the document")
+            }
+            return JournalState(relation: .folded, endOffset: byteCount)
+        }
+        let write = try storage.beginLongWrite(timeoutSeconds: 0)
+        do throws(StoreError) {
+            var state = JournalState(relation: .applied, endOffset: JournalHeader.byteCount, chain: chain)
+            while let payload = try next(&state) {
+                let isRead = try write.perform { (writer) throws(StoreError) in
+                    try JournalOperations.apply(payload, to: writer)
+                }
+                guard isRead else { throw damaged(at: state.endOffset, "the last frame before it has no meaning") }
+                state.frameCount += 1
+            }
+            try write.commit()
+            return state
+        } catch {
+            write.abort()
+            throw error
+        }
+    }
+
+    private static func foreign(_ path: String, _ how: String) -> StoreError {
+        StoreError(
+            .storeReplaced,
+            "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Put the document back that it belongs to, or move the journal away to do without its commits. Nothing was changed."
+        )
+    }
+
+    /// Whether one of the journal's frames, or its header, has this check.
+    private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
+        var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
+        // What a writer left behind the frame that was folded last was never acknowledged, whatever it is.
+        while state.chain != wanted { guard try next(&state) != nil else { return false } }
+        return true
+    }
+
+    // MARK: Frames
+
+    /// The payload of the frame at the end of `state`, which moves behind it; nil at the end of the journal.
+    private func next(_ state: inout JournalState) throws(StoreError) -> [UInt8]? {
+        let start = state.endOffset
+        let left = byteCount - start
+        guard left > 0 else { return nil }
+        let bytes = try read(at: start, count: JournalFrame.headByteCount)
+        guard bytes.count == JournalFrame.headByteCount else {
+            state.tornByteCount = left
+            return nil
+        }
+        guard let frame = JournalFrame(bytes) else {
+            // A crash leaves zeros for whole sectors. Whatever else the head is, and zeros with a frame behind them, is damage.
+            var isTorn = try headHasZeroPiece(at: start)
+            if isTorn { isTorn = try !hasFrame(from: start + 1) }
+            guard isTorn else { throw damaged(at: start, "the head of a frame does not match its checksum") }
+            state.tornByteCount = left
+            return nil
+        }
+        guard frame.chain == state.chain else { throw damaged(at: start, "a frame does not follow the one before it") }
+        guard frame.payloadByteCount <= left - JournalFrame.headByteCount else {
+            state.tornByteCount = left
+            return nil
+        }
+        let payload = try read(at: start + JournalFrame.headByteCount, count: frame.payloadByteCount)
+        let end = start + JournalFrame.headByteCount + frame.payloadByteCount
+        guard payload.count == frame.payloadByteCount, payload.checksum(0..<payload.count) == frame.payloadChecksum
+        else {
+            let zeroPieces = JournalFrame.zeroPieces(payload, at: start + JournalFrame.headByteCount)
+            guard payload.count < frame.payloadByteCount || (end == byteCount && zeroPieces > frame.zeroPieceCount)
+            else { throw damaged(at: start, "a frame does not match its checksum") }
+            state.tornByteCount = left
+            return nil
+        }
+        state.endOffset = end
+        state.chain = JournalFrame.check(bytes)
+        return payload
+    }
+
+    private func damaged(at offset: Int, _ reason: String) -> StoreError {
+        StoreError(
+            .corrupted,
+            "The journal '\(path)' is damaged at byte \(offset): \(reason). Restore it from a copy, or move it away to do without the commits in it."
+        )
+    }
+
+    /// Whether one of the file's sectors that the head at `offset` touches holds nothing but zeros from there on.
+    private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
+        var start = offset
+        while start < min(byteCount, offset + JournalFrame.headByteCount) {
+            let end = (start / JournalFrame.sectorByteCount + 1) * JournalFrame.sectorByteCount
+            let piece = try read(at: start, count: min(end, byteCount) - start)
+            if piece.isZero(0..<piece.count) { return true }
+            start = end
+        }
+        return false
+    }
+
+    /// Whether the head of a frame stands anywhere behind `offset`.
+    private func hasFrame(from offset: Int) throws(StoreError) -> Bool {
+        var start = offset
+        while start < byteCount {
+            let bytes = try read(at: start, count: 1 << 16)
+            guard bytes.count >= JournalFrame.headByteCount else { return false }
+            let last = bytes.count - JournalFrame.headByteCount
+            for position in 0...last where bytes.word(at: position + 32) != 0 {
+                if JournalFrame(bytes, at: position) != nil { return true }
+            }
+            start += last + 1
+        }
+        return false
+    }
+
+    /// Up to `count` bytes at `offset`.
+    private func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+        try file.bytes(at: offset, count: max(0, min(count, byteCount - offset)))
+    }
+}

@@ -1,0 +1,57 @@
+internal import RoostCore
+internal import RoostKeyValue
+
+/// A JSON store whose name nobody knows yet: what is loaded into it is written as a document at once where that is possible.
+///
+/// Everything else is the key-value engine's.
+final class UnpublishedJSONStore: IntegrityCheckingStore {
+    private let base: KeyValueStore
+    private let storage: JSONStorage
+
+    init(_ base: KeyValueStore, _ storage: JSONStorage) {
+        self.base = base
+        self.storage = storage
+    }
+
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        guard try storage.isUntouched(), let loader = try DocumentLoader(base, storage, options)
+        else { return try base.bulkLoader(options) }
+        return loader
+    }
+
+    /// A view of what is committed; of what a load has written, one that reads it from its document.
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        guard try storage.isOnlyInDocument() else { return try base.snapshot() }
+        let stream: DocumentStream?
+        let file: DocumentFile
+        do throws(StoreError) {
+            file = try DocumentFile(at: storage.path)
+            stream = try DocumentStream(file)
+        } catch {
+            throw DocumentDraft.unreadable(storage.path, error)
+        }
+        guard let stream else { return try base.snapshot() }
+        return DocumentSnapshot(file, stream, spillDirectories: spillDirectories) { [storage] () throws(StoreError) in
+            try storage.requireOpen()
+        } whole: { [location, settings = storage.settings] () throws(StoreError) in
+            do throws(StoreError) {
+                return try DocumentReader.store(file, location: location, settings).snapshot()
+            } catch {
+                throw DocumentDraft.unreadable(file.path, error)
+            }
+        }
+    }
+
+    var type: any PersistentStoreType { base.type }
+    var location: StoreLocation { base.location }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try base.reserveKeys(count, for: entity)
+    }
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try base.commit(changes) }
+    func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.examineIntegrity() }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+}

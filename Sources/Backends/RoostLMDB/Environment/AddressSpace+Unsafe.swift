@@ -1,0 +1,32 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// The free address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
+enum AddressSpace {
+    /// The bytes that a map leaves to the rest of the program, because Swift ends a program that
+    /// gets no memory.
+    ///
+    /// Batches, sorters, the pages of a transaction, the stacks of threads and libraries need it.
+    static let reservedByteCount = 96 << 20
+
+    /// Throws code `outOfResources` unless a map of this size fits and leaves enough.
+    static func requireRoom(_ byteCount: Int, forMapOf path: String) throws(StoreError) {
+        guard byteCount > 0 else { return }
+        let (wanted, overflow) = byteCount.addingReportingOverflow(reservedByteCount)
+        // Nothing is touched, so this takes no memory.
+        if !overflow, let place = mmap(nil, wanted, PROT_NONE, flags, -1, 0), place != MAP_FAILED {
+            munmap(place, wanted)
+            return
+        }
+        throw StoreError(
+            .outOfResources,
+            "'\(path)' cannot be mapped: the address space of the process is limited and has no room for \(byteCount >> 20) MiB and the \(reservedByteCount >> 20) MiB that the program needs beside. Raise the limit (ulimit -v)."
+        )
+    }
+
+    #if canImport(Darwin)
+        private static let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE
+    #else
+        private static let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    #endif
+}

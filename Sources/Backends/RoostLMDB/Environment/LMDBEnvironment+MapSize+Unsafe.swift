@@ -1,0 +1,79 @@
+internal import CLMDB
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSystem
+
+extension LMDBEnvironment {
+    /// Maps as much as another process has made the file's map.
+    func adoptMapSize(timeoutSeconds: Double) throws(StoreError) {
+        try exclusively(timeoutSeconds: timeoutSeconds, "mapped anew because another process made it larger") {
+            (gate) throws(StoreError) in try resize(&gate, to: 0)
+        }
+    }
+
+    /// Makes the map larger, for a writer that holds its place and has no transaction.
+    func growMap(timeoutSeconds: Double) throws(StoreError) {
+        try exclusively(timeoutSeconds: timeoutSeconds, "mapped anew because it grew") { (gate) throws(StoreError) in
+            let file = try StoreFile.byteCount(at: path)
+            let room = try StoreFile.freeBytes(inDirectoryOf: path)
+            guard gate.mapByteCount < settings.maximumMapByteCount else {
+                throw StoreError.lmdb(MDB_MAP_FULL, "cannot grow", path: path)
+            }
+            guard room > Self.mapUnit else { throw StoreFile.error(errno: ENOSPC, "cannot grow", path: path) }
+            let doubled = min(
+                gate.mapByteCount.multipliedReportingOverflow(by: 2).partialValue, settings.maximumMapByteCount)
+            let useful = file.addingReportingOverflow(room).overflow ? doubled : file + room
+            let least = gate.mapByteCount + 16 * Self.mapUnit
+            let most = settings.maximumMapByteCount + Self.mapUnit
+            var size = max(min(doubled, useful), least)
+            while true {
+                do throws(StoreError) {
+                    try AddressSpace.requireRoom(min(size, most) - gate.mapByteCount, forMapOf: path)
+                    break
+                } catch  where error.code == .outOfResources && size > least {
+                    // Where the process's address space is limited it grows by less.
+                    size = max(least, gate.mapByteCount + (size - gate.mapByteCount) / 2)
+                }
+            }
+            try resize(&gate, to: min(size, most) / Self.mapUnit * Self.mapUnit)
+        }
+    }
+
+    /// Makes the map as large as the file can become, if no reader is open; for transactions that cannot be run again.
+    ///
+    /// Where the process's address space is limited, it becomes as large as fits, and it is full when it is full.
+    func growMapForLongWrite() throws(StoreError) {
+        var wishes = settings
+        wishes.initialMapByteCount = nil
+        let wanted = try Self.mapByteCount(path, wishes)
+        try gate.withLock { (gate) throws(StoreError) in
+            guard gate.activeCount == 0, gate.handle != nil, gate.mapByteCount < wanted else { return }
+            do throws(StoreError) {
+                try AddressSpace.requireRoom(wanted - gate.mapByteCount, forMapOf: path)
+                try resize(&gate, to: wanted)
+            } catch  where error.code == .outOfResources {
+                try reopen(&gate, isWritable: gate.isWritable)
+            }
+        }
+    }
+
+    /// Maps the file anew, as large as this; 0 for as large as another process has made it.
+    private func resize(_ gate: inout Gate, to byteCount: Int) throws(StoreError) {
+        guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, "cannot be mapped", path: path) }
+        var deadReaders: Int32 = 0
+        if !isUnlocked {
+            let code = mdb_reader_check(handle, &deadReaders)
+            guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be mapped", path: path) }
+        }
+        let code = mdb_env_set_mapsize(handle, byteCount)
+        guard code == MDB_SUCCESS else {
+            // The old map may be gone already.
+            gate.needsReopening = true
+            throw StoreError.lmdb(code, "cannot be mapped", path: path)
+        }
+        var information = MDB_envinfo()
+        let informed = mdb_env_info(handle, &information)
+        guard informed == MDB_SUCCESS else { throw StoreError.lmdb(informed, "cannot be examined", path: path) }
+        gate.mapByteCount = information.me_mapsize
+    }
+}

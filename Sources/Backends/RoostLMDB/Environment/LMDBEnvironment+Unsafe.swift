@@ -1,0 +1,397 @@
+internal import CLMDB
+internal import Dispatch
+internal import RoostCore
+internal import RoostFiles
+internal import RoostKeyValue
+internal import RoostSystem
+
+/// One open file: the LMDB environment that all of a process's openings of it share.
+///
+/// Whoever has a transaction is counted at the gate. What moves the map or replaces the handle runs inside the gate while
+/// the count is zero: LMDB would do it under open readers too, and leave them pointing nowhere.
+final class LMDBEnvironment: Sendable {
+    /// The handle and what depends on it.
+    struct Gate {
+        // SAFETY: used only under the gate's lock, or between `enter` and `leave`, during which it is not replaced.
+        var handle: OpaquePointer?
+        var databases: [MDB_dbi] = []
+        var mapByteCount = 0
+        /// Transactions that are open, readers and the writer.
+        var activeCount = 0
+        /// Write transactions that were begun.
+        var writeCount: UInt64 = 0
+        /// Read transactions that were reset and can be renewed.
+        var pool: [OpaquePointer] = []
+        /// Set when a commit failed in a way after which LMDB must not be used any more.
+        var needsReopening = false
+        var isWritable = false
+    }
+
+    let path: String
+    let settings: LMDBSettings
+    let gate = Mutex(Gate())
+    /// One writer of this process at a time; others of the process wait here, those of other processes at `writerLock`.
+    let writersPlace = DispatchSemaphore(value: 1)
+    private let writerLock = Mutex<WriterLock?>(nil)
+    let handleCheck: FileHandleCheck
+
+    private let storeLock: StoreLock?
+    private let soundness: SoundnessLock?
+    /// The size the file had at least once; it never shrinks.
+    private let knownByteCount: Mutex<Int>
+    /// Whether the file is read without locks, because this user may not set any.
+    let isUnlocked: Bool
+    /// LMDB's lock file as it was found at opening; nil for a file that is read without locks.
+    private let lockFileCheck: FileHandleCheck?
+    private let processID = getpid()
+
+    // MARK: Opening and closing
+
+    /// Opens a file that exists; a new and empty one if `isNew`.
+    ///
+    /// The path must not be that of a link.
+    init(path: String, settings: LMDBSettings, isNew: Bool) throws(StoreError) {
+        self.path = path
+        self.settings = settings
+        try StoreFile.refuseNetworkFileSystem(at: path)
+        // Before the lock: beside a file that is no LMDB file no lock file is made. A store has its first bytes before its name.
+        if !isNew { try LMDBFileCheck.requireMagic(path) }
+        try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
+        let storeLock =
+            settings.isWritable
+            ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+            : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+        let isLinked = try StoreFile.requireOneName(
+            ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks)
+        // Under the lock: the last one to close the store removes LMDB's lock file, unless another process has the lock.
+        try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
+        let handleCheck = try FileHandleCheck(at: path)
+        // LMDB's locks belong to a name, and do not exclude a writer under another one.
+        let soundness = try Self.examine(path, settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
+        self.storeLock = storeLock
+        self.handleCheck = handleCheck
+        self.soundness = soundness
+        if soundness != nil { try Self.requireLibraryLockFile(path) }
+        knownByteCount = Mutex(handleCheck.identity.byteCount)
+        var usesLocks = soundness != nil
+        var opened: Gate
+        do throws(StoreError) {
+            opened = try Self.openHandle(path, settings, isNew: isNew, usesLocks: usesLocks)
+        } catch
+            where !settings.isWritable && usesLocks
+            && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
+        {
+            // LMDB's own lock file cannot be made although ours is there. On a full disk a writer could not make it either.
+            usesLocks = false
+            opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
+        } catch {
+            Self.removeLibraryLockFile(path, storeLock, soundness)
+            throw error
+        }
+        isUnlocked = !usesLocks
+        lockFileCheck = usesLocks ? try FileHandleCheck(at: path + "-lock") : nil
+        gate.withLock { $0 = opened }
+        if settings.isWritable {
+            let lock = try WriterLock(forStoreAt: path)
+            writerLock.withLock { $0 = lock }
+        }
+        try handleCheck.verify()
+        // A name that is there may still not be durable, if whoever gave it crashed right after.
+        if settings.isWritable { try StoreFile.syncDirectory(of: path) }
+    }
+
+    deinit { close() }
+
+    /// Closes the file and lets go of its locks.
+    ///
+    /// Nobody may use the environment meanwhile. Calling it again does nothing.
+    func close() {
+        gate.withLock { Self.closeHandle(&$0) }
+        removeLibraryLockFile()
+    }
+
+    /// Examines the file unless another opener has done so and is still there.
+    ///
+    /// Returns nil where locks are impossible.
+    private static func examine(
+        _ path: String, _ settings: LMDBSettings, isLocked: Bool, isNew: Bool
+    ) throws(StoreError) -> SoundnessLock? {
+        if isLocked {
+            do throws(StoreError) {
+                return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
+                    () throws(StoreError) in
+                    if !isNew { try LMDBFileCheck.check(path) }
+                    // Whoever comes later finds it, or knows that it was removed.
+                    try allocateLibraryLockFile(path, settings)
+                }
+            } catch
+                where !settings.isWritable
+                && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
+            {
+                // Falls through: a lock file that this user can only read, or cannot make.
+            }
+        }
+        // Somebody may be writing. Damage is damage only if the file stayed the same while it was looked at.
+        var patience = Patience(seconds: settings.timeoutSeconds)
+        while true {
+            let before = try FileIdentity(at: path).modificationNanoseconds
+            do throws(StoreError) {
+                try LMDBFileCheck.check(path)
+                return nil
+            } catch {
+                guard try FileIdentity(at: path).modificationNanoseconds != before, patience.wait() else { throw error }
+            }
+        }
+    }
+
+    /// The map to begin with.
+    ///
+    /// Address space costs nothing, and growing has to wait for readers: so it is as large as the file can become on
+    /// its disk.
+    static func mapByteCount(_ path: String, _ settings: LMDBSettings) throws(StoreError) -> Int {
+        let file = try StoreFile.byteCount(at: path)
+        let wanted: Int
+        if let initial = settings.initialMapByteCount {
+            wanted = initial
+        } else if settings.isWritable {
+            let room = try StoreFile.freeBytes(inDirectoryOf: path)
+            wanted = max(1 << 30, file.addingReportingOverflow(room).overflow ? .max : file + room)
+        } else {
+            wanted = max(1 << 30, file)
+        }
+        let bounded = max(min(wanted, settings.maximumMapByteCount), file, 1 << 16)
+        return min(bounded, 1 << 46) / mapUnit * mapUnit + mapUnit
+    }
+
+    /// What the size of a map is a multiple of: more than the pages of any machine.
+    static let mapUnit = 1 << 16
+
+    private static func openHandle(
+        _ path: String, _ settings: LMDBSettings, isNew: Bool, usesLocks: Bool
+    ) throws(StoreError) -> Gate {
+        let wanted = try mapByteCount(path, settings)
+        let smallest = min(wanted, max(try StoreFile.byteCount(at: path), 1 << 24) / mapUnit * mapUnit + mapUnit)
+        var mapByteCount = wanted
+        while true {
+            do throws(StoreError) {
+                try AddressSpace.requireRoom(mapByteCount, forMapOf: path)
+                return try openHandle(path, settings, mapByteCount, isNew: isNew, usesLocks: usesLocks)
+            } catch  where error.code == .outOfResources && mapByteCount > smallest {
+                // The process's address space is limited; a smaller map may fit.
+                mapByteCount = max(mapByteCount / 2 / mapUnit * mapUnit, smallest)
+            }
+        }
+    }
+
+    private static func openHandle(
+        _ path: String, _ settings: LMDBSettings, _ mapByteCount: Int, isNew: Bool, usesLocks: Bool
+    ) throws(StoreError) -> Gate {
+        var gate = Gate()
+        gate.mapByteCount = mapByteCount
+        gate.isWritable = settings.isWritable
+        try check(mdb_env_create(&gate.handle), path)
+        guard let handle = gate.handle else { throw StoreError.lmdb(ENOMEM, "cannot be opened", path: path) }
+        do throws(StoreError) {
+            try check(mdb_env_set_mapsize(handle, mapByteCount), path)
+            try check(mdb_env_set_maxreaders(handle, settings.readerCount), path)
+            try check(mdb_env_set_maxdbs(handle, MDB_dbi(KeySpace.allCases.count)), path)
+            var flags = MDB_NOSUBDIR | MDB_NOTLS
+            if !settings.isWritable { flags |= MDB_RDONLY }
+            if !usesLocks { flags |= MDB_NOLOCK }
+            if settings.isUnpublished, settings.isWritable { flags |= MDB_NOSYNC }
+            if usesLocks { try allocateLibraryLockFile(path, settings) }
+            try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path)
+            if usesLocks {
+                var deadReaders: Int32 = 0
+                try check(mdb_reader_check(handle, &deadReaders), path)
+            }
+            gate.databases = try openDatabases(handle, path, isNew: isNew)
+            return gate
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+    }
+
+    /// Makes LMDB's lock file as large as LMDB wants it: two cache lines, then one for each reader.
+    ///
+    /// LMDB maps it without allocating it: on a full disk that kills the process.
+    private static func allocateLibraryLockFile(_ path: String, _ settings: LMDBSettings) throws(StoreError) {
+        try StoreFile.allocate(64 * (Int(settings.readerCount) + 2), at: path + "-lock")
+    }
+
+    /// Throws code `busy` where others have the store open and LMDB's lock file is gone: with a new one neither side would know of the other.
+    private static func requireLibraryLockFile(_ path: String) throws(StoreError) {
+        guard StoreFile.hasEntry(at: path + "-lock") else {
+            throw StoreError(
+                .busy,
+                "LMDB's lock file '\(path)-lock' was removed while others have the store open; close it there and try again"
+            )
+        }
+    }
+
+    private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError)
+        -> [MDB_dbi]
+    {
+        var transaction: OpaquePointer?
+        try check(mdb_txn_begin(handle, nil, UInt32(isNew ? 0 : MDB_RDONLY), &transaction), path)
+        var databases: [MDB_dbi] = []
+        for space in KeySpace.allCases {
+            var database = MDB_dbi()
+            let code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
+            guard code == MDB_SUCCESS else {
+                mdb_txn_abort(transaction)
+                throw StoreError.lmdb(code, "cannot be opened", path: path)
+            }
+            databases.append(database)
+        }
+        // Handles stay valid only if the transaction that opened them commits.
+        try check(mdb_txn_commit(transaction), path)
+        return databases
+    }
+
+    static func check(_ code: Int32, _ path: String) throws(StoreError) {
+        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be opened", path: path) }
+    }
+
+    /// Closes the handle.
+    ///
+    /// No transaction may be open but those in the pool.
+    private static func closeHandle(_ gate: inout Gate) {
+        for transaction in gate.pool { mdb_txn_abort(transaction) }
+        gate.pool = []
+        if let handle = gate.handle { mdb_env_close(handle) }
+        gate.handle = nil
+        gate.databases = []
+    }
+
+    /// Removes LMDB's lock file when nobody else has the store open; then the store is one file and our lock file.
+    private func removeLibraryLockFile() {
+        soundness?.release()
+        writerLock.withLock { $0?.close() }
+        guard let storeLock else { return }
+        // If others have it open, or this user may not, it stays: it does no harm.
+        // A lock that was released before cannot be changed, so a second call stops here.
+        // Nor is it ours to remove where it is another file than the one that was opened, as under a relative path after `chdir`.
+        if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
+            (try? lockFileCheck?.verify()) != nil
+        {
+            try? StoreFile.remove(path + "-lock")
+        }
+        storeLock.release()
+    }
+
+    /// Removes LMDB's lock file after a file could not be opened, unless the store is open
+    /// elsewhere.
+    private static func removeLibraryLockFile(_ path: String, _ storeLock: StoreLock?, _ soundness: SoundnessLock?) {
+        soundness?.release()
+        guard let storeLock else { return }
+        if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil { try? StoreFile.remove(path + "-lock") }
+        storeLock.release()
+    }
+
+    // MARK: The gate
+
+    /// Checks at the beginning of a transaction that the file has its name, and no other if it is
+    /// written.
+    func verifyFile(forWriting: Bool = false) throws(StoreError) {
+        guard getpid() == processID else {
+            throw StoreError(
+                .invalidRequest, "'\(path)' was opened before this process was forked; open it again in the new process"
+            )
+        }
+        let known = knownByteCount.withLock { $0 }
+        let now =
+            forWriting
+            ? try handleCheck.verifyForWriting(minimumByteCount: known)
+            : try handleCheck.verify(minimumByteCount: known)
+        if now.byteCount > known { knownByteCount.withLock { $0 = max($0, now.byteCount) } }
+        if isUnlocked { try handleCheck.verifyUnchanged(now) }
+        do throws(StoreError) {
+            try lockFileCheck?.verify()
+        } catch  where error.code == .storeReplaced {
+            // Who opened the store since has another one, and knows nothing of this one's readers and writers.
+            throw StoreError(
+                .storeReplaced,
+                "LMDB's lock file '\(path)-lock' was removed or exchanged while the store was open; close the store everywhere and open it again"
+            )
+        }
+    }
+
+    /// Checks that a file that is read without locks has not changed; for readers that go on for long.
+    func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
+
+    /// Ends a transaction's stay.
+    func leave() { gate.withLock { $0.activeCount -= 1 } }
+
+    /// Runs `body` when no transaction of this process is open, waiting for that up to `timeoutSeconds`.
+    func exclusively(
+        timeoutSeconds: Double, _ purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var patience = Patience(seconds: timeoutSeconds)
+        var openCount = 0
+        repeat {
+            let isDone = try gate.withLock { (gate) throws(StoreError) in
+                openCount = gate.activeCount
+                guard openCount == 0 else { return false }
+                try body(&gate)
+                return true
+            }
+            if isDone { return }
+        } while patience.wait()
+        throw StoreError(
+            .busy,
+            "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again"
+        )
+    }
+
+    /// Makes a handle that failed usable again; does nothing if it is.
+    func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
+        guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
+        try exclusively(timeoutSeconds: timeoutSeconds, "opened again after a failed write") {
+            (gate) throws(StoreError) in
+            guard gate.needsReopening || gate.handle == nil else { return }
+            try reopen(&gate, isWritable: gate.isWritable)
+        }
+    }
+
+    /// Makes an environment that was opened for reading writable.
+    func makeWritable(timeoutSeconds: Double) throws(StoreError) {
+        guard !gate.withLock({ $0.isWritable }) else { return }
+        guard !isUnlocked else {
+            throw StoreError(.busy, "'\(path)' is open in this process for reading without locks; close it there first")
+        }
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
+        let lock = try WriterLock(forStoreAt: path)
+        try exclusively(timeoutSeconds: timeoutSeconds, "opened for writing") { (gate) throws(StoreError) in
+            if !gate.isWritable { try reopen(&gate, isWritable: true) }
+        }
+        writerLock.withLock { if $0 == nil { $0 = lock } }
+    }
+
+    /// Closes the handle and opens another with as large a map as fits.
+    func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
+        var settings = settings
+        settings.isWritable = isWritable
+        let mapByteCount = gate.mapByteCount
+        Self.closeHandle(&gate)
+        gate.mapByteCount = mapByteCount
+        gate.needsReopening = true
+        gate = try Self.openHandle(path, settings, isNew: false, usesLocks: !isUnlocked)
+    }
+
+    /// Takes the writer's place among all processes.
+    func lockForWriting(timeoutSeconds: Double) throws(StoreError) {
+        guard let lock = writerLock.withLock({ $0 }) else {
+            throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing")
+        }
+        try lock.lock(timeoutSeconds: timeoutSeconds)
+    }
+
+    /// Gives the writer's place back.
+    func unlockAfterWriting() {
+        // An open lock file can always be unlocked; should that fail, the place is free when the store is closed.
+        writerLock.withLock { try? $0?.unlock() }
+    }
+}

@@ -1,0 +1,219 @@
+internal import CLMDB
+internal import RoostCore
+internal import RoostKeyValue
+internal import RoostSystem
+
+/// A write transaction, which belongs to the thread that began it.
+///
+/// It has one cursor for each space it writes: what comes in the order of the keys is mostly on the page that the cursor stands on, and
+/// then needs no search from the root.
+final class LMDBWriter: KeyValueWriter {
+    /// The cursor of a space.
+    private struct Place {
+        // SAFETY: valid until the transaction closes its cursors in `end()`, after which `requireOpen` throws before it is used.
+        let cursor: OpaquePointer
+        /// Whether it stands at the end, where LMDB lets it stay from one append to the next.
+        let isAppending: Bool
+    }
+
+    /// What changes from one write to the next.
+    private struct State {
+        var isMapFull = false
+        var places: [Place?] = KeySpace.allCases.map { _ in nil }
+        var room: PageRoom?
+        /// A key that no record is behind, the last one or one that was, if it is known.
+        var lastRecordKey: [UInt8] = []
+        var knowsLastRecordKey = false
+    }
+
+    let transaction: LMDBTransaction
+    // Accessed by address, because Swift checks each access to a property of a class at run time: 270 instructions an update.
+    // SAFETY: made in `init`, freed in `deinit`, and used by the one thread that the transaction belongs to; no access lasts while
+    // another one begins, since each is an expression that calls nothing of this class.
+    private let state: UnsafeMutablePointer<State>
+
+    init(_ transaction: LMDBTransaction) {
+        self.transaction = transaction
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Whether LMDB ran out of map; the transaction can then only be aborted.
+    var isMapFull: Bool { state.pointee.isMapFull }
+
+    /// The cursor of a space.
+    ///
+    /// One that was used for appending is used for nothing else, and the other way round: LMDB takes a cursor that once stood at the
+    /// end for one that still does.
+    private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
+        _ = try transaction.requireOpen()
+        if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
+        if let place = state.pointee.places[space.position] {
+            if place.isAppending == isAppending { return place.cursor }
+            state.pointee.places[space.position] = nil
+            transaction.closeCursor(place.cursor)
+        }
+        let cursor = try transaction.openCursor(space)
+        state.pointee.places[space.position] = Place(cursor: cursor, isAppending: isAppending)
+        return cursor
+    }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var (keyValue, value) = (MDB_val(key), MDB_val())
+        let code = mdb_cursor_get(try cursor(space), &keyValue, &value, MDB_SET)
+        switch code {
+        case MDB_SUCCESS: try body(UnsafeRawBufferPointer(value))
+        case MDB_NOTFOUND: try body(nil)
+        default: throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+        }
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        try endRoom(in: space)
+        return try LMDBCursor(transaction, space)
+    }
+
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        if try isBehindAll(key, space) { return try append(key, value, in: space) }
+        let code = put(key, value, flags: 0, try cursor(space))
+        guard code == MDB_SUCCESS else { throw failure(code) }
+    }
+
+    func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
+    ) throws(StoreError) -> Bool {
+        if try isBehindAll(key, space) {
+            try append(key, value, in: space)
+            return true
+        }
+        let code = put(key, value, flags: UInt32(MDB_NOOVERWRITE), try cursor(space))
+        switch code {
+        case MDB_SUCCESS: return true
+        case MDB_KEYEXIST: return false
+        default: throw failure(code)
+        }
+    }
+
+    func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
+        let cursor = try cursor(space, isAppending: true)
+        if PageRoom.isLeft(in: space) { try leaveRoom(before: key, value, space, cursor) }
+        let code = put(key, value, flags: UInt32(MDB_APPEND), cursor)
+        guard code == MDB_SUCCESS else { throw failure(code) }
+        guard space == .records, state.pointee.knowsLastRecordKey else { return }
+        state.pointee.lastRecordKey.removeAll(keepingCapacity: true)
+        state.pointee.lastRecordKey.append(contentsOf: key)
+    }
+
+    /// Whether a key of a record comes behind all others, as those of new ones mostly do.
+    ///
+    /// Appended it leaves full pages behind; put like any other it would leave them half full, since LMDB splits pages in the middle.
+    private func isBehindAll(_ key: UnsafeRawBufferPointer, _ space: KeySpace) throws(StoreError) -> Bool {
+        guard space == .records else { return false }
+        if !state.pointee.knowsLastRecordKey {
+            var (last, value) = (MDB_val(), MDB_val())
+            // By the cursor that appends: it comes next, mostly.
+            let code = mdb_cursor_get(try cursor(space, isAppending: true), &last, &value, MDB_LAST)
+            guard code == MDB_SUCCESS || code == MDB_NOTFOUND else { throw failure(code) }
+            state.pointee.lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []
+            state.pointee.knowsLastRecordKey = true
+        }
+        return state.pointee.lastRecordKey.lexicographicallyPrecedes(key)
+    }
+
+    private func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: UInt32, _ cursor: OpaquePointer
+    ) -> Int32 {
+        var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
+        return mdb_cursor_put(cursor, &keyValue, &dataValue, flags)
+    }
+
+    func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
+        let cursor = try cursor(space)
+        var (keyValue, value) = (MDB_val(key), MDB_val())
+        var code = mdb_cursor_get(cursor, &keyValue, &value, MDB_SET)
+        if code == MDB_SUCCESS { code = mdb_cursor_del(cursor, 0) }
+        switch code {
+        case MDB_SUCCESS: return true
+        case MDB_NOTFOUND: return false
+        default: throw failure(code)
+        }
+    }
+
+    // MARK: Room in pages
+
+    /// Puts a placeholder before an entry that is appended, where one is due, and takes away the one before.
+    private func leaveRoom(
+        before key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace, _ cursor: OpaquePointer
+    ) throws(StoreError) {
+        if state.pointee.room?.space != space {
+            if let other = state.pointee.room?.space { try endRoom(in: other) }
+            var statistics = MDB_stat()
+            let code = mdb_stat(try transaction.requireOpen(), try transaction.database(space), &statistics)
+            guard code == MDB_SUCCESS else { throw failure(code) }
+            state.pointee.room = PageRoom(space: space, pageByteCount: Int(statistics.ms_psize))
+        }
+        guard let placeholderByteCount = state.pointee.room?.add(key.count + value.count) else { return }
+        try removePlaceholder()
+        // Whoever walks through the space meanwhile must not see one.
+        guard transaction.cursorCount == state.pointee.places.count(where: { $0 != nil }) else { return }
+        var (last, lastValue) = (MDB_val(), MDB_val())
+        let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)
+        // A cursor that appended nothing yet stands nowhere.
+        guard position != EINVAL, position != MDB_NOTFOUND else { return }
+        guard position == MDB_SUCCESS else { throw failure(position) }
+        let placeholder = Array(UnsafeRawBufferPointer(last)) + [0]
+        guard placeholder.count < LMDBStorage.longestKeyByteCount, !placeholder.elementsEqual(key) else { return }
+        let zeros = [UInt8](repeating: 0, count: placeholderByteCount)
+        let code = placeholder.withUnsafeBytes { key in
+            zeros.withUnsafeBytes { put(key, $0, flags: UInt32(MDB_APPEND), cursor) }
+        }
+        guard code == MDB_SUCCESS else { throw failure(code) }
+        state.pointee.room?.placeholder = placeholder
+    }
+
+    /// Takes the placeholder away before a space is used for anything but appending, and before the transaction is committed.
+    private func endRoom(in space: KeySpace) throws(StoreError) {
+        guard state.pointee.room?.space == space else { return }
+        try removePlaceholder()
+        state.pointee.room = nil
+    }
+
+    private func removePlaceholder() throws(StoreError) {
+        guard let room = state.pointee.room, let placeholder = room.placeholder else { return }
+        state.pointee.room?.placeholder = nil
+        let (pointer, database) = (try transaction.requireOpen(), try transaction.database(room.space))
+        let code = placeholder.withUnsafeBytes { bytes in
+            var key = MDB_val(bytes)
+            return mdb_del(pointer, database, &key, nil)
+        }
+        guard code == MDB_SUCCESS else { throw failure(code) }
+    }
+
+    /// Makes the transaction ready to be committed.
+    func finish() throws(StoreError) {
+        if let space = state.pointee.room?.space { try endRoom(in: space) }
+    }
+
+    private func failure(_ code: Int32) -> StoreError {
+        if code == MDB_MAP_FULL { state.pointee.isMapFull = true }
+        return StoreError.lmdb(code, "cannot be written", path: transaction.path)
+    }
+
+    /// Does nothing: whoever began the transaction ends it.
+    func close() {}
+
+    /// Gives the transaction up.
+    ///
+    /// Calling it again does nothing.
+    func abort() {
+        if let pointer = transaction.end() { mdb_txn_abort(pointer) }
+    }
+}

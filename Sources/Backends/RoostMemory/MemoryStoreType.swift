@@ -1,0 +1,146 @@
+public import RoostCore
+internal import RoostKeyValue
+
+/// Stores in memory: `memory:` makes a new one each time, `memory:name` is one that the whole process shares.
+///
+/// A named store's data live until it is destroyed, or the process ends. An unnamed one lives as long as it is open, and cannot
+/// be opened again.
+public struct MemoryStoreType: PersistentStoreType {
+    private struct Entry {
+        let contents: MemoryContents
+        var openCount: Int
+    }
+
+    private static let stores = Mutex<[String: Entry]>([:])
+
+    /// The type; all values of it share the named stores.
+    public init() {}
+
+    /// `memory`.
+    public var name: String { "memory" }
+
+    /// Everything but persistence.
+    public var capabilities: StoreCapabilities {
+        StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes)
+    }
+
+    /// Measured with `make bench`.
+    public var estimatedCosts: StoreCosts {
+        StoreCosts(readingMicroseconds: 0.1, writingMicroseconds: 0.5)
+    }
+
+    /// False: no file is a store of this type.
+    public func recognises(fileAt path: String) -> Bool { false }
+
+    /// Reads the metadata of a named store.
+    public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+        try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
+        let storage = try openStorage(location)
+        do throws(StoreError) {
+            let metadata = try KeyValueStore.metadata(in: storage, type: self, location: location)
+            try storage.close()
+            return metadata
+        } catch {
+            try storage.close()
+            throw error
+        }
+    }
+
+    /// Opens a named store; it may be open any number of times.
+    ///
+    /// Throws `notFound` where there is none, and for `memory:` always.
+    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
+        return try KeyValueStore(opening: try openStorage(location), type: self, location: location, options: options)
+    }
+
+    /// Creates a store; throws `alreadyExists` for a name that is taken.
+    public func create(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
+        try options.requireWritable()
+        guard !location.path.isEmpty else {
+            return try KeyValueStore(
+                creating: MemoryStorage(), type: self, location: location, model: model, options: options)
+        }
+        guard Self.stores.withLock({ $0[location.path] == nil }) else { throw alreadyExists(location) }
+        // Filled before it gets its name, so that nobody sees half of it.
+        let contents = MemoryContents()
+        let path = location.path
+        let storage = MemoryStorage(contents: contents) { Self.noteClosed(path, contents) }
+        let store = try KeyValueStore(creating: storage, type: self, location: location, model: model, options: options)
+        let isNew = Self.stores.withLock { stores in
+            guard stores[path] == nil else { return false }
+            stores[path] = Entry(contents: contents, openCount: 1)
+            return true
+        }
+        guard isNew else {
+            try store.close()
+            throw alreadyExists(location)
+        }
+        return store
+    }
+
+    /// Removes a named store; throws `busy` while it is open.
+    public func destroy(_ location: StoreLocation) throws(StoreError) {
+        try Self.stores.withLock { (stores) throws(StoreError) in
+            guard let entry = stores[location.path] else { return }
+            try requireClosed(entry, location)
+            stores[location.path] = nil
+        }
+    }
+
+    /// Gives a named store another name.
+    public func replace(
+        _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
+    ) throws(StoreError) {
+        guard !destination.path.isEmpty else {
+            throw StoreError(.invalidRequest, "A store needs a name to take another's place: memory:name.")
+        }
+        try Self.stores.withLock { (stores) throws(StoreError) in
+            guard let entry = stores[source.path] else { throw notFound(source) }
+            try requireClosed(entry, source)
+            guard destination.path != source.path else {
+                throw StoreError(.invalidRequest, "'\(destination)' cannot be replaced with itself.")
+            }
+            if let old = stores[destination.path] {
+                guard overwriting else { throw alreadyExists(destination) }
+                try requireClosed(old, destination)
+            }
+            stores[destination.path] = entry
+            stores[source.path] = nil
+        }
+    }
+
+    private func openStorage(_ location: StoreLocation) throws(StoreError) -> MemoryStorage {
+        let path = location.path
+        let contents = Self.stores.withLock { stores in
+            stores[path]?.openCount += 1
+            return stores[path]?.contents
+        }
+        guard let contents else { throw notFound(location) }
+        return MemoryStorage(contents: contents) { Self.noteClosed(path, contents) }
+    }
+
+    private static func noteClosed(_ path: String, _ contents: MemoryContents) {
+        stores.withLock { stores in
+            if stores[path]?.contents === contents { stores[path]?.openCount -= 1 }
+        }
+    }
+
+    private func requireClosed(_ entry: Entry, _ location: StoreLocation) throws(StoreError) {
+        if entry.openCount > 0 { throw StoreError(.busy, "The store '\(location)' is open. Close it first.") }
+    }
+
+    private func notFound(_ location: StoreLocation) -> StoreError {
+        StoreError(.notFound, "There is no store '\(location)' in this process. Create it first.")
+    }
+
+    private func alreadyExists(_ location: StoreLocation) -> StoreError {
+        StoreError(.alreadyExists, "The store '\(location)' exists already in this process. Open or destroy it.")
+    }
+}

@@ -1,0 +1,395 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// A page of a tree: sorted entries in one piece of memory and, unless it is a leaf, a child for each.
+///
+/// Entries fill the memory from its start, each as the length of its key (two bytes), the key and the value; the slots that say where
+/// they are fill it from its end, in the order of the keys. A slot also has the eight bytes of the key that follow those which all
+/// keys of the page share, as a number: a search reads slots, which lie side by side, and an entry only where these numbers are equal.
+///
+/// A page belongs to the transaction that made it. Only that one may change it; to every other it is immutable, and whoever
+/// wants to change it makes a copy. So pages are shared between any number of snapshots without locks.
+final class TreeNode: @unchecked Sendable {
+    // Proof of Sendable: a node is changed only by the transaction whose number it carries, which runs on one thread at a time and
+    // hands the node to other threads only by publishing its root under the lock of `MemoryContents`, after its last change.
+    // Later transactions have other numbers.
+
+    // SAFETY of all accesses to `memory`: entries are written behind `usedByteCount` after room was made for them, slots below the
+    // last one likewise, and both stay inside `capacity`. Positions come from searches and ranges below `count`; those that come
+    // from outside are compared with it.
+
+    /// Where an entry is, and what of its key a search compares.
+    fileprivate struct Slot {
+        var head: UInt64
+        // No page has 4 GiB: values have at most one, and a page that is too large is split into balanced halves.
+        var offset: UInt32
+        var valueCount: UInt32
+    }
+
+    /// The bytes of entries after which a page is split.
+    static let capacityBytes = 8192
+    /// The children after which an inner page is split.
+    static let capacityChildren = 256
+    /// What an entry takes beside its key and value.
+    private static let entryOverhead = MemoryLayout<Slot>.stride + keyCountBytes
+    private static let keyCountBytes = 2
+    private static let smallestPage = 256
+    /// The memory of a page that is to be filled: room for the entry that makes it too large.
+    static let pageBytes = capacityBytes + 1024
+
+    // What a search looks at comes first, so that it is in one line of the processor's cache.
+    let isLeaf: Bool
+    private var prefixCount: UInt8 = 8
+    private(set) var count = 0
+    private var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    /// The first bytes of all keys, a key of fewer than eight continued by zeros; the rest of it is zero.
+    private var prefix: UInt64 = 0
+    /// Empty in a leaf; else one per entry, whose key is not after any key below the child.
+    private(set) var children: [TreeNode] = []
+    let transaction: UInt64
+    /// The bytes of entries, those that are left over from removed ones included.
+    private var usedByteCount = 0
+    /// The bytes of the entries that are there, with what each takes beside its key and value.
+    private(set) var liveByteCount = 0
+
+    init(transaction: UInt64, isLeaf: Bool, capacity: Int = smallestPage) {
+        self.transaction = transaction
+        self.isLeaf = isLeaf
+        // The slots at the end must be aligned.
+        self.capacity = max(Self.smallestPage, (capacity + 15) & ~15)
+        memory = .allocate(byteCount: self.capacity, alignment: 16)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Whether the page is too large.
+    ///
+    /// One entry alone is never too much.
+    var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
+    /// Whether a leaf that is not empty can take an entry of this size without becoming too large.
+    func hasRoom(for byteCount: Int) -> Bool {
+        count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
+    }
+    /// Whether a leaf is worth keeping as it is without the entry at `index`.
+    func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
+    /// Whether the page is worth merging with a neighbour.
+    var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
+    /// The memory the page takes.
+    var byteCount: Int { capacity + children.capacity * MemoryLayout<TreeNode>.stride }
+
+    // MARK: Reading
+
+    /// The key of an entry.
+    ///
+    /// Valid until the node changes or goes.
+    func key(at index: Int) -> UnsafeRawBufferPointer { entry(at: index).key }
+
+    /// Key and value of an entry.
+    ///
+    /// Valid until the node changes or goes.
+    @inline(__always)
+    func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        precondition(index >= 0 && index < count, "no entry at this position")
+        return Self.entry(slot(index).pointee, in: memory)
+    }
+
+    /// The entries of a page while it does not change, for going through many of them.
+    struct Entries {
+        // SAFETY: copies of what the page says; valid until the node changes or goes.
+        fileprivate let memory: UnsafeMutableRawPointer
+        fileprivate let firstSlot: UnsafePointer<Slot>
+        let count: Int
+
+        /// Key and value of an entry.
+        @inline(__always)
+        subscript(index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+            precondition(index >= 0 && index < count, "no entry at this position")
+            return TreeNode.entry(firstSlot[-index], in: memory)
+        }
+
+        /// Has the processor fetch the beginning of an entry that will be looked at soon, if there is one at this position.
+        @inline(__always)
+        func prepare(_ index: Int) {
+            guard index < count else { return }
+            let start = memory + Int(firstSlot[-index].offset)
+            // Fetching ahead reads nothing, so it may go beyond the page.
+            croost_prefetch(start)
+            croost_prefetch(start + 64)
+            croost_prefetch(start + 128)
+        }
+    }
+
+    /// The entries as they are now.
+    var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
+
+    /// Has the processor fetch the child at a position, if there is one, which will be gone through soon.
+    func prepareChild(_ index: Int) {
+        guard index < children.count else { return }
+        // Its count of references is in what is fetched, so that it is not touched here.
+        croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
+    }
+
+    /// As ``prepareChild(_:)``, for what is read first of the child's memory; the child was fetched before.
+    func prepareEntriesOfChild(_ index: Int) {
+        guard index < children.count else { return }
+        // SAFETY: this page holds its children.
+        unowned(unsafe) let child = children[index]
+        let (memory, slots) = (child.memory, UnsafeRawPointer(child.slot(0)))
+        croost_prefetch(slots)
+        croost_prefetch(slots - 64)
+        croost_prefetch(memory)
+        croost_prefetch(memory + 64)
+        croost_prefetch(memory + 128)
+    }
+
+    /// The bytes that an entry takes of its page.
+    func byteCount(at index: Int) -> Int {
+        let (key, value) = entry(at: index)
+        return Self.byteCount(key, value)
+    }
+
+    /// The position of the first entry whose key is not before `key`, and whether it is that key.
+    func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
+        // A key that is continued by zeros comes where it comes without them, but for keys that are equal so far.
+        let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
+        if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
+        let head = Self.word(of: key, at: Int(prefixCount))
+        var low = firstPosition(ofHead: head)
+        var high = count
+        // Mostly the entry there, if it has the same head, is the only one.
+        var middle = low
+        while low < high {
+            let slot = slot(middle).pointee
+            if slot.head != head {
+                high = middle
+            } else {
+                let order = Self.order(Self.entry(slot, in: memory).key, key)
+                if order == 0 { return (middle, true) }
+                if order < 0 { low = middle + 1 } else { high = middle }
+            }
+            middle = (low + high) / 2
+        }
+        return (low, false)
+    }
+
+    /// The position of the first entry whose head is not less.
+    ///
+    /// The last steps of a search wait for memory each; a few dozen slots that lie side by side are looked at in less time.
+    private func firstPosition(ofHead head: UInt64) -> Int {
+        // The first key of an inner page bounds nothing, and can be after the second.
+        var (low, high) = (isLeaf ? 0 : min(1, count), count)
+        while high - low > 64 {
+            let middle = (low + high) / 2
+            if slot(middle).pointee.head < head { low = middle + 1 } else { high = middle }
+        }
+        // SAFETY: the slots from `low` to below `high` are there; the first one is at the highest address.
+        let end = UnsafePointer(slot(low)) + 1
+        var lessCount = 0
+        for index in 0..<(high - low) { lessCount &+= end[-1 &- index].head < head ? 1 : 0 }
+        return low + lessCount
+    }
+
+    /// The position of the child that may hold `key`.
+    func childPosition(of key: UnsafeRawBufferPointer) -> Int {
+        let (index, isFound) = position(of: key)
+        return isFound ? index : max(0, index - 1)
+    }
+
+    /// The leaf below this page that may hold `key`; valid as long as this page is held.
+    func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
+        // Whoever holds the root holds all pages, so the way down need not count references to them.
+        var node = Unmanaged.passUnretained(self)
+        while true {
+            let child = node._withUnsafeGuaranteedRef { node in
+                node.isLeaf ? nil : Unmanaged.passUnretained(node.children[node.childPosition(of: key)])
+            }
+            guard let child else { return node.takeUnretainedValue() }
+            node = child
+        }
+    }
+
+    /// Whether a key is that of the first or last entry, or between them, and so belongs to this page and to no other.
+    func spans(_ key: UnsafeRawBufferPointer) -> Bool {
+        count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
+    }
+
+    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
+    static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+        let common = min(left.count, right.count)
+        if common > 0, let a = left.baseAddress, let b = right.baseAddress {
+            let result = memcmp(a, b, common)
+            if result != 0 { return Int(result) }
+        }
+        return left.count - right.count
+    }
+
+    @inline(__always)
+    private func slot(_ index: Int) -> UnsafeMutablePointer<Slot> {
+        (memory + (capacity - (index + 1) * MemoryLayout<Slot>.stride)).assumingMemoryBound(to: Slot.self)
+    }
+
+    @inline(__always)
+    private static func entry(
+        _ slot: Slot, in memory: UnsafeMutableRawPointer
+    ) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let start = memory + Int(slot.offset)
+        let keyCount = Int(start.loadUnaligned(as: UInt16.self))
+        let key = start + keyCountBytes
+        return (
+            UnsafeRawBufferPointer(start: key, count: keyCount),
+            UnsafeRawBufferPointer(start: key + keyCount, count: Int(slot.valueCount))
+        )
+    }
+
+    private static func byteCount(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int {
+        key.count + value.count + entryOverhead
+    }
+
+    /// Eight bytes of a key as a number in their order; those behind its end are zero.
+    private static func word(of key: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        let left = key.count - offset
+        if left >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        guard left > 0 else { return 0 }
+        if key.count >= 8 {
+            return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
+                << (64 - 8 * left)
+        }
+        var word: UInt64 = 0
+        for index in offset..<key.count { word = word << 8 | UInt64(key[index]) }
+        return word << (64 - 8 * left)
+    }
+
+    /// A mask of the first bytes of a word, at most eight.
+    private static func firstBytes(_ count: Int) -> UInt64 { count == 0 ? 0 : UInt64.max << (64 - 8 * count) }
+
+    // MARK: Changing; only by the transaction that made the node
+
+    /// A copy that `transaction` may change.
+    func copy(for transaction: UInt64) -> TreeNode {
+        let slotBytes = count * MemoryLayout<Slot>.stride
+        guard usedByteCount + slotBytes - liveByteCount <= Self.capacityBytes else {
+            // Most of the memory is left over from a large value.
+            let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount)
+            node.appendEntries(of: self, 0..<count)
+            return node
+        }
+        let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: capacity)
+        node.memory.copyMemory(from: memory, byteCount: usedByteCount)
+        (node.memory + (capacity - slotBytes)).copyMemory(from: memory + (capacity - slotBytes), byteCount: slotBytes)
+        (node.count, node.children, node.prefix, node.prefixCount) = (count, children, prefix, prefixCount)
+        (node.usedByteCount, node.liveByteCount) = (usedByteCount, liveByteCount)
+        return node
+    }
+
+    /// Adds entries of another node, with their children, at the end.
+    func appendEntries(of other: TreeNode, _ range: Range<Int>) {
+        for index in range {
+            let (key, value) = other.entry(at: index)
+            insert(key, value, at: count, child: isLeaf ? nil : other.children[index])
+        }
+    }
+
+    /// Inserts an entry before the one at `index`.
+    ///
+    /// The bytes may be those of another node, not of this one.
+    func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, at index: Int, child: TreeNode? = nil) {
+        precondition(index >= 0 && index <= count, "no entry can be inserted at this position")
+        if usedByteCount + count * MemoryLayout<Slot>.stride + Self.byteCount(key, value) > capacity {
+            makeRoom(Self.byteCount(key, value))
+        }
+        share(key)
+        let last = slot(count)
+        memmove(last, last + 1, (count - index) * MemoryLayout<Slot>.stride)
+        slot(index).initialize(
+            to: Slot(
+                head: Self.word(of: key, at: Int(prefixCount)), offset: store(key, value),
+                valueCount: UInt32(value.count)))
+        count += 1
+        liveByteCount += Self.byteCount(key, value)
+        if let child { children.insert(child, at: index) }
+    }
+
+    /// Replaces the value of the entry at `index`.
+    ///
+    /// The bytes may be those of another node, not of this one.
+    func replaceValue(at index: Int, _ value: UnsafeRawBufferPointer) {
+        let old = entry(at: index)
+        if value.count <= old.value.count {
+            let place = UnsafeMutableRawBufferPointer(mutating: old.value)
+            place.copyMemory(from: value)
+        } else {
+            let needed = Self.byteCount(old.key, value)
+            if usedByteCount + count * MemoryLayout<Slot>.stride + needed > capacity { makeRoom(needed) }
+            slot(index).pointee.offset = store(key(at: index), value)
+        }
+        slot(index).pointee.valueCount = UInt32(value.count)
+        liveByteCount += value.count - old.value.count
+    }
+
+    /// Removes the entry at `index`, and its child.
+    func remove(at index: Int) {
+        liveByteCount -= byteCount(at: index)
+        let last = slot(count - 1)
+        memmove(last + 1, last, (count - 1 - index) * MemoryLayout<Slot>.stride)
+        count -= 1
+        if !isLeaf { children.remove(at: index) }
+    }
+
+    /// Removes the entries from `index` on, and their children.
+    func truncate(to index: Int) {
+        for removed in index..<count { liveByteCount -= byteCount(at: removed) }
+        count = index
+        if !isLeaf { children.removeLast(children.count - index) }
+    }
+
+    func setChild(_ child: TreeNode, at index: Int) { children[index] = child }
+
+    /// Lets the shared beginning of all keys be that of `key` too.
+    private func share(_ key: UnsafeRawBufferPointer) {
+        let beginning = Self.word(of: key, at: 0)
+        guard count > 0 else { return (prefix, prefixCount) = (beginning, 8) }
+        let difference = (beginning ^ prefix) & Self.firstBytes(Int(prefixCount))
+        guard difference != 0 else { return }
+        prefixCount = UInt8(difference.leadingZeroBitCount / 8)
+        prefix &= Self.firstBytes(Int(prefixCount))
+        for index in 0..<count { slot(index).pointee.head = Self.word(of: self.key(at: index), at: Int(prefixCount)) }
+    }
+
+    /// Copies key and value behind what is used, where there must be room.
+    ///
+    /// Returns where they are.
+    private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> UInt32 {
+        let offset = usedByteCount
+        let start = memory + offset
+        start.storeBytes(of: UInt16(key.count), as: UInt16.self)
+        UnsafeMutableRawBufferPointer(start: start + Self.keyCountBytes, count: key.count).copyMemory(from: key)
+        UnsafeMutableRawBufferPointer(start: start + Self.keyCountBytes + key.count, count: value.count)
+            .copyMemory(from: value)
+        usedByteCount += Self.keyCountBytes + key.count + value.count
+        return UInt32(offset)
+    }
+
+    /// Moves the entries to larger memory, or to the same amount when much is left over.
+    private func makeRoom(_ needed: Int) {
+        let total = liveByteCount + needed
+        var size = Self.smallestPage
+        while size < total { size *= 2 }
+        if total <= Self.pageBytes, size > Self.capacityBytes / 2 { size = Self.pageBytes }
+        if size > Self.pageBytes { size = (total + 1024 + 15) & ~15 }
+        let (old, oldCapacity) = (memory, capacity)
+        let oldSlots = (old + oldCapacity).assumingMemoryBound(to: Slot.self)
+        (memory, capacity) = (.allocate(byteCount: size, alignment: 16), size)
+        usedByteCount = 0
+        for index in 0..<count {
+            var slot = oldSlots[-1 - index]
+            let start = old + Int(slot.offset)
+            let byteCount = Self.keyCountBytes + Int(start.loadUnaligned(as: UInt16.self)) + Int(slot.valueCount)
+            (memory + usedByteCount).copyMemory(from: start, byteCount: byteCount)
+            slot.offset = UInt32(usedByteCount)
+            self.slot(index).initialize(to: slot)
+            usedByteCount += byteCount
+        }
+        old.deallocate()
+    }
+}

@@ -1,0 +1,317 @@
+internal import CSQLite
+public import RoostCore
+internal import RoostFiles
+public import RoostSQL
+internal import RoostSystem
+
+/// One SQLite connection, set up so that a hostile file can do as little as possible.
+///
+/// Use it from one thread at a time.
+public final class SQLiteConnection: SQLConnection {
+    /// How a database is opened.
+    enum Access {
+        case readWrite
+        case readOnly
+        /// Read-only, without locks, together with the log. The index of the log stays in memory.
+        ///
+        /// Makes and changes no file. For checking a log while no other connection
+        /// can write to the store.
+        case unlocked
+        /// Read-only, without locks, on a file that nobody changes; where somebody might, what tells after each reading.
+        case immutable(FileHandleCheck?)
+
+        var isWritable: Bool { if case .readWrite = self { true } else { false } }
+    }
+
+    /// The most parameters of a statement.
+    static let maximumParameterCount: Int32 = 2100
+    /// The most statements that are kept prepared.
+    private static let maximumIdleStatements = 256
+
+    /// What is asked after each reading without locks, whether the file is still as it was.
+    private let unlockedCheck: FileHandleCheck?
+    /// The path as it was given.
+    public let path: String
+    /// Where the write-ahead log is.
+    private let logPath: String
+    let handle: OpaquePointer
+    private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
+    private var idleCount = 0
+    /// How many frames the write-ahead log had after the last commit on this connection.
+    private let logFrames: UnsafeMutablePointer<Int32>
+    /// How long the statement under way has been looking for its next row.
+    let clock: UnsafeMutablePointer<RowClock>
+    /// The error of a function of ours that ended the statement under way.
+    let functionError: UnsafeMutablePointer<StoreError?>
+    /// How long a statement waits for somebody else's lock.
+    let busyMilliseconds: Int32
+    private(set) var isClosed = false
+    /// The write-ahead log that the connection has open, once that is known; nil without one.
+    private var logIdentity: FileIdentity?
+    /// The file that is counted in with ``HeldFiles`` until the connection is closed.
+    private let identity: FileIdentity?
+
+    init(
+        _ path: String, _ access: Access, _ settings: SQLiteSettings, unchanged: FileHandleCheck? = nil
+    ) throws(StoreError) {
+        guard !path.utf8.contains(0) else { throw StoreError(.notFound, "A path must not contain U+0000.") }
+        // Neither ":memory:" nor "file:…" may mean anything but a file of that name.
+        var name = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
+        switch access {
+        case .readWrite: flags |= SQLITE_OPEN_READWRITE
+        case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .unlocked:
+            // Without locks SQLite has no shared memory either; see the locking mode that `connect` sets.
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
+        case .immutable:
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = "file:" + Hexadecimal.percentEncoded(name) + "?immutable=1"
+        }
+        var opened: OpaquePointer?
+        // A file that is not there will not be opened either: no connection creates one.
+        let identity = try? FileIdentity(at: path)
+        if let identity { HeldFiles.shared.enter(identity) }
+        let code = sqlite3_open_v2(name, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = SQLiteError(
+                code: opened.map { sqlite3_extended_errcode($0) } ?? code,
+                systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
+            // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
+            sqlite3_close_v2(opened)
+            if let identity { HeldFiles.shared.leave(identity) }
+            throw StoreError.sqlite(error, "Opening", path: path)
+        }
+        self.path = path
+        logPath = path + "-wal"
+        self.identity = identity
+        if case .immutable(let check) = access { unlockedCheck = check } else { unlockedCheck = unchanged }
+        handle = opened
+        logFrames = .allocate(capacity: 1)
+        logFrames.initialize(to: 0)
+        clock = .allocate(capacity: 1)
+        clock.initialize(to: RowClock())
+        functionError = .allocate(capacity: 1)
+        functionError.initialize(to: nil)
+        busyMilliseconds = Int32(clamping: Int((min(max(settings.timeoutSeconds, 0), 1e6) * 1000).rounded()))
+        try configure(access, settings)
+    }
+
+    deinit {
+        if !isClosed { try? close() }
+        logFrames.deallocate()
+        clock.deinitialize(count: 1)
+        clock.deallocate()
+        functionError.deinitialize(count: 1)
+        functionError.deallocate()
+    }
+
+    /// Closes the connection and all its statements.
+    ///
+    /// Calling it again does nothing.
+    public func close() throws(StoreError) {
+        guard !isClosed else { return }
+        for slot in slots.values {
+            for statement in slot.idle { statement.finalize() }
+            slot.idle = []
+        }
+        slots = [:]
+        idleCount = 0
+        // Statements that somebody still holds are finalised here; using them later is refused by their own flag.
+        while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
+        let code = sqlite3_close(handle)
+        guard code == SQLITE_OK else { throw failure(code, "Closing") }
+        isClosed = true
+        if let identity { HeldFiles.shared.leave(identity) }
+    }
+
+    // MARK: Settings
+
+    private func configure(_ access: Access, _ settings: SQLiteSettings) throws(StoreError) {
+        try check(sqlite3_extended_result_codes(handle, 1), "Opening")
+        try check(sqlite3_busy_timeout(handle, busyMilliseconds), "Opening")
+        for (option, isOn) in [
+            (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (SQLITE_DBCONFIG_ENABLE_TRIGGER, false), (SQLITE_DBCONFIG_ENABLE_VIEW, false),
+            (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
+            (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        ] { try set(option, isOn) }
+        bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
+        try allow(access.isWritable ? .writing : .reading)
+        try SQLiteFunctions.register(on: self)
+        try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
+        // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
+        _ = sqlite3_wal_hook(
+            handle,
+            { context, _, _, frames in
+                context?.assumingMemoryBound(to: Int32.self).pointee = frames
+                return SQLITE_OK
+            }, logFrames)
+        // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite compares each cell that it visits
+        // with the bounds of its page, and would compare all others each time a page comes into the cache.
+        try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
+        try execute("PRAGMA mmap_size = 0")
+        try execute("PRAGMA recursive_triggers = OFF")
+    }
+
+    func set(_ option: Int32, _ isOn: Bool) throws(StoreError) {
+        var result: Int32 = -1
+        try check(roost_sqlite3_db_config(handle, option, isOn ? 1 : 0, &result), "Setting up")
+        guard result == (isOn ? 1 : 0) else {
+            throw StoreError(.internalInconsistency, "SQLite does not accept option \(option) for '\(path)'.")
+        }
+    }
+
+    /// Lets the last connection that is closed move the log into the file.
+    func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
+
+    /// Whether an option is on.
+    func isOn(_ option: Int32) throws(StoreError) -> Bool {
+        var result: Int32 = -1
+        try check(roost_sqlite3_db_config(handle, option, -1, &result), "Asking")
+        return result == 1
+    }
+
+    /// The value of a limit.
+    func limit(_ limit: Int32) -> Int32 { sqlite3_limit(handle, limit, -1) }
+
+    // MARK: Statements
+
+    /// A statement for this text, from the connection's cache if one is idle there.
+    public func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
+
+    /// As ``statement(_:)``, with the type that also tells columns' names and counts.
+    public func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
+        guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
+        let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()
+        if let statement = slot.idle.popLast() {
+            idleCount -= 1
+            statement.connection = self
+            return statement
+        }
+        var sql = sql
+        var prepared: OpaquePointer?
+        let code = sql.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) { text in
+                sqlite3_prepare_v3(
+                    handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
+                    nil)
+            }
+        }
+        guard code == SQLITE_OK else { throw failure(code, "Reading the schema of") }
+        guard let prepared else { throw StoreError(.internalInconsistency, "An empty statement was prepared.") }
+        return SQLiteStatement(prepared, sql: sql, slot: slot, connection: self)
+    }
+
+    /// Resets a statement, forgets its values and keeps it for the next use.
+    public func recycle(_ statement: any SQLStatement) {
+        guard let statement = statement as? SQLiteStatement, statement.connection === self, !isClosed else { return }
+        statement.reset()
+        statement.clearBindings()
+        let slot = statement.slot
+        guard idleCount < Self.maximumIdleStatements else {
+            statement.finalize()
+            if slot.isFiled, slot.idle.isEmpty { (slots[.init(statement.sql)], slot.isFiled) = (nil, false) }
+            return
+        }
+        statement.connection = nil
+        if !slot.isFiled {
+            // Another statement of this text may have been given back first.
+            let text = SQLiteStatement.Text(statement.sql)
+            guard slots[text] == nil else { return statement.finalize() }
+            (slots[text], slot.isFiled) = (slot, true)
+        }
+        slot.idle.append(statement)
+        idleCount += 1
+    }
+
+    /// Runs a statement that has no parameters; rows do not matter.
+    public func execute(_ sql: String) throws(StoreError) {
+        let statement = try prepare(sql)
+        defer { statement.finalize() }
+        while try statement.step() {}
+    }
+
+    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    public var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+
+    /// Checks that the write-ahead log under its name is the one that the connection has open.
+    ///
+    /// Nobody removes it as long as SQLite's locks are respected. Where that happened, what the connection writes is lost. Call it
+    /// when the connection has read something, because it opens the log then.
+    /// - Throws: Code `storeReplaced`.
+    func verifyLog() throws(StoreError) {
+        let now = try? FileIdentity(at: logPath)
+        if let logIdentity, now != logIdentity {
+            throw StoreError(
+                .storeReplaced,
+                "The write-ahead log of '\(path)' was removed or exchanged while it was open; close the store and open it again."
+            )
+        }
+        logIdentity = now
+    }
+
+    /// Throws code `storeReplaced` where the file is read without locks and has changed since it was opened; called after reading.
+    func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
+
+    /// Whether a transaction is open.
+    public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// How many frames the write-ahead log had after the last commit on this connection.
+    var logFrameCount: Int { Int(logFrames.pointee) }
+
+    /// Ends whatever transaction is open, undoing its changes.
+    ///
+    /// Statements are reset first.
+    func rollBack() throws(StoreError) {
+        var open = sqlite3_next_stmt(handle, nil)
+        while let current = open {
+            // The code repeats the error of the last step, which was reported then.
+            _ = sqlite3_reset(current)
+            open = sqlite3_next_stmt(handle, current)
+        }
+        if isInTransaction { try run("ROLLBACK") }
+    }
+
+    // MARK: Errors
+
+    func check(_ code: Int32, _ what: String) throws(StoreError) {
+        guard code == SQLITE_OK else { throw failure(code, what) }
+    }
+
+    @inline(never)
+    func failure(_ code: Int32, _ what: String) -> StoreError {
+        // The connection's code says more than the call's where it is about the same error.
+        let extended = sqlite3_extended_errcode(handle)
+        let precise = extended & 0xFF == code & 0xFF ? extended : code
+        if precise == SQLITE_ABORT, let error = functionError.pointee {
+            functionError.pointee = nil
+            return error
+        }
+        if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.wasCancelled, let error = clock.pointee.checkError {
+            return error
+        }
+        if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.isOver {
+            return StoreError(
+                .timedOut,
+                "\(what) '\(path)' found no row in \(clock.pointee.limit.map { "\($0)" } ?? "time"); narrow the request, index what it compares, or raise the option rowTimeoutSeconds.",
+                underlying: SQLiteError(code: precise))
+        }
+        let system = sqlite3_system_errno(handle)
+        let systemCode = system == 0 && precise & 0xFF == SQLITE_IOERR ? lastErrorOfLog() : system
+        return .sqlite(SQLiteError(code: precise, systemCode: systemCode), what, path: path)
+    }
+
+    /// The system's last error at the log; 0 when it is not known.
+    ///
+    /// SQLite passes errors at the end of a commit on without it, so a reached quota would look like a broken disk.
+    private func lastErrorOfLog() -> Int32 {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
+            let control = file.pointee.pMethods?.pointee.xFileControl
+        else { return 0 }
+        var number: Int32 = 0
+        return control(file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK ? number : 0
+    }
+}

@@ -1,0 +1,101 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostQuery
+internal import RoostSQL
+
+/// The functions that statements call to compare text as Roost does.
+///
+/// They are deterministic, may not be called by what stands in a file, and look at the bytes of a text where SQLite has them.
+enum SQLiteFunctions {
+    /// Whether a text meets the matcher that is the second argument, which no SQL can make; null for null.
+    static let matches = "roost_matches"
+    /// The bytes that a text sorts by under options, which are the second argument; null for null.
+    static let sortKey = "roost_sort_key"
+
+    /// What marks a pointer as one to a `StringMatcher`; SQLite compares its text.
+    private static let matcherType: StaticString = "roost_matcher"
+
+    /// Whether this SQLite has the functions for JSON.
+    static let hasJSON: Bool =
+        sqlite3_libversion_number() >= 3_038_000
+        ? sqlite3_compileoption_used("OMIT_JSON") == 0 : sqlite3_compileoption_used("ENABLE_JSON1") != 0
+
+    /// Makes the functions known to a connection.
+    static func register(on connection: SQLiteConnection) throws(StoreError) {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+        // SAFETY: `functionError` lives as long as the connection, whose statements alone call the functions.
+        try connection.check(
+            sqlite3_create_function_v2(
+                connection.handle, matches, 2, flags, connection.functionError,
+                { SQLiteFunctions.matchText($0, $2) }, nil, nil, nil), "Setting up")
+        try connection.check(
+            sqlite3_create_function_v2(
+                connection.handle, sortKey, 2, flags, nil, { SQLiteFunctions.makeSortKey($0, $2) }, nil, nil, nil),
+            "Setting up")
+    }
+
+    /// Sets a parameter to a matcher, which is kept until the parameter is set anew.
+    static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
+        let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
+        // SAFETY: the reference that is taken here is given back by the destructor, which SQLite calls in every case. The text of a
+        // StaticString ends with a zero byte and lives as long as the program.
+        return sqlite3_bind_pointer(
+            statement, index, Unmanaged.passRetained(matcher).toOpaque(), type,
+            { pointer in if let pointer { Unmanaged<StringMatcher>.fromOpaque(pointer).release() } })
+    }
+
+    private static func matchText(
+        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+    ) {
+        // SAFETY: SQLite gives as many arguments as were registered: two.
+        guard let text = arguments?[0], sqlite3_value_type(text) == SQLITE_TEXT else {
+            return sqlite3_result_null(context)
+        }
+        let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
+        guard let pointer = sqlite3_value_pointer(arguments?[1], type) else {
+            return sqlite3_result_error_code(context, SQLITE_MISUSE)
+        }
+        // SAFETY: a pointer of this type comes from `bind`, whose reference the statement holds while it runs.
+        let matcher = Unmanaged<StringMatcher>.fromOpaque(pointer).takeUnretainedValue()
+        guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
+        do throws(StoreError) {
+            sqlite3_result_int(context, try matcher.matches(bytes) ? 1 : 0)
+        } catch {
+            sqlite3_user_data(context)?.assumingMemoryBound(to: StoreError?.self).pointee = error
+            sqlite3_result_error_code(context, SQLITE_ABORT)
+        }
+    }
+
+    private static func makeSortKey(
+        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+    ) {
+        // SAFETY: SQLite gives as many arguments as were registered: two.
+        guard let text = arguments?[0], sqlite3_value_type(text) == SQLITE_TEXT else {
+            return sqlite3_result_null(context)
+        }
+        guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
+        let options = FetchRequest.Comparison.Options(rawValue: Int(sqlite3_value_int(arguments?[1])))
+        TextFolding.withFolded(bytes, options) { folded in
+            guard options.contains(.localized) else { return give(folded, to: context) }
+            var key: [UInt8] = []
+            StandardTextOrder.append(folded, to: &key)
+            key.withUnsafeBytes { give($0, to: context) }
+        }
+    }
+
+    /// Makes bytes the result of a function.
+    private static func give(_ bytes: UnsafeRawBufferPointer, to context: OpaquePointer?) {
+        // SQLite copies the bytes. Those of an empty result may have no address, which would be null.
+        guard bytes.count > 0 else { return sqlite3_result_zeroblob(context, 0) }
+        sqlite3_result_blob64(
+            context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+    }
+
+    /// The bytes of a text, valid until the function that it was given to returns; nil when memory is used up.
+    private static func bytes(of text: OpaquePointer) -> UnsafeRawBufferPointer? {
+        // This call, unlike sqlite3_value_text, does not copy the text to end it with a zero.
+        let start = sqlite3_value_blob(text)
+        let count = Int(sqlite3_value_bytes(text))
+        return start == nil && count > 0 ? nil : UnsafeRawBufferPointer(start: start, count: count)
+    }
+}

@@ -1,0 +1,355 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// One open database file: a writing connection, a pool of reading ones, and the locks around them.
+///
+/// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in one process as between
+/// several. See FORMAT.md for what happens at opening, committing and closing.
+final class SQLiteDatabase: SQLDatabase {
+    struct State {
+        var writer: SQLiteConnection?
+        /// The bytes of the write-ahead log at which it is moved into the database next.
+        var checkpointByteCount = SQLiteDatabase.checkpointByteCount
+        var idleReaders: [SQLiteConnection] = []
+        /// Read transactions and writers that are under way.
+        var userCount = 0
+        /// Whether a load without a journal keeps everybody else out.
+        var isLoading = false
+        var isClosed = false
+        /// Whether the last things were done after closing.
+        var isFinished = false
+        /// The error of a checkpoint after a commit, which did the commit no harm; reported when closing.
+        var checkpointError: StoreError?
+    }
+
+    /// The idle reading connections that are kept.
+    private static let maximumIdleReaders = 4
+    /// The bytes of the write-ahead log after which it is moved into the database.
+    private static let checkpointByteCount = 4 << 20
+    /// The bytes of the log from which on a checkpoint lets writers wait longer for readers of older states to end.
+    private static let largeLogByteCount = 32 << 20
+
+    let path: String
+    let settings: SQLiteSettings
+    let isImmutable: Bool
+    let pageSizeBytes: Int
+    /// Nil for a reader where no lock file can be made.
+    let lock: StoreLock?
+    /// The lock by which other openers know that the store was examined; nil where it cannot be
+    /// set.
+    private let soundness: SoundnessLock?
+    private let check: FileHandleCheck
+    /// The check after each reading of a file that has other names; nil for any other file.
+    private let unchanged: FileHandleCheck?
+    /// A lock that keeps writers out of a file that is read without a log; nil where SQLite sets
+    /// its own locks, or none can be set.
+    private let fileLock: Mutex<SQLiteFileLock?>
+    let notices: [String]
+    private let gate = WriterGate()
+    let state = Mutex(State())
+
+    var dialect: any SQLDialect { SQLiteDialect() }
+    var name: String { path }
+
+    /// Takes over what ``SQLiteOpening`` prepared.
+    init(
+        path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
+        soundness: SoundnessLock?, check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
+        fileLock: SQLiteFileLock?, notices: [String]
+    ) {
+        self.path = path
+        self.settings = settings
+        self.isImmutable = isImmutable
+        self.pageSizeBytes = pageSizeBytes
+        self.lock = lock
+        self.soundness = soundness
+        self.check = check
+        self.unchanged = unchanged
+        self.fileLock = Mutex(fileLock)
+        self.notices = notices
+        state.withLock { $0.writer = writer }
+    }
+
+    deinit { try? close() }
+
+    // MARK: Reading
+
+    func beginReading() throws(StoreError) -> any SQLConnection {
+        let pooled = try enter { $0.idleReaders.popLast() }
+        do throws(StoreError) {
+            try check.verify()
+            if isImmutable { try requireNoWriter() }
+            let connection: SQLiteConnection
+            if let pooled {
+                connection = pooled
+            } else {
+                connection = try Self.connect(
+                    path, settings, isImmutable ? .immutable(check) : .readOnly, unchanged: unchanged)
+            }
+            do throws(StoreError) {
+                try connection.run("BEGIN")
+                // The view is fixed by the first read, not by BEGIN.
+                _ = try connection.integer("SELECT count FROM _roost_tallies LIMIT 1")
+                if !isImmutable { try connection.verifyLog() }
+            } catch {
+                discard(connection)
+                throw error
+            }
+            return connection
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Throws code `storeReplaced` where somebody has commits in a log, which a connection without locks does not see.
+    private func requireNoWriter() throws(StoreError) {
+        guard SQLiteSettling.needsRecovery(path) else { return }
+        throw StoreError(
+            .storeReplaced,
+            "'\(path)' is read without locks, and another program writes to it; open it again"
+        )
+    }
+
+    func endReading(_ connection: any SQLConnection) {
+        if let connection = connection as? SQLiteConnection {
+            do throws(StoreError) {
+                try connection.rollBack()
+                let isKept = state.withLock { state in
+                    guard !state.isClosed, !state.isLoading, state.idleReaders.count < Self.maximumIdleReaders else {
+                        return false
+                    }
+                    state.idleReaders.append(connection)
+                    return true
+                }
+                if !isKept { discard(connection) }
+            } catch {
+                discard(connection)
+            }
+        }
+        leave()
+    }
+
+    // MARK: Writing
+
+    func beginWriting() throws(StoreError) -> any SQLConnection {
+        let writer = try takeWriter()
+        do throws(StoreError) {
+            try writer.run("BEGIN IMMEDIATE")
+        } catch {
+            giveBack(writer, isSound: error.code == .busy)
+            throw error
+        }
+        do throws(StoreError) {
+            try writer.verifyLog()
+            return writer
+        } catch {
+            // The connection stays as it is, so that the next transaction is refused as well.
+            giveBack(writer, isSound: rollBackQuietly(writer))
+            throw error
+        }
+    }
+
+    func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
+        guard let writer = connection as? SQLiteConnection else { return }
+        do throws(StoreError) { try check.verifyForWriting() } catch {
+            rollBackWriting(writer)
+            throw error
+        }
+        do throws(StoreError) {
+            try writer.run("COMMIT")
+        } catch {
+            // After a failed flush nobody knows what the disk holds: a new connection reads it anew.
+            rollBackQuietly(writer)
+            giveBack(writer, isSound: false)
+            throw error
+        }
+        checkpointIfDue(writer)
+        giveBack(writer, isSound: true)
+    }
+
+    func rollBackWriting(_ connection: any SQLConnection) {
+        guard let writer = connection as? SQLiteConnection else { return }
+        giveBack(writer, isSound: rollBackQuietly(writer))
+    }
+
+    /// The writing connection, opened if need be, in the hands of one thread.
+    func takeWriter() throws(StoreError) -> SQLiteConnection {
+        guard gate.enter(timeoutSeconds: settings.timeoutSeconds) else {
+            throw StoreError(.busy, "Another thread is writing to '\(path)'; try again later.")
+        }
+        do throws(StoreError) {
+            let known = try enter { $0.writer }
+            do throws(StoreError) {
+                try check.verifyForWriting()
+                if let known { return known }
+                let writer = try Self.connect(path, settings, .readWrite)
+                state.withLock { $0.writer = writer }
+                return writer
+            } catch {
+                leave()
+                throw error
+            }
+        } catch {
+            gate.leave()
+            throw error
+        }
+    }
+
+    func giveBack(_ writer: SQLiteConnection, isSound: Bool) {
+        writer.clock.pointee.limit = settings.rowTimeout
+        if !isSound {
+            state.withLock { $0.writer = nil }
+            discard(writer)
+        }
+        gate.leave()
+        leave()
+    }
+
+    /// Gives the writer's place back after a load, whose connection is gone.
+    func leaveWriterPlace() { gate.leave() }
+
+    @discardableResult
+    private func rollBackQuietly(_ writer: SQLiteConnection) -> Bool {
+        // The error that made this necessary is the one to report; a connection that cannot roll back is thrown away.
+        (try? writer.rollBack()) != nil
+    }
+
+    // MARK: Checkpoints
+
+    /// Moves the write-ahead log into the database when it has grown.
+    ///
+    /// Readers of older states keep it from ending, and whoever wants to write waits meanwhile: so it is given up soon, and tried
+    /// again when as much has been written once more. A large log that could not be moved before is worth a longer wait: readers
+    /// that only overlap each other end, and new ones do not need the log any more. Not the first time, because a large commit
+    /// often comes from a thread that itself still reads the state before it.
+    private func checkpointIfDue(_ writer: SQLiteConnection) {
+        let byteCount = writer.logFrameCount * pageSizeBytes
+        let due = state.withLock { $0.checkpointByteCount }
+        guard byteCount >= due else { return }
+        let isWorthWaiting = byteCount >= Self.largeLogByteCount && due > Self.checkpointByteCount
+        do throws(StoreError) {
+            let isDone = try writer.checkpoint(
+                patience: isWorthWaiting ? .seconds(1) : .milliseconds(20), keepsFile: true)
+            let next = isDone ? Self.checkpointByteCount : byteCount + Self.checkpointByteCount
+            state.withLock { state in
+                state.checkpointByteCount = next
+                if isDone { state.checkpointError = nil }
+            }
+        } catch {
+            // The commit is durable already; what a checkpoint met is reported when the store is closed.
+            state.withLock { $0.checkpointError = error }
+        }
+    }
+
+    // MARK: Users
+
+    /// Counts a user in; throws code `closed` afterwards, `busy` during a load without a journal.
+    func enter<Result>(_ body: (inout State) -> Result) throws(StoreError) -> Result {
+        try state.withLock { (state) throws(StoreError) in
+            guard !state.isClosed else { throw StoreError(.closed, "The store '\(path)' was closed before.") }
+            guard !state.isLoading else {
+                throw StoreError(.busy, "'\(path)' is being loaded and shows nothing before that is finished.")
+            }
+            state.userCount += 1
+            return body(&state)
+        }
+    }
+
+    /// Counts a user out; the last one after closing finishes.
+    func leave() {
+        let mustFinish = state.withLock { state in
+            state.userCount -= 1
+            guard state.isClosed, state.userCount == 0, !state.isFinished else { return false }
+            state.isFinished = true
+            return true
+        }
+        // The store was closed with success already: what goes wrong now leaves a log that the next opening recovers.
+        if mustFinish { try? finishClosing() }
+    }
+
+    /// Closes a connection that is not needed any more.
+    func discard(_ connection: SQLiteConnection) {
+        // A connection without transaction has nothing to lose; what it cannot free goes with the process.
+        try? connection.close()
+    }
+
+    // MARK: The end
+
+    func close() throws(StoreError) {
+        let mustFinish = state.withLock { state in
+            state.isClosed = true
+            guard state.userCount == 0, !state.isFinished else { return false }
+            state.isFinished = true
+            return true
+        }
+        if mustFinish { try finishClosing() }
+    }
+
+    private func finishClosing() throws(StoreError) {
+        var failure: StoreError?
+        var writer: SQLiteConnection?
+        let others = state.withLock { state in
+            let readers = state.idleReaders
+            (writer, failure) = (state.writer, state.checkpointError)
+            (state.idleReaders, state.writer) = ([], nil)
+            return readers
+        }
+        for connection in others { discard(connection) }
+        if let writer { discard(writer) }
+        // What another reader's attempt to make a log on a full disk left goes with the last one.
+        let hadFileLock = fileLock.withLock { $0.take() } != nil
+        if !isImmutable || hadFileLock {
+            do throws(StoreError) {
+                try SQLiteSettling.afterLastUse(path, settings, lock, check)
+                // Everything is in the file now, whatever an earlier checkpoint met.
+                if !SQLiteSettling.hasCompanions(path) { failure = nil }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        // Not before: who joins next examines the log, which must not change meanwhile.
+        soundness?.release()
+        lock?.release()
+        if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
+    }
+
+    /// A failure that left the commits in the log, saying so: nothing is to be done again but the closing.
+    private func keptInLog(_ failure: StoreError) -> StoreError {
+        guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
+        return failure.withMessage(
+            "The log '\(path)-wal' cannot be moved into '\(path)': the disk is full, or a quota or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store moves it."
+        )
+    }
+
+    func byteCount() throws(StoreError) -> Int {
+        let log = try? StoreFile.byteCount(at: path + "-wal")
+        return try StoreFile.byteCount(at: path) + (log ?? 0)
+    }
+
+    /// Opens a connection with the settings of its role.
+    static func connect(
+        _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access,
+        unchanged: FileHandleCheck? = nil
+    ) throws(StoreError) -> SQLiteConnection {
+        // SQLite would write to the file that a link refers to, and wait for a pipe.
+        try StoreFile.requirePlainCompanions(SQLiteSettling.companions, ofStoreAt: path)
+        let connection = try SQLiteConnection(path, access, settings, unchanged: unchanged)
+        switch access {
+        case .readWrite:
+            let synchronous = settings.isUnpublished ? "OFF" : settings.synchronous.rawValue.uppercased()
+            try connection.execute("PRAGMA synchronous = \(synchronous)")
+            try connection.execute("PRAGMA journal_size_limit = \(checkpointByteCount * 4)")
+            try connection.execute("PRAGMA cache_size = -8192")
+        case .unlocked:
+            try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            try connection.execute("PRAGMA query_only = ON")
+        case .readOnly, .immutable:
+            try connection.execute("PRAGMA query_only = ON")
+            try connection.execute("PRAGMA cache_size = -8192")
+        }
+        return connection
+    }
+}

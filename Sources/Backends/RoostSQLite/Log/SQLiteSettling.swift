@@ -1,0 +1,158 @@
+internal import CSQLite
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Brings a database file into the state in which it is whole by itself: no log beside it, nothing left to recover.
+enum SQLiteSettling {
+    /// The files SQLite keeps beside an open database.
+    static let companions = ["-wal", "-shm", "-journal"]
+
+    /// Whether there is a write-ahead log with something in it, or a journal: the last user did not close the store.
+    static func needsRecovery(_ path: String) -> Bool {
+        ["-wal", "-journal"].contains { (try? StoreFile.byteCount(at: path + $0)).map { $0 > 0 } ?? false }
+    }
+
+    static func hasCompanions(_ path: String) -> Bool {
+        companions.contains { (try? StoreFile.byteCount(at: path + $0)) != nil }
+    }
+
+    /// Throws code `corrupted` with SQLite's first complaint when the file's structure is damaged.
+    static func requireSound(_ connection: SQLiteConnection) throws(StoreError) {
+        let result = try connection.withoutTimeLimit { () throws(StoreError) in
+            try connection.text("PRAGMA quick_check(1)")
+        }
+        guard result == "ok" else {
+            // The first line may be a heading.
+            let complaint = result.split(whereSeparator: \.isNewline).first { !$0.hasPrefix("***") }
+            throw StoreError(
+                .corrupted,
+                "'\(connection.path)' is damaged: \(complaint ?? "its structure cannot be checked"). Restore it from a backup."
+            )
+        }
+    }
+
+    /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
+    ///
+    /// Where others use it, a writer moves the log if their views allow that, since the last of
+    /// them may be a reader. A reader never writes the file: it removes a log that is empty or
+    /// wholly in the file already, and leaves any other.
+    ///
+    /// The closing user's lock becomes exclusive or is let go.
+    ///
+    /// - Throws: Code `storeReplaced` when another file stands under the name, or none: the log is not that file's, and stays.
+    static func afterLastUse(
+        _ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?, _ check: FileHandleCheck
+    ) throws(StoreError) {
+        guard hasCompanions(path), let lock else { return }
+        var own: StoreLock?
+        do throws(StoreError) {
+            try lock.change(to: .exclusive, timeoutSeconds: 0)
+        } catch {
+            // The store's lock is still shared, so no process can put another file under the name.
+            if !settings.isReadOnly, hasLog(path), !lock.isFileReadAlone {
+                try requireOwn(check, path)
+                try moveBesideOthers(path, settings)
+            }
+            // Two that close at the same time are in each other's way: the one that asks again after letting go is the last.
+            lock.release()
+            own = try? StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            guard own != nil else { return }
+        }
+        defer { own?.release() }
+        // Where SQLite needs no connection for it, which would need space of its own.
+        if !needsRecovery(path), let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil {
+            return removeEmptyLog(path, under: fileLock)
+        }
+        if settings.isReadOnly, needsRecovery(path) { return removeMovedLog(path, check) }
+        do throws(StoreError) {
+            // SQLite would write the log into whatever file has the name now.
+            try requireOwn(check, path)
+            try settle(path, settings)
+        } catch  where settings.isReadOnly {
+            // A reader that may not write leaves an empty log, which harms nobody.
+        }
+    }
+
+    private static func hasLog(_ path: String) -> Bool {
+        (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
+    }
+
+    /// Moves the log into the database if all others who use the store look at its newest state;
+    /// the caller shares the store's lock.
+    ///
+    /// Does nothing while another connection writes: its process is going to move the log.
+    private static func moveBesideOthers(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
+        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        defer { try? connection.close() }
+        _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
+        guard try !connection.checkpoint(patience: .zero) else { return }
+        _ = try connection.checkpoint(patience: .zero, empties: false)
+    }
+
+    /// Removes an empty log and its index without SQLite.
+    ///
+    /// A file that cannot be removed does no harm: an empty log says nothing.
+    static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
+        guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
+        removeCompanions(path, ["-wal", "-shm"])
+        withExtendedLifetime(fileLock) {}
+    }
+
+    /// Removes the index of a log if it is not in use; the next user makes it anew.
+    static func removeIndex(_ path: String) {
+        guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
+        removeCompanions(path, ["-shm"])
+        withExtendedLifetime(fileLock) {}
+    }
+
+    private static func removeCompanions(_ path: String, _ suffixes: [String]) {
+        guard (try? StoreFile.requireOwnCompanions(suffixes, ofStoreAt: path)) != nil else { return }
+        for suffix in suffixes { try? StoreFile.remove(path + suffix) }
+    }
+
+    /// Removes a log that holds nothing but what the database holds too; the caller holds the
+    /// store's lock exclusively.
+    private static func removeMovedLog(_ path: String, _ check: FileHandleCheck) {
+        // What keeps a reader from it leaves a log that the next writer moves.
+        guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
+            (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
+            let content = try? log.content(), (try? log.isInDatabase(content)) == true,
+            // What was moved may not be on the disk yet.
+            (try? StoreFile.syncFile(at: path)) != nil
+        else { return }
+        removeCompanions(path, ["-wal", "-shm"])
+        withExtendedLifetime(fileLock) {}
+    }
+
+    private static func hasJournal(_ path: String) -> Bool {
+        (try? StoreFile.byteCount(at: path + "-journal")).map { $0 > 0 } ?? false
+    }
+
+    private static func requireOwn(_ check: FileHandleCheck, _ path: String) throws(StoreError) {
+        do throws(StoreError) {
+            try check.verify()
+        } catch  where needsRecovery(path) {
+            throw error.withMessage(
+                "\(error.message); its last commits are in '\(path)-wal', which belongs beside that file under its new name"
+            )
+        }
+    }
+
+    /// Moves the log into the database and removes it.
+    ///
+    /// The caller holds the store's lock exclusively.
+    ///
+    /// A connection that is not Roost's can keep SQLite from it; the log then stays, and is found by whoever opens the store next.
+    static func settle(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
+        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        var closed = false
+        defer { if !closed { try? connection.close() } }
+        _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
+        let isComplete = try connection.checkpoint(patience: .zero)
+        // Closing the last connection removes the files; with the log moved and empty there is nothing it could lose.
+        if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
+        try connection.close()
+        closed = true
+    }
+}

@@ -1,0 +1,235 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSQL
+
+/// Opens stores: every check comes before the first thing that could change the file.
+struct SQLiteOpening {
+    private let path: String
+    private let options: StoreOptions
+    private let settings: SQLiteSettings
+
+    init(_ path: String, _ options: StoreOptions) throws(StoreError) {
+        self.path = path
+        self.options = options
+        settings = try SQLiteSettings(options)
+    }
+
+    /// Opens the store.
+    ///
+    /// A lock of the store that is held already, shared or exclusively, is taken over, shared.
+    func open(
+        type: any PersistentStoreType, location: StoreLocation, lock held: StoreLock? = nil
+    ) throws(StoreError) -> SQLStore {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
+            if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
+            // Before the lock: beside a file that is no store no lock file is made.
+            try SQLiteHeader.requireStore(at: path)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
+        } catch {
+            held?.release()
+            throw error
+        }
+        let lock: StoreLock?
+        if let held { lock = held } else { lock = try acquireLock() }
+        do throws(StoreError) {
+            let check = try FileHandleCheck(at: path)
+            try SQLiteHeader.require(at: path)
+            let isLinked = try StoreFile.requireOneName(
+                ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+            try SQLiteCompanions.requireOwn(besideStoreAt: path)
+            do throws(StoreError) {
+                return try openOnAnyDisk(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
+            } catch {
+                // A log that this attempt left empty goes again; what is in it otherwise stays.
+                if SQLiteSettling.needsRecovery(path) {
+                    SQLiteSettling.removeIndex(path)
+                } else {
+                    try? SQLiteSettling.afterLastUse(path, settings, lock, check)
+                }
+                throw error
+            }
+        } catch {
+            lock?.release()
+            throw error
+        }
+    }
+
+    private func acquireLock() throws(StoreError) -> StoreLock? {
+        settings.isReadOnly
+            ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
+            : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+    }
+
+    /// Opens the store; where the disk has no room for a log's index, a reader does without a log,
+    /// under a lock on the file itself.
+    private func openOnAnyDisk(
+        type: any PersistentStoreType, location: StoreLocation, lock: StoreLock?, check: FileHandleCheck, isLinked: Bool
+    ) throws(StoreError) -> SQLStore {
+        guard settings.isReadOnly else {
+            return try open(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
+        }
+        // Other readers that do so keep all processes from making a log; this one then joins them. If the lock file is missing although the
+        // directory may be written, the disk is full too.
+        let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
+        if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
+            return try open(
+                type: type, location: location, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
+        }
+        do throws(StoreError) {
+            return try open(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
+        } catch {
+            guard error.code == .noSpace else { throw error }
+            guard !SQLiteSettling.needsRecovery(path) else {
+                throw error.withMessage(
+                    "'\(path)' was not closed by its last writer, and the disk has no room for reading its log; make room, or copy '\(path)' and '\(path)-wal' to another disk together."
+                )
+            }
+            guard let fileLock = try lockFile() else { throw error }
+            // What the attempt has made.
+            SQLiteSettling.removeEmptyLog(path, under: fileLock)
+            return try open(
+                type: type, location: location, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)
+        }
+    }
+
+    /// A lock under which the file can be read without a log; nil if it has a log, or is in use
+    /// with one.
+    private func lockFile() throws(StoreError) -> SQLiteFileLock? {
+        guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
+            return nil
+        }
+        return fileLock
+    }
+
+    private func open(
+        type: any PersistentStoreType, location: StoreLocation, lock: StoreLock?, check: FileHandleCheck,
+        isLinked: Bool,
+        fileLock: SQLiteFileLock? = nil
+    ) throws(StoreError) -> SQLStore {
+        // The first opener over all processes examines and recovers what was left. Others wait, and rely on that as long as one of them is there.
+        let soundness = try joinSound(lock)
+        let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
+        if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
+        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
+        var isImmutable =
+            settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
+            && (lock == nil || !StoreFile.canMakeFiles(beside: path))
+        // The locks of one name do not exclude a writer under another one.
+        if isLinked { isImmutable = !SQLiteSettling.needsRecovery(path) }
+        if fileLock != nil { isImmutable = true }
+        if isImmutable { lock?.readFileAlone() }
+        let unchanged = isLinked ? check : nil
+        let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) : nil
+        // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
+        if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
+        let connection: SQLiteConnection
+        let (uuid, schema, isUnflushed): (StoreUUID, SQLSchema, Bool)
+        do throws(StoreError) {
+            connection = try SQLiteDatabase.connect(
+                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
+                unchanged: unchanged)
+            do throws(StoreError) {
+                (uuid, schema, isUnflushed) = try inspect(connection)
+                if isRecovering { try SQLiteSettling.requireSound(connection) }
+                if soundness == nil, !isImmutable { try requireSoundLog(connection, uuid, isUnflushed) }
+                if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
+                    throw StoreError(
+                        .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
+                }
+                if !isImmutable { try connection.verifyLog() }
+                if !settings.isReadOnly { try mark(connection, isUnflushed, lock, hasLog: leftover != nil) }
+            } catch {
+                try? connection.close()
+                throw error
+            }
+        } catch  where settings.isReadOnly && lock == nil && error.code == .permissionDenied {
+            throw error.withMessage(
+                "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it."
+            )
+        } catch  where settings.isReadOnly && error.code == .readOnly && SQLiteSettling.needsRecovery(path) {
+            throw error.withMessage(
+                "'\(path)' was not closed by its last writer, and what is to be taken back stands in '\(path)-journal', which a reader may not do; open it for writing once."
+            )
+        }
+        let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
+        try check.verify()
+        if isRecovering { try soundness?.confirm() }
+        if let lock { try lock.change(to: .shared, timeoutSeconds: settings.timeoutSeconds) }
+        if settings.isReadOnly { try connection.close() }
+        let database = SQLiteDatabase(
+            path: path, settings: settings, isImmutable: isImmutable, pageSizeBytes: pageSize, lock: lock,
+            soundness: soundness, check: check, unchanged: unchanged, writer: settings.isReadOnly ? nil : connection,
+            fileLock: fileLock,
+            notices: leftover?.notices(staysBesideFile: settings.isReadOnly) ?? [])
+        return SQLStore(
+            database, schema: schema, storeUUID: uuid, type: type, location: location, isReadOnly: settings.isReadOnly,
+            isUnpublished: options.isUnpublished, acceptsChanges: options.acceptsChanges)
+    }
+
+    /// Joins the openers that know that the store is sound; nil where this reader cannot set locks.
+    private func joinSound(_ lock: StoreLock?) throws(StoreError) -> SoundnessLock? {
+        guard lock != nil else { return nil }
+        do throws(StoreError) {
+            return try SoundnessLock.join(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds)
+        } catch
+            where settings.isReadOnly
+            && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
+        {
+            return nil
+        }
+    }
+
+    /// Throws code `corrupted` when the log is damaged, or is another store's; for a reader that
+    /// cannot set locks.
+    ///
+    /// A writer may be at work meanwhile, so a log that seems damaged is read again.
+    private func requireSoundLog(
+        _ connection: SQLiteConnection, _ uuid: StoreUUID, _ isUnflushed: Bool
+    ) throws(StoreError) {
+        var patience = Patience(seconds: 0.5)
+        while true {
+            do throws(StoreError) {
+                guard let log = try LeftoverLog(ofStoreAt: path, settings) else { return }
+                try log.requireSound(isUnflushed: isUnflushed)
+                return try log.requireBelonging(to: connection, uuid)
+            } catch {
+                guard error.code == .corrupted, patience.wait() else { throw error }
+            }
+        }
+    }
+
+    /// Brings the mark of stores whose writers do not flush each commit up to date.
+    private func mark(
+        _ connection: SQLiteConnection, _ isUnflushed: Bool, _ lock: StoreLock?, hasLog: Bool
+    ) throws(StoreError) {
+        guard !settings.isUnpublished else { return }
+        if settings.synchronous == .normal {
+            if !isUnflushed { try UnflushedMark.set(connection, settings) }
+        } else if isUnflushed, !hasLog, (try? lock?.change(to: .exclusive, timeoutSeconds: 0)) != nil {
+            try UnflushedMark.remove(connection)
+        }
+    }
+
+    /// Reads identity and model, after making sure that reading them runs nothing foreign, and compares everything.
+    ///
+    /// Also says whether a writer may have left commits in the log that it did not flush.
+    private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
+        let check = try SQLiteSchemaCheck(connection)
+        let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
+        try SQLSchema.requireFormat(version, of: path)
+        try check.requireSystemTables(formatVersion: version)
+        let (uuid, model) = try SQLMetadata.read(connection, storeName: path, formatVersion: version)
+        let schema = try SQLSchema(model, dialect: SQLiteDialect(), formatVersion: version)
+        try check.require(schema)
+        try SQLMetadata.requireEntities(of: schema, connection, storeName: path)
+        if let expected = options.model {
+            let metadata = StoreMetadata(
+                type: "sqlite", formatVersion: version, storeUUID: uuid, model: model)
+            guard expected.isCompatible(with: metadata) else {
+                throw .modelMismatch(path, has: model, expected: expected)
+            }
+        }
+        return (uuid, schema, check.isUnflushed)
+    }
+}

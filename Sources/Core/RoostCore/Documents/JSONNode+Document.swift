@@ -1,0 +1,22 @@
+package import RoostJSONText
+
+extension JSONNode {
+    /// Reads a whole document as a tree.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - acceptsJSON5: Whether the text may be JSON5.
+    ///   - noun: The document at the beginning of the message: `The model document`.
+    ///   - code: The code of errors that are about the text.
+    /// - Returns: The tree of the text.
+    /// - Throws: An error with the code, the noun, the place and the reason.
+    package static func document(
+        _ text: [UInt8], acceptsJSON5: Bool = false, as noun: String, code: StoreError.Code
+    ) throws(StoreError) -> JSONNode {
+        do throws(JSONSyntaxError) {
+            return try JSONNode(text, acceptsJSON5: acceptsJSON5)
+        } catch {
+            throw StoreError(error, prefix: "\(noun) is not valid JSON: ", code: code)
+        }
+    }
+}

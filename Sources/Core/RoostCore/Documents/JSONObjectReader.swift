@@ -1,0 +1,221 @@
+package import RoostJSONText
+
+/// Collects what is wrong with a document, so that all of it is reported at once.
+package final class JSONProblems {
+    /// How many problems are described; more are only counted, so that a hostile text costs no more than it deserves.
+    package static let maximumCount = 100
+
+    /// One line per problem: path, position, what is wrong; where there are too many, a last line with the number of the rest.
+    package var messages: [String] {
+        count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
+    }
+
+    private var described: [String] = []
+    private var count = 0
+    private let bytes: [UInt8]
+
+    /// Makes an empty collection for a text.
+    package init(of bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Adds a problem.
+    package func add(_ message: String, path: String, at byteOffset: Int) {
+        count += 1
+        guard count <= Self.maximumCount else { return }
+        let place = path.isEmpty ? "the document" : path
+        described.append("\(place) (\(TextPosition(of: byteOffset, in: bytes))): \(message)")
+    }
+
+    /// Adds that a node is of the wrong kind.
+    package func addMismatch(_ node: JSONNode, expected: String, path: String) {
+        add("\(expected) is expected, not \(node.kindDescription).", path: path, at: node.byteOffset)
+    }
+}
+
+extension JSONProblems {
+    /// Adds that a number is of the right kind and too large or too small.
+    package func addOutOfRange(_ node: JSONNode, expected: String, path: String) {
+        add("\(expected) is expected, and this number is out of range.", path: path, at: node.byteOffset)
+    }
+}
+
+/// Reads the members of one object by key; reports wrong types and unknown keys instead of throwing.
+///
+/// `null` counts as absent.
+package struct JSONObjectReader {
+    /// Where the object stands: `entities.Track`.
+    package let path: String
+    /// Where problems go.
+    package let problems: JSONProblems
+    private let members: [String: JSONNode]
+
+    /// Takes an object whose keys must be among `keys`; reports anything else and goes on.
+    package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
+        self.path = path
+        self.problems = problems
+        // A composite may have thousands of elements; everything else has a few keys.
+        let known = keys.count > 64 ? Set(keys) : nil
+        var members: [String: JSONNode] = [:]
+        for member in Self.members(of: node, path: path, problems: problems) {
+            guard known?.contains(member.key) ?? keys.contains(member.key) else {
+                let hint = nearestName(to: member.key, among: keys).map { "did you mean '\($0)'?" }
+                problems.add(
+                    "the key is unknown; \(hint ?? "known are \(keys.joined(separator: ", ")).")",
+                    path: Self.join(path, member.key), at: member.keyOffset)
+                continue
+            }
+            if case .null = member.value.content { continue }
+            members[member.key] = member.value
+        }
+        self.members = members
+    }
+
+    /// The members of an object of any keys; reports and gives none when it is not an object.
+    package static func members(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONMember] {
+        guard case .object(let members) = node.content else {
+            problems.addMismatch(node, expected: "an object", path: path)
+            return []
+        }
+        return members
+    }
+
+    /// The path of a key below a path: `path.key`; of a very long key the beginning and the end.
+    package static func join(_ path: String, _ key: String) -> String {
+        let key = MessageText.bounded(key)
+        return path.isEmpty ? key : path + "." + key
+    }
+
+    /// The path of a member.
+    package func path(_ key: String) -> String { Self.join(path, key) }
+
+    /// The member's node, or nil.
+    package func node(_ key: String) -> JSONNode? { members[key] }
+
+    /// The members of a member that is an object of any keys; none when it is absent.
+    package func members(_ key: String) -> [JSONMember] {
+        guard let node = members[key] else { return [] }
+        return Self.members(of: node, path: path(key), problems: problems)
+    }
+
+    /// The items of a member that is an array; none when it is absent.
+    package func items(_ key: String) -> [JSONNode] {
+        guard let node = members[key] else { return [] }
+        return Self.items(of: node, path: path(key), problems: problems)
+    }
+
+    /// The items of an array; reports and gives none when it is not one.
+    package static func items(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONNode] {
+        guard case .array(let nodes) = node.content else {
+            problems.addMismatch(node, expected: "an array", path: path)
+            return []
+        }
+        return nodes
+    }
+
+    /// Text, or nil when absent.
+    package func string(_ key: String) -> String? {
+        guard let node = members[key] else { return nil }
+        return Self.string(node, path: path(key), problems: problems)
+    }
+
+    /// The text of a node; reports and gives nil when it is none.
+    package static func string(_ node: JSONNode, path: String, problems: JSONProblems) -> String? {
+        guard case .string(let text) = node.content else {
+            problems.addMismatch(node, expected: "a string", path: path)
+            return nil
+        }
+        return text
+    }
+
+    /// A list of texts; empty when absent.
+    package func strings(_ key: String) -> [String] {
+        guard let node = members[key] else { return [] }
+        return Self.strings(of: node, path: path(key), problems: problems)
+    }
+
+    /// The texts of an array.
+    package static func strings(of node: JSONNode, path: String, problems: JSONProblems) -> [String] {
+        items(of: node, path: path, problems: problems).enumerated().compactMap { index, item in
+            string(item, path: "\(path)[\(index)]", problems: problems)
+        }
+    }
+
+    /// Texts by name; empty when absent.
+    package func stringDictionary(_ key: String) -> [String: String] {
+        var result: [String: String] = [:]
+        for member in members(key) {
+            result[member.key] = Self.string(
+                member.value, path: Self.join(path(key), member.key), problems: problems)
+        }
+        return result
+    }
+
+    /// True or false, or `standard` when absent.
+    package func bool(_ key: String, default standard: Bool) -> Bool {
+        guard let node = members[key] else { return standard }
+        guard case .bool(let value) = node.content else {
+            problems.addMismatch(node, expected: "true or false", path: path(key))
+            return standard
+        }
+        return value
+    }
+
+    /// A whole number, or nil when absent.
+    package func int(_ key: String) -> Int? {
+        guard let node = members[key] else { return nil }
+        if case .number(let text) = node.content, let value = Int(text) { return value }
+        if node.isWholeNumber {
+            problems.addOutOfRange(node, expected: "a whole number of 64 bits", path: path(key))
+        } else {
+            problems.addMismatch(node, expected: "a whole number of 64 bits", path: path(key))
+        }
+        return nil
+    }
+
+    /// One of the named cases of an enumeration, or `standard` when absent.
+    package func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String, default standard: Choice
+    ) -> Choice where Choice.RawValue == String {
+        guard let node = members[key], let text = string(key) else { return standard }
+        guard let value = Choice(rawValue: text) else {
+            addUnknown(among: Choice.allCases.map(\.rawValue), instead: text, path: path(key), at: node)
+            return standard
+        }
+        return value
+    }
+
+    /// Text that must be there; reports and gives an empty one when it is absent from an object.
+    package func required(_ key: String, at node: JSONNode) -> String {
+        if members[key] == nil, case .object = node.content {
+            problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)
+        }
+        return string(key) ?? ""
+    }
+
+    /// Throws code `unsupportedVersion` for a document whose `formatVersion` is newer than the newest that is known.
+    package static func requireVersion(_ newest: Int, of node: JSONNode, named name: String) throws(StoreError) {
+        guard case .object(let members) = node.content,
+            let version = members.first(where: { $0.key == "formatVersion" }),
+            case .number(let text) = version.value.content, let number = Int(text), number > newest
+        else { return }
+        throw StoreError(
+            .unsupportedVersion,
+            "The \(name) has format version \(number); this program reads up to \(newest). Use a newer one.")
+    }
+
+    /// Reports a `formatVersion` that is missing or less than the first one.
+    package func checkVersion(_ newest: Int, of node: JSONNode) {
+        if members["formatVersion"] == nil, case .object = node.content {
+            problems.add("'formatVersion' is missing; the newest is \(newest).", path: "", at: 0)
+        } else if let version = int("formatVersion"), version < 1 {
+            problems.add(
+                "format versions start at 1.", path: "formatVersion", at: members["formatVersion"]?.byteOffset ?? 0)
+        }
+    }
+
+    /// Reports a name that is not one of `names`.
+    package func addUnknown(among names: [String], instead text: String, path: String, at node: JSONNode) {
+        let hint = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" }
+        problems.add(
+            "one of \(names.joined(separator: ", ")) is expected\(hint ?? ".")", path: path, at: node.byteOffset)
+    }
+}

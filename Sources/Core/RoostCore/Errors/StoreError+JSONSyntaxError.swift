@@ -1,0 +1,29 @@
+package import RoostJSONText
+
+extension StoreError {
+    /// Creates the error of a text that is not the expected JSON.
+    ///
+    /// An error of the text's source passes through.
+    ///
+    /// - Parameters:
+    ///   - error: The failure, with its place.
+    ///   - name: The name of the text in the message: a path, or `standard input`.
+    ///   - code: The code of errors that are about the text.
+    package init(_ error: JSONSyntaxError, in name: String, code: Code) {
+        self.init(error, prefix: "\(name), ", code: code)
+    }
+
+    /// Creates the error with a text before the place.
+    init(_ error: JSONSyntaxError, prefix: String, code: Code) {
+        let isSentence = error.message.hasSuffix("?") || error.message.hasSuffix(".")
+        let message = "\(prefix)\(error)\(isSentence ? "" : ".")"
+        switch error.reason {
+        case .source(let source as StoreError): self = source
+        case .source(let source): self.init(.ioFailure, message, underlying: source)
+        case .syntax: self.init(code, message)
+        case .limitExceeded: self.init(.limitExceeded, message)
+        case .outOfMemory: self.init(.outOfResources, message)
+        case .brokenSource: self.init(.internalInconsistency, message)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+internal import RoostJSONText
+
+/// One difference between two models: of an entity, of one of its properties, or of the model as a whole.
+public struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
+    /// What happened to the thing.
+    public enum Kind: String, Sendable, CaseIterable, Codable {
+        /// Only the new model has it.
+        case added
+        /// Only the old model has it.
+        case removed
+        /// Both have it, and they say different things about it.
+        case changed
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// The entity concerned; nil when it is the model as a whole.
+    public let entity: String?
+    /// The property or fetch index concerned; nil when it is the entity itself.
+    public let property: String?
+    /// What the thing is, for people, such as `attribute` or `fetch index`.
+    public let subject: String
+    /// For a change, each setting that differs: `isOptional: true → false`.
+    public let details: [String]
+    /// Whether the difference changes the entity's version hash, so that stores need a migration.
+    public let changesVersionHash: Bool
+
+    /// The difference as a line: `Track.title: attribute changed (isOptional: true → false); needs a migration`.
+    public var description: String {
+        let place = [entity, property].compactMap { $0 }.joined(separator: ".")
+        let details = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+        let need = changesVersionHash ? "; needs a migration" : ""
+        return "\(place.isEmpty ? "" : place + ": ")\(subject) \(kind)\(details)\(need)"
+    }
+}
+
+extension ManagedObjectModel {
+    /// What is different in this model compared with an older one, by entity, then property; empty for equal models.
+    ///
+    /// Every setting is compared, also what leaves the version hash alone. A renamed thing shows as one removed and one
+    /// added, with the renaming identifier among the settings.
+    public func difference(from old: ManagedObjectModel) -> [ModelDifference] {
+        var comparison = ModelComparison()
+        comparison.compare(old, self)
+        return comparison.differences
+    }
+}
+
+/// Compares the documents of two models: they hold every setting, and leave defaults out.
+private struct ModelComparison {
+    private(set) var differences: [ModelDifference] = []
+
+    /// The sections of an entity with things of their own, the name of one thing, and the keys that enter the version hash.
+    private static let sections: [(key: String, subject: String, hashed: Set<String>)] = [
+        (
+            "attributes", "attribute",
+            [
+                "type", "isOptional", "isTransient", "versionHashModifier", "allowsExternalBinaryDataStorage",
+                "preservesValueInHistoryOnDeletion", "derivationExpression",
+            ]
+        ),
+        (
+            "relationships", "relationship",
+            [
+                // The inverse enters too, where stores keep it: that is not said by this key alone.
+                "isOptional", "isTransient", "isOrdered", "minCount", "maxCount", "versionHashModifier", "destination",
+            ]
+        ),
+        ("fetchedProperties", "fetched property", []),
+        ("fetchIndexes", "fetch index", []),
+    ]
+
+    /// The keys of an entity that enter its version hash, besides its properties.
+    private static let hashedEntityKeys: Set<String> = [
+        "superentity", "isAbstract", "versionHashModifier", "uniquenessConstraints",
+    ]
+
+    /// What a key that is left out means.
+    private static let defaults = [
+        "isOptional": "true", "isTransient": "false", "isAbstract": "false", "isOrdered": "false",
+        "isIndexedBySpotlight": "false", "allowsCloudEncryption": "false", "allowsExternalBinaryDataStorage": "false",
+        "preservesValueInHistoryOnDeletion": "false", "minCount": "0", "maxCount": "unlimited",
+        "deleteRule": "\"nullify\"",
+    ]
+
+    mutating func compare(_ old: ManagedObjectModel, _ new: ManagedObjectModel) {
+        let (oldKeys, newKeys) = (
+            members(ModelDocument.node(of: old).content), members(ModelDocument.node(of: new).content)
+        )
+        let details = changes(oldKeys, newKeys, except: ["entities"]).map(\.text)
+        if !details.isEmpty {
+            differences.append(
+                ModelDifference(
+                    kind: .changed, entity: nil, property: nil, subject: "model", details: details,
+                    changesVersionHash: false))
+        }
+        let names = Set((old.entityDescriptions + new.entityDescriptions).map(\.name))
+        for name in names.sorted(by: ModelResolver.precedes) {
+            switch (old.entity(EntityName(name)), new.entity(EntityName(name))) {
+            case (let before?, let after?):
+                compare(before, after, Self.changedInverses(before, old, after, new))
+            case (nil, _): add(.added, name, nil, "entity", changesVersionHash: true)
+            case (_, nil): add(.removed, name, nil, "entity", changesVersionHash: true)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ kind: ModelDifference.Kind, _ entity: String, _ property: String?, _ subject: String,
+        _ details: [String] = [],
+        changesVersionHash: Bool
+    ) {
+        differences.append(
+            ModelDifference(
+                kind: kind, entity: entity, property: property, subject: subject, details: details,
+                changesVersionHash: changesVersionHash))
+    }
+
+    /// The relationships that both versions of an entity declare and whose stored inverses differ,
+    /// with the change.
+    private static func changedInverses(
+        _ before: ManagedObjectModel.Entity, _ old: ManagedObjectModel, _ after: ManagedObjectModel.Entity,
+        _ new: ManagedObjectModel
+    ) -> [String: String] {
+        func inverses(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) -> [String: String?] {
+            let declared = entity.relationships.filter { $0.source == entity.number }
+            return Dictionary(
+                declared.map { ($0.name.name, $0.inverse.map { model.relationships[$0].name.name }) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        let (before, after) = (inverses(before, old), inverses(after, new))
+        var changes: [String: String] = [:]
+        for (name, inverse) in after {
+            guard let former = before[name], former != inverse else { continue }
+            changes[name] = "stored inverse: \(former ?? defaults["inverse"] ?? "none") → \(inverse ?? "none")"
+        }
+        return changes
+    }
+
+    /// Compares two versions of an entity.
+    ///
+    /// `changedInverses` says, by the name of a relationship, how the inverse that enters the
+    /// version hash changed.
+    private mutating func compare(
+        _ old: ManagedObjectModel.Entity, _ new: ManagedObjectModel.Entity, _ changedInverses: [String: String]
+    ) {
+        let name = new.declaration.name
+        let first = differences.count
+        let oldKeys = members(ModelDocument.node(of: old.declaration))
+        let newKeys = members(ModelDocument.node(of: new.declaration))
+        let own = changes(oldKeys, newKeys, except: Set(Self.sections.map(\.key)))
+        if !own.isEmpty {
+            let isHashed = own.contains { Self.hashedEntityKeys.contains($0.key) }
+            add(.changed, name, nil, "entity", own.map(\.text), changesVersionHash: isHashed)
+        }
+        for section in Self.sections {
+            compare(
+                section, name, oldKeys[section.key], newKeys[section.key],
+                section.key == "relationships" ? changedInverses : [:])
+        }
+        if old.versionHash != new.versionHash, !differences[first...].contains(where: \.changesVersionHash) {
+            add(.changed, name, nil, "entity", ["a superentity changed"], changesVersionHash: true)
+        }
+    }
+
+    private mutating func compare(
+        _ section: (key: String, subject: String, hashed: Set<String>), _ entity: String,
+        _ old: JSONNode.Content?, _ new: JSONNode.Content?, _ changedInverses: [String: String]
+    ) {
+        let (old, new) = (old.map(members) ?? [:], new.map(members) ?? [:])
+        for name in Set(old.keys).union(new.keys).sorted(by: ModelResolver.precedes) {
+            switch (old[name], new[name]) {
+            case (let old?, let new?):
+                let (old, new) = (members(old), members(new))
+                let changes = changes(old, new, except: [])
+                let inverse = changedInverses[name]
+                guard !changes.isEmpty || inverse != nil else { continue }
+                // What no store keeps enters no hash.
+                let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
+                let changesHash =
+                    inverse != nil
+                    || isHashed
+                        && changes.contains { change in
+                            section.hashed.contains(change.key) || change.key == "elements" && elementsDiffer(old, new)
+                        }
+                let saysInverse = changes.contains { $0.key == "inverse" }
+                add(
+                    .changed, entity, name, section.subject,
+                    changes.map(\.text) + (saysInverse ? [] : inverse.map { [$0] } ?? []),
+                    changesVersionHash: changesHash)
+            case (nil, let new?):
+                let isHashed = !section.hashed.isEmpty && !isTransient(members(new))
+                add(.added, entity, name, section.subject, changesVersionHash: isHashed)
+            case (let old?, nil):
+                let isHashed = !section.hashed.isEmpty && !isTransient(members(old))
+                add(.removed, entity, name, section.subject, changesVersionHash: isHashed)
+            case (nil, nil): continue
+            }
+        }
+    }
+
+    /// Whether the keys are those of a property that no store keeps.
+    private func isTransient(_ keys: [String: JSONNode.Content]) -> Bool { text(keys["isTransient"]) == "true" }
+
+    /// Whether the elements of two composites differ in what enters the version hash.
+    private func elementsDiffer(_ old: [String: JSONNode.Content], _ new: [String: JSONNode.Content]) -> Bool {
+        let (oldElements, newElements) = (old["elements"].map(members) ?? [:], new["elements"].map(members) ?? [:])
+        guard Set(oldElements.keys) == Set(newElements.keys) else { return true }
+        return oldElements.contains { name, element in
+            let (old, new) = (members(element), newElements[name].map(members) ?? [:])
+            return Self.sections[0].hashed.contains { text(old[$0]) != text(new[$0]) } || elementsDiffer(old, new)
+        }
+    }
+
+    /// The keys whose values differ, with old and new value for people.
+    private func changes(
+        _ old: [String: JSONNode.Content], _ new: [String: JSONNode.Content], except: Set<String>
+    ) -> [(key: String, text: String)] {
+        Set(old.keys).union(new.keys).subtracting(except).sorted().compactMap { key in
+            guard text(old[key]) != text(new[key]) else { return nil }
+            let standard = Self.defaults[key] ?? "none"
+            return (key, "\(key): \(text(old[key]) ?? standard) → \(text(new[key]) ?? standard)")
+        }
+    }
+
+    private func text(_ content: JSONNode.Content?) -> String? {
+        content.map { String(decoding: JSONText.bytes(JSONNode($0)), as: UTF8.self) }
+    }
+
+    private func members(_ content: JSONNode.Content) -> [String: JSONNode.Content] {
+        guard case .object(let members) = content else { return [:] }
+        return Dictionary(members.map { ($0.key, $0.value.content) }, uniquingKeysWith: { first, _ in first })
+    }
+}

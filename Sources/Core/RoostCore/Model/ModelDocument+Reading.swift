@@ -1,0 +1,149 @@
+internal import RoostJSONText
+
+extension ModelDocument {
+    /// What a document says, not yet validated as a model.
+    struct Parts {
+        var entities: [EntityDescription] = []
+        var configurations: [String: [String]] = [:]
+        var fetchRequestTemplates: [FetchRequestTemplate] = []
+        var versionIdentifiers: [String] = []
+        var userInfo: [String: String] = [:]
+    }
+
+    /// Reads a document; throws all its problems in one error.
+    static func read(_ bytes: [UInt8]) throws(StoreError) -> Parts {
+        let node = try JSONNode.document(
+            bytes, acceptsJSON5: true, as: "The model document", code: .invalidModel)
+        // Before anything else: a newer document may hold keys that only look wrong.
+        try JSONObjectReader.requireVersion(formatVersion, of: node, named: "model document")
+        let problems = JSONProblems(of: bytes)
+        let parts = ModelDocumentReader(problems: problems).model(node)
+        guard problems.messages.isEmpty else {
+            throw .invalidModel(problems.messages.map { ModelProblem(entity: nil, $0) })
+        }
+        return parts
+    }
+}
+
+/// Turns the tree of a document into descriptions, collecting problems on the way.
+private struct ModelDocumentReader {
+    let problems: JSONProblems
+
+    func model(_ node: JSONNode) -> ModelDocument.Parts {
+        let reader = object(node, "", ModelDocument.modelKeys)
+        var parts = ModelDocument.Parts()
+        reader.checkVersion(ModelDocument.formatVersion, of: node)
+        parts.versionIdentifiers = reader.strings("versionIdentifiers")
+        parts.userInfo = reader.stringDictionary("userInfo")
+        parts.entities = each(reader, "entities") { entity($0, $1, path: $2) }
+        for member in reader.members("configurations") {
+            let path = JSONObjectReader.join(reader.path("configurations"), member.key)
+            parts.configurations[member.key] = JSONObjectReader.strings(
+                of: member.value, path: path, problems: problems)
+        }
+        parts.fetchRequestTemplates = each(reader, "fetchRequestTemplates") { name, node, path in
+            let reader = object(node, path, ModelDocument.fetchRequestTemplateKeys)
+            return FetchRequestTemplate(
+                name, entity: reader.required("entity", at: node), predicateFormat: reader.string("predicate"),
+                options: reader.stringDictionary("options"))
+        }
+        return parts
+    }
+
+    private func object(_ node: JSONNode, _ path: String, _ keys: [String]) -> JSONObjectReader {
+        JSONObjectReader(node, path: path, keys: keys, problems: problems)
+    }
+
+    /// Reads each member of an object of named things.
+    private func each<Thing>(
+        _ reader: JSONObjectReader, _ key: String, _ read: (String, JSONNode, String) -> Thing?
+    ) -> [Thing] {
+        reader.members(key).compactMap { member in
+            read(member.key, member.value, JSONObjectReader.join(reader.path(key), member.key))
+        }
+    }
+
+    private func entity(_ name: String, _ node: JSONNode, path: String) -> EntityDescription {
+        let reader = object(node, path, ModelDocument.entityKeys)
+        return EntityDescription(
+            name, superentity: reader.string("superentity"), isAbstract: reader.bool("isAbstract", default: false),
+            attributes: each(reader, "attributes") { attribute($0, $1, path: $2) },
+            relationships: each(reader, "relationships") { relationship($0, $1, path: $2) },
+            fetchedProperties: each(reader, "fetchedProperties") { fetchedProperty($0, $1, path: $2) },
+            uniquenessConstraints: reader.items("uniquenessConstraints").enumerated().map { index, item in
+                JSONObjectReader.strings(
+                    of: item, path: "\(reader.path("uniquenessConstraints"))[\(index)]", problems: problems)
+            },
+            fetchIndexes: each(reader, "fetchIndexes") { fetchIndex($0, $1, path: $2) },
+            managedObjectClassName: reader.string("managedObjectClassName"),
+            coreSpotlightDisplayNameExpression: reader.string("coreSpotlightDisplayNameExpression"),
+            renamingIdentifier: reader.string("renamingIdentifier"),
+            versionHashModifier: reader.string("versionHashModifier"), userInfo: reader.stringDictionary("userInfo"))
+    }
+
+    private func attribute(_ name: String, _ node: JSONNode, path: String) -> AttributeDescription? {
+        let reader = object(node, path, ModelDocument.attributeKeys)
+        let typeName = reader.required("type", at: node)
+        guard let type = AttributeType(name: typeName) else {
+            if let node = reader.node("type"), case .string = node.content {
+                reader.addUnknown(
+                    among: AttributeType.allCases.map(\.name), instead: typeName, path: reader.path("type"), at: node)
+            }
+            return nil
+        }
+        let elements = each(reader, "elements") { attribute($0, $1, path: $2) }
+        func value(_ key: String) -> Value {
+            guard let node = reader.node(key) else { return .null }
+            return ModelValue.value(node, type: type, elements: elements, path: reader.path(key), problems: problems)
+        }
+        return AttributeDescription(
+            name, type, isOptional: reader.bool("isOptional", default: true),
+            isTransient: reader.bool("isTransient", default: false), defaultValue: value("defaultValue"),
+            validation: AttributeValidation(
+                minimum: value("minimum"), maximum: value("maximum"), minimumLength: reader.int("minimumLength"),
+                maximumLength: reader.int("maximumLength"), regularExpression: reader.string("regularExpression")),
+            elements: elements, derivationExpression: reader.string("derivationExpression"),
+            valueTransformerName: reader.string("valueTransformerName"),
+            attributeValueClassName: reader.string("attributeValueClassName"),
+            allowsExternalBinaryDataStorage: reader.bool("allowsExternalBinaryDataStorage", default: false),
+            preservesValueInHistoryOnDeletion: reader.bool("preservesValueInHistoryOnDeletion", default: false),
+            isIndexedBySpotlight: reader.bool("isIndexedBySpotlight", default: false),
+            allowsCloudEncryption: reader.bool("allowsCloudEncryption", default: false),
+            renamingIdentifier: reader.string("renamingIdentifier"),
+            versionHashModifier: reader.string("versionHashModifier"), userInfo: reader.stringDictionary("userInfo"))
+    }
+
+    private func relationship(_ name: String, _ node: JSONNode, path: String) -> RelationshipDescription {
+        let reader = object(node, path, ModelDocument.relationshipKeys)
+        return RelationshipDescription(
+            name, destination: reader.required("destination", at: node), inverse: reader.string("inverse"),
+            minCount: reader.int("minCount") ?? 0, maxCount: reader.int("maxCount"),
+            isOrdered: reader.bool("isOrdered", default: false), isOptional: reader.bool("isOptional", default: true),
+            isTransient: reader.bool("isTransient", default: false),
+            deleteRule: reader.choice("deleteRule", default: .nullify),
+            isIndexedBySpotlight: reader.bool("isIndexedBySpotlight", default: false),
+            renamingIdentifier: reader.string("renamingIdentifier"),
+            versionHashModifier: reader.string("versionHashModifier"), userInfo: reader.stringDictionary("userInfo"))
+    }
+
+    private func fetchedProperty(_ name: String, _ node: JSONNode, path: String) -> FetchedPropertyDescription {
+        let reader = object(node, path, ModelDocument.fetchedPropertyKeys)
+        return FetchedPropertyDescription(
+            name, entity: reader.required("entity", at: node), predicateFormat: reader.string("predicate"),
+            isOptional: reader.bool("isOptional", default: true), userInfo: reader.stringDictionary("userInfo"))
+    }
+
+    private func fetchIndex(_ name: String, _ node: JSONNode, path: String) -> FetchIndexDescription {
+        let reader = object(node, path, ModelDocument.fetchIndexKeys)
+        let elements = reader.items("elements").enumerated().map { index, item in
+            let element = object(item, "\(reader.path("elements"))[\(index)]", ModelDocument.fetchIndexElementKeys)
+            return FetchIndexDescription.Element(
+                element.node("expression") == nil
+                    ? element.required("property", at: item) : element.string("property") ?? "",
+                collation: element.choice("collation", default: .binary),
+                isAscending: element.bool("isAscending", default: true), expression: element.string("expression"))
+        }
+        return FetchIndexDescription(
+            name, elements: elements, partialIndexPredicateFormat: reader.string("partialIndexPredicate"))
+    }
+}

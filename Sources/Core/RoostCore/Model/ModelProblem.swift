@@ -1,0 +1,43 @@
+/// One thing that is wrong with a model.
+public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The entity concerned; nil when it is the model as a whole.
+    public let entity: String?
+    /// The property concerned, if it is one.
+    public let property: String?
+    /// What is wrong and what to do about it.
+    public let message: String
+
+    /// Makes a problem; of a very long message the beginning and the end are kept.
+    public init(entity: String?, property: String? = nil, _ message: String) {
+        self.entity = entity
+        self.property = property
+        self.message = MessageText.bounded(message)
+    }
+
+    /// The place and the message: `Entity.property: message`.
+    public var description: String {
+        let place = [entity, property].compactMap { $0 }.joined(separator: ".")
+        return place.isEmpty ? message : "\(MessageText.bounded(place)): \(message)"
+    }
+}
+
+extension StoreError {
+    /// An error that lists the problems of a model, one a line; of more than a few hundred the
+    /// first ones, and how many more there are.
+    public static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
+        StoreError(.invalidModel, list("The model is not valid:", problems))
+    }
+
+    /// A title and a line for each problem, as many as a message holds.
+    package static func list(_ title: String, _ problems: [some CustomStringConvertible]) -> String {
+        var text = title
+        for (number, problem) in problems.enumerated() {
+            let line = "\n  \(problem)"
+            guard text.utf8.count + line.utf8.count < MessageText.maximumByteCount - 100 else {
+                return text + "\n  And \(problems.count - number) more problems."
+            }
+            text += line
+        }
+        return text
+    }
+}

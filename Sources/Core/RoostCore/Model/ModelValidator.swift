@@ -1,0 +1,255 @@
+/// Finds everything that is wrong with a model's description.
+///
+/// What a real model of Core Data contains must pass: relationships without inverse, transient attributes without a type,
+/// names that differ in case only, mandatory attributes without default.
+package struct ModelValidator {
+    /// The most entities of a model and stored properties of an entity: records hold both numbers in two bytes.
+    static let maximumCount = Int(UInt16.max)
+    /// The most inherited fields, and the most pairs of entity and superentity, of a model.
+    ///
+    /// They bound what building a model costs, since each entity of a built model holds all that it inherits.
+    static let maximumInheritedCount = 1_000_000
+    /// How deep composites nest.
+    static let maximumCompositeDepth = 16
+    /// Names that objects have already (reference §1.1).
+    static let reservedNames: Set<String> = [
+        "description", "hash", "entity", "objectID", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
+        "managedObjectContext", "self",
+    ]
+
+    /// A property as others refer to it.
+    enum Property {
+        case attribute(AttributeDescription)
+        case relationship(RelationshipDescription)
+        case fetched
+    }
+
+    /// All problems, in the order of entities and properties; empty for a valid model.
+    static func problems(
+        entities: [EntityDescription], configurations: [String: [String]],
+        fetchRequestTemplates: [FetchRequestTemplate]
+    ) -> [ModelProblem] {
+        var validator = ModelValidator(entities)
+        validator.checkModel()
+        guard validator.isBounded else { return validator.problems }
+        for number in entities.indices { validator.checkEntity(number) }
+        validator.checkGroups(configurations, fetchRequestTemplates)
+        return validator.problems
+    }
+
+    let entities: [EntityDescription]
+    /// The first entity of each name.
+    let numbers: [String: Int]
+    /// The number of each entity's superentity, where there is one.
+    let parents: [Int?]
+    /// The properties each entity declares itself.
+    let properties: [[String: Property]]
+    var problems: [ModelProblem] = []
+    /// The fields that an entity's record may need, inherited ones included.
+    private var fieldCounts: [Int] = []
+    private var isBounded = true
+
+    private init(_ entities: [EntityDescription]) {
+        self.entities = entities
+        let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.numbers = numbers
+        parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
+        properties = entities.map { entity in
+            var result: [String: Property] = [:]
+            for attribute in entity.attributes { result[attribute.name] = .attribute(attribute) }
+            for relationship in entity.relationships { result[relationship.name] = .relationship(relationship) }
+            for property in entity.fetchedProperties { result[property.name] = .fetched }
+            return result
+        }
+    }
+
+    mutating func add(_ entity: String?, _ property: String?, _ message: String) {
+        problems.append(ModelProblem(entity: entity, property: property, message))
+    }
+
+    mutating func add(_ entity: String?, _ message: String) { add(entity, nil, message) }
+
+    /// `; did you mean 'Track'?`, or a full stop.
+    package static func hint(_ name: String, among names: some Sequence<String>) -> String {
+        nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
+    }
+
+    /// As the static one, for the first problems: a hint looks at every name, and a hostile model has many of both.
+    func hint(_ name: String, among names: some Sequence<String>) -> String {
+        problems.count < 100 ? Self.hint(name, among: names) : "."
+    }
+
+    // MARK: Inheritance
+
+    /// The entity, then its superentities up to the root; a cycle is walked once.
+    func line(of number: Int) -> [Int] {
+        var line = [number]
+        var seen: Set<Int> = [number]
+        while let last = line.last, let parent = parents[last], seen.insert(parent).inserted { line.append(parent) }
+        return line
+    }
+
+    /// The property of this name that the entity declares or inherits.
+    func property(_ name: String, of number: Int) -> (declaredBy: Int, property: Property)? {
+        for ancestor in line(of: number) {
+            if let property = properties[ancestor][name] { return (ancestor, property) }
+        }
+        return nil
+    }
+
+    /// The names of all properties of an entity, for hints.
+    func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
+
+    /// Limits, duplicate names and cycles: what everything else builds on.
+    private mutating func checkModel() {
+        checkNameLengths()
+        guard isBounded else { return }
+        guard entities.count <= Self.maximumCount else {
+            add(nil, "A model has at most \(Self.maximumCount) entities, not \(entities.count).")
+            isBounded = false
+            return
+        }
+        var depths = entities.map { _ in 0 }
+        fieldCounts = entities.map { entity in
+            // A to-one relationship is a reference and, where the inverse is ordered, a place.
+            entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
+                + entity.fetchedProperties.count
+        }
+        for number in entities.indices { measure(number, &depths) }
+        if depths.reduce(0, +) > Self.maximumInheritedCount || fieldCounts.reduce(0, +) > Self.maximumInheritedCount {
+            add(nil, "The entities inherit from too many entities, or too many properties; make the hierarchy flatter.")
+            isBounded = false
+        }
+    }
+
+    /// Reports names that are too long; then nothing else is looked at, since every other problem
+    /// would name them again.
+    private mutating func checkNameLengths() {
+        for entity in entities {
+            if Self.isTooLong(entity.name) { add(entity.name, "The entity's \(Self.lengthProblem)") }
+            let names =
+                entity.attributes.flatMap { Self.names(of: $0, depth: 0) } + entity.relationships.map(\.name)
+                + entity.fetchedProperties.map(\.name)
+            for name in names where Self.isTooLong(name) {
+                add(entity.name, name, "The property's \(Self.lengthProblem)")
+            }
+        }
+        isBounded = problems.isEmpty
+    }
+
+    /// The names of an attribute and its elements.
+    private static func names(of attribute: AttributeDescription, depth: Int) -> [String] {
+        guard depth <= maximumCompositeDepth, !attribute.elements.isEmpty else { return [attribute.name] }
+        return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
+    }
+
+    /// Adds what an entity inherits to its counts; without recursion, since the depth of a hierarchy is unlimited.
+    private mutating func measure(_ number: Int, _ depths: inout [Int]) {
+        var open: [Int] = []
+        var isOpen: Set<Int> = []
+        var next: Int? = number
+        while let current = next, depths[current] == 0, isOpen.insert(current).inserted {
+            open.append(current)
+            next = parents[current]
+        }
+        // A cycle is cut where it was entered; it is reported with its entities.
+        var above = next.flatMap { depths[$0] > 0 ? $0 : nil }
+        for entity in open.reversed() {
+            depths[entity] = 1 + (above.map { depths[$0] } ?? 0)
+            fieldCounts[entity] += above.map { fieldCounts[$0] } ?? 0
+            above = entity
+        }
+    }
+
+    // MARK: Entities
+
+    private mutating func checkEntity(_ number: Int) {
+        let entity = entities[number]
+        if numbers[entity.name] != number { add(entity.name, "Another entity has this name too.") }
+        for problem in Self.nameProblems(entity.name) { add(entity.name, "The entity's \(problem)") }
+        checkSuperentity(number)
+        checkPropertyNames(number)
+        for attribute in entity.attributes { checkAttribute(attribute, of: number) }
+        for relationship in entity.relationships { checkRelationship(relationship, of: number) }
+        for property in entity.fetchedProperties where numbers[property.entityName] == nil {
+            add(
+                entity.name, property.name,
+                "The model has no entity '\(property.entityName)'\(hint(property.entityName, among: numbers.keys))"
+            )
+        }
+        checkConstraints(of: number)
+        checkIndexes(of: number)
+        if fieldCounts[number] > Self.maximumCount {
+            add(entity.name, "The entity has more stored properties than the \(Self.maximumCount) of a record.")
+        }
+    }
+
+    private mutating func checkSuperentity(_ number: Int) {
+        let entity = entities[number]
+        guard let name = entity.superentityName else { return }
+        guard numbers[name] != nil else {
+            add(entity.name, "The model has no entity '\(name)' to inherit from\(hint(name, among: numbers.keys))")
+            return
+        }
+        let line = line(of: number)
+        if let last = line.last, parents[last] == number {
+            let names = (line + [number]).map { entities[$0].name }
+            add(entity.name, "The entity inherits from itself: \(names.prefix(20).joined(separator: " → ")).")
+        }
+    }
+
+    private mutating func checkPropertyNames(_ number: Int) {
+        let entity = entities[number]
+        let ancestors = line(of: number).dropFirst()
+        let names =
+            entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
+        var seen: Set<String> = []
+        for name in names {
+            for problem in Self.nameProblems(name) { add(entity.name, name, "The property's \(problem)") }
+            if Self.reservedNames.contains(name) {
+                add(entity.name, name, "The name is reserved: every object has something of that name. Choose another.")
+            }
+            if !seen.insert(name).inserted {
+                add(entity.name, name, "Another property of the entity has this name too.")
+            }
+            if let ancestor = ancestors.first(where: { properties[$0][name] != nil }) {
+                add(entity.name, name, "The entity inherits a property of this name from '\(entities[ancestor].name)'.")
+            }
+        }
+    }
+
+    private static func fieldCount(_ attribute: AttributeDescription, depth: Int) -> Int {
+        guard depth <= maximumCompositeDepth else { return 1 }
+        return attribute.elements.reduce(1) { $0 + fieldCount($1, depth: depth + 1) }
+    }
+
+    // MARK: Groups of entities
+
+    private mutating func checkGroups(
+        _ configurations: [String: [String]], _ templates: [FetchRequestTemplate]
+    ) {
+        for (name, members) in configurations.sorted(by: { ModelResolver.precedes($0.key, $1.key) }) {
+            for problem in Self.labelProblems(name) { add(nil, "Configuration '\(name)': its \(problem)") }
+            var seen: Set<String> = []
+            for member in members {
+                if numbers[member] == nil {
+                    add(
+                        nil,
+                        "Configuration '\(name)': the model has no entity '\(member)'\(hint(member, among: numbers.keys))"
+                    )
+                }
+                if !seen.insert(member).inserted { add(nil, "Configuration '\(name)' lists entity '\(member)' twice.") }
+            }
+        }
+        var seen: Set<String> = []
+        for template in templates {
+            let name = template.name
+            for problem in Self.labelProblems(name) { add(nil, "Fetch request template '\(name)': its \(problem)") }
+            if !seen.insert(name).inserted { add(nil, "Two fetch request templates have the name '\(name)'.") }
+            if numbers[template.entityName] == nil {
+                let hint = self.hint(template.entityName, among: numbers.keys)
+                add(nil, "Fetch request template '\(name)': the model has no entity '\(template.entityName)'\(hint)")
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+extension StoreError {
+    /// How many differences a message tells; more are only counted.
+    private static let toldDifferenceCount = 3
+    /// How long one difference may be in a message.
+    private static let differenceCharacterCount = 120
+
+    /// The error of opening a store with a model that is not compatible with its own: what differs, and what can be done.
+    ///
+    /// - Parameters:
+    ///   - store: The store, as messages name it.
+    ///   - model: The model that the store has.
+    ///   - expected: The model that it was to be opened with.
+    /// - Returns: The error, of code `modelMismatch`.
+    package static func modelMismatch(
+        _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
+    ) -> StoreError {
+        StoreError(
+            .modelMismatch,
+            "The store '\(store)' was made with another version of the model: \(differences(of: expected, from: model)). Migrate the store (roost migrate), or open it with its own model. `roost model diff` tells whether a mapping can be inferred, and what it loses."
+        )
+    }
+
+    /// The first differences that need a migration, and how many more there are.
+    package static func differences(of model: ManagedObjectModel, from old: ManagedObjectModel) -> String {
+        let all = model.difference(from: old).filter(\.changesVersionHash)
+        let told = all.prefix(toldDifferenceCount).map { difference in
+            let place = [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")
+            let details = difference.details.isEmpty ? "" : " (\(difference.details.joined(separator: ", ")))"
+            let text = "\(place): \(difference.subject) \(difference.kind)\(details)"
+            return text.count > differenceCharacterCount ? text.prefix(differenceCharacterCount) + "…" : text
+        }
+        return told.joined(separator: "; ") + (all.count > told.count ? "; and \(all.count - told.count) more" : "")
+    }
+}

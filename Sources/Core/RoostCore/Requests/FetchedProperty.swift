@@ -1,0 +1,37 @@
+extension FetchRequest {
+    /// A column of the rows that ``StoreSnapshot/rows(_:)`` gives: a name, and what is in it.
+    public struct FetchedProperty: Hashable, Sendable {
+        /// The column's name; no two columns of a request have the same.
+        public var name: String
+        /// What is in it: a key path through to-one relationships, or any expression that has one value.
+        ///
+        /// A function over many values whose argument has one value for each object, as `sum(length)`, is an aggregate: it has one value
+        /// for all objects of a group. So are key paths that begin with an operator, as `@sum.length`.
+        public var expression: Expression
+
+        /// A column with the value of an expression.
+        public init(_ name: String, _ expression: Expression) {
+            self.name = name
+            self.expression = expression
+        }
+
+        /// A column with what a key path leads to, named like it.
+        public init(_ keyPath: String) {
+            self.init(keyPath, .keyPath(keyPath.names))
+        }
+    }
+}
+
+extension FetchRequest.FetchedProperty: ExpressibleByStringLiteral {
+    /// A column with what a key path leads to, named like it.
+    public init(stringLiteral keyPath: String) { self.init(keyPath) }
+}
+
+extension String {
+    /// The names in a key path.
+    package var names: [String] {
+        // Most paths are one name.
+        utf8.contains(UInt8(ascii: "."))
+            ? split(separator: ".", omittingEmptySubsequences: false).map(String.init) : [self]
+    }
+}

@@ -1,0 +1,80 @@
+/// Loads many records and links into a store; nothing shows before ``finish()``.
+///
+/// Use it from one thread, which waits while something is written; ``PersistentStore/concurrentBulkLoader(_:)`` gives one that writes on another. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
+/// writer's place is free, and later calls throw `closed`.
+public protocol BulkLoader: AnyObject {
+    /// Adds records, with the versions they carry.
+    ///
+    /// Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
+    ///
+    /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``), `modelMismatch`, `invalidRequest` for a key below 1 or an
+    ///   abstract entity, `noSpace`.
+    func append(_ records: RecordBatch) throws(StoreError)
+
+    /// Adds links.
+    ///
+    /// Any order will do; a store that sorts them does so outside of memory.
+    ///
+    /// There is one link at most between two objects: one that is loaded twice, or that is in the store, is refused, with the same
+    /// places too.
+    ///
+    /// That both ends exist is not checked; ``checkStore(_:limit:)`` reports those that lead nowhere.
+    ///
+    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship without links of its own or a
+    ///   key below 1, `noSpace`.
+    func append(_ links: LinkBatch) throws(StoreError)
+
+    /// Builds indexes, makes everything durable and then visible at once.
+    ///
+    /// A load that added a record or a link adds one to the generation, any other none.
+    /// - Returns: The tally of the whole store, computed from what was written.
+    func finish() throws(StoreError) -> StoreTally
+
+    /// Gives up.
+    ///
+    /// Nothing of the load remains.
+    func abandon()
+}
+
+extension StoreError {
+    /// An error about records that are laid out after another model than the store's.
+    package static func recordsOfOtherModel(than location: StoreLocation) -> StoreError {
+        StoreError(
+            .modelMismatch,
+            "The records follow another model than the one the store '\(location)' was created with; migrate the store first."
+        )
+    }
+
+    /// An error about a call of a loader that takes nothing more.
+    package static func loadIsOver(_ location: StoreLocation) -> StoreError {
+        StoreError(.closed, "The loader of '\(location)' was finished or abandoned before.")
+    }
+
+    /// An error about a store in which an abandoned load could not be undone.
+    ///
+    /// - Parameters:
+    ///   - location: The store.
+    ///   - error: Why not.
+    /// - Returns: The error, of code `corrupted`.
+    package static func abandonedLoadRemains(in location: StoreLocation, _ error: StoreError) -> StoreError {
+        StoreError(
+            .corrupted,
+            "A load into '\(location)' was abandoned and could not be undone: \(error.message); delete the store.",
+            underlying: error)
+    }
+}
+
+/// How to load.
+public struct BulkLoadOptions: Sendable {
+    /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
+    public var lastKeys: [EntityName: Int64]
+    /// Asked now and then by ``BulkLoader/finish()``, which may sort and write as much as all calls before it; what it throws ends the load.
+    public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
+
+    /// Makes options.
+    public init(
+        lastKeys: [EntityName: Int64] = [:], checkCancellation: (@Sendable () throws(StoreError) -> Void)? = nil
+    ) {
+        (self.lastKeys, self.checkCancellation) = (lastKeys, checkCancellation)
+    }
+}

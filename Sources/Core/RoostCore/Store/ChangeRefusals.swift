@@ -1,0 +1,150 @@
+/// Errors of commits, which are the same in all engines.
+extension StoreError {
+    /// The error of an insert whose key another object of the hierarchy has.
+    package static func takenKey(_ id: ObjectID) -> StoreError {
+        StoreError(
+            .duplicateObject,
+            "\(id) cannot be inserted: an object of its hierarchy has its key; nothing was written. Reserve keys from the store."
+        )
+    }
+
+    /// The error of an update of an object at the highest version.
+    package static func usedUpVersions(_ id: ObjectID, version: UInt32) -> StoreError {
+        StoreError(.limitExceeded, "\(id) was updated \(version) times; its versions are used up.")
+    }
+}
+
+/// Collects the objects that changed since they were read.
+package struct ChangeConflicts {
+    /// Each with its rank, in the order of the change set: updates, deletes, unchanged objects.
+    private var found: [(rank: Int, conflict: ObjectConflict)] = []
+
+    /// Creates an empty collection.
+    package init() {}
+
+    /// Whether no conflict was found.
+    package var isEmpty: Bool { found.isEmpty }
+
+    /// Adds an object that is not in the store at the version at which it was read.
+    ///
+    /// A change names an object by its own entity. Under any other entity of its hierarchy there is
+    /// no such object.
+    package mutating func append(
+        _ item: PreparedChange.Item, version: UInt32, stored: RecordReader?, in change: PreparedChange, rank: Int
+    ) {
+        var current: Record?
+        if let stored, stored.entityNumber == item.entity {
+            var batch = RecordBatch(model: change.model)
+            batch.append(stored)
+            current = batch.record(at: 0)
+        }
+        found.append((rank, ObjectConflict(id: change.id(item), expectedVersion: version, current: current)))
+    }
+
+    /// Adds the conflicts of another collection.
+    package mutating func append(_ others: Self) { found += others.found }
+
+    /// Throws code `conflict` with every conflict, if there is one.
+    package func throwIfAny() throws(StoreError) {
+        let conflicts = found.sorted { $0.rank < $1.rank }.map(\.conflict)
+        guard let first = conflicts.first else { return }
+        let others = conflicts.count == 1 ? "" : " and \(conflicts.count - 1) more"
+        throw StoreError(
+            .conflict,
+            "\(first.id)\(others) changed since it was read; nothing was written. Read it again and decide what holds.",
+            conflicts: conflicts)
+    }
+}
+
+extension PreparedChange {
+    /// Returns the rank of an update among the conflicts.
+    package func rank(ofUpdate item: Item) -> Int { item.position }
+    /// Returns the rank of a delete among the conflicts.
+    package func rank(ofDelete item: Item) -> Int { updates.count + item.position }
+    /// Returns the rank of an unchanged object among the conflicts.
+    package func rank(ofUnchanged item: Item) -> Int { updates.count + deletes.count + item.position }
+}
+
+/// Collects the objects that must exist after a commit and do not.
+package struct MissingObjects {
+    private var ids: [ObjectID] = []
+    private var known: Set<ObjectID> = []
+    private var message = ""
+
+    /// Creates an empty collection.
+    package init() {}
+
+    /// Adds an object that the change set requires to exist.
+    package mutating func append(_ id: ObjectID) {
+        append(id, "\(id) must exist for the commit, and does not; nothing was written. Read it again.")
+    }
+
+    /// Adds the end of a link.
+    package mutating func append(
+        endOf relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity, key: Int64
+    ) {
+        let id = ObjectID(entity.name, key)
+        append(id, "A link of '\(relationship.name)' needs \(id), which does not exist; nothing was written.")
+    }
+
+    private mutating func append(_ id: ObjectID, _ text: @autoclosure () -> String) {
+        guard known.insert(id).inserted else { return }
+        if ids.isEmpty { message = text() }
+        ids.append(id)
+    }
+
+    /// Throws code `objectNotFound` with every object, if there is one.
+    package func throwIfAny() throws(StoreError) {
+        guard !ids.isEmpty else { return }
+        let others = ids.count == 1 ? "" : " There are \(ids.count - 1) more such objects."
+        throw StoreError(.objectNotFound, message + others, missingObjects: ids)
+    }
+}
+
+/// Collects the deletes that objects that stay forbid.
+package struct DeleteDenials {
+    /// One denial is kept for each: an object can have a million that refer to it.
+    private struct Pair: Hashable {
+        let deleted: ObjectPlace
+        let relationship: Int
+    }
+
+    private var found: [Pair: DeleteDenial] = [:]
+
+    /// Creates an empty collection.
+    package init() {}
+
+    /// Whether a relationship of an object that stays is known to refer to an object to delete.
+    package func contains(_ item: PreparedChange.Item, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+        found[Pair(deleted: item.place, relationship: relationship.number)] != nil
+    }
+
+    /// Adds an object that stays and refers to an object to delete.
+    ///
+    /// - Parameters:
+    ///   - item: The object to delete.
+    ///   - relationship: The relationship of the object that stays.
+    ///   - remaining: The object that stays.
+    ///   - change: The change set.
+    package mutating func append(
+        _ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship, remaining: ObjectID,
+        in change: PreparedChange
+    ) {
+        found[Pair(deleted: item.place, relationship: relationship.number)] = DeleteDenial(
+            relationship: relationship.name, deleted: change.id(item), remaining: remaining, reason: .referenced)
+    }
+
+    /// Throws code `deleteDenied` with every denial, if there is one.
+    package func throwIfAny() throws(StoreError) {
+        guard !found.isEmpty else { return }
+        throw DeleteDenial.error(
+            found.sorted { ($0.key.deleted, $0.key.relationship) < ($1.key.deleted, $1.key.relationship) }.map(\.value))
+    }
+}
+
+extension ManagedObjectModel {
+    /// The relationships in whose fields an object of `entity` can stand.
+    package func references(to entity: Int) -> [Relationship] {
+        relationships.filter { $0.storage == .field && entities[$0.destination].includes(entity) }
+    }
+}

@@ -1,0 +1,227 @@
+/// What one commit writes: objects inserted, updated and deleted, links added and removed, metadata set.
+///
+/// Updates and deletes carry the version they were based on; if it is no longer current, the commit fails with code `conflict`.
+/// A version in a change set is the one that was *read*: an insert carries 0 or 1 and is stored as 1, an update is stored one higher.
+///
+/// Links are sets: adding one that is there replaces its places, removing one that is not there does nothing. Removals come before
+/// additions. Deleting an object removes its links; to-one references to it stay, and lead nowhere.
+///
+/// An insert with a version above 1, a key below 1 (of a link at either end), and an object of an abstract entity fail with
+/// `invalidRequest`, records of another model than the store's with `modelMismatch`.
+///
+/// Two writers leave no dangling reference if both say what they rely on:
+///
+/// ```swift
+/// try first.update(album, version: 3, values: ["artist": .objectID(artist)])
+/// first.existing = [artist]
+///
+/// second.delete(artist, version: 1)
+/// second.requiresUnreferencedDeletes = true
+/// ```
+public struct ChangeSet: Sendable {
+    /// An object at a version.
+    public struct Reference: Hashable, Sendable {
+        /// The object.
+        public var id: ObjectID
+        /// The version it was read at.
+        public var version: UInt32
+
+        /// Makes a reference.
+        public init(_ id: ObjectID, version: UInt32) {
+            self.id = id
+            self.version = version
+        }
+    }
+
+    /// The last place in an ordered to-many relationship of one object, as it was read.
+    public struct LastPlace: Hashable, Sendable {
+        /// The object whose destinations have the places.
+        public var id: ObjectID
+        /// The ordered relationship.
+        public var relationship: RelationshipName
+        /// The highest place of a destination; nil where the list was empty.
+        public var place: Int64?
+
+        /// Makes an expectation.
+        public init(_ id: ObjectID, _ relationship: RelationshipName, place: Int64?) {
+            self.id = id
+            self.relationship = relationship
+            self.place = place
+        }
+    }
+
+    /// New objects.
+    public var inserts: RecordBatch
+    /// Whole new contents of existing objects, each with the version it was read at.
+    public var updates: RecordBatch
+    /// Objects that go.
+    public var deletes: [Reference] = []
+    /// Objects that must still be at this version, though they do not change.
+    public var unchanged: [Reference] = []
+    /// Ordered relationships in which no place may have been taken after the last one that was
+    /// read.
+    ///
+    /// A store compares them with what it holds before the commit. Otherwise the commit fails with
+    /// code `conflict`, without ``StoreError/conflicts``. So two writers that read the same last
+    /// place cannot both give the next one.
+    public var lastPlaces: [LastPlace] = []
+    /// Objects that must exist after the commit, at any version, each named by its own entity.
+    ///
+    /// Otherwise the commit fails with code `objectNotFound`, and ``StoreError/missingObjects``
+    /// lists those that do not. Name the objects to which new references lead, so that no other
+    /// writer can delete them in between. Inserts of the same change set exist; its deletes do not.
+    public var existing: [ObjectID] = []
+    /// Whether the commit fails if an object that stays refers to an object that it deletes.
+    ///
+    /// To-one references and links of every relationship count, as they are after the commit's
+    /// own updates and removed links. A link counts at its target, and at its source if the
+    /// relationship has an inverse. The commit then fails with code `deleteDenied`, and
+    /// ``StoreError/denials`` has one denial for each deleted object and relationship.
+    ///
+    /// - Complexity: O(log *n*) for each deleted object and each relationship to its entity, in
+    ///   stores that index references, as those of the key-value and SQL engines do.
+    public var requiresUnreferencedDeletes = false
+    /// Links that are added; places of existing ones are replaced.
+    public var addedLinks: [LinkBatch] = []
+    /// Links that are removed; only their keys count.
+    public var removedLinks: [LinkBatch] = []
+    /// The user's metadata that are set, or removed where the value is nil.
+    public var userMetadata: [String: MetadataValue?] = [:]
+
+    /// An empty change set for stores of `model`.
+    public init(model: ManagedObjectModel) {
+        inserts = RecordBatch(model: model)
+        updates = RecordBatch(model: model)
+    }
+
+    /// The model the records follow.
+    public var model: ManagedObjectModel { inserts.model }
+
+    /// Whether a commit would change nothing, though it may still require something.
+    public var isEmpty: Bool {
+        inserts.isEmpty && updates.isEmpty && deletes.isEmpty && userMetadata.isEmpty
+            && addedLinks.allSatisfy(\.isEmpty) && removedLinks.allSatisfy(\.isEmpty)
+    }
+
+    /// Adds a new object; see ``RecordBatch/append(_:version:values:)``.
+    public mutating func insert(_ id: ObjectID, values: [String: Value]) throws(StoreError) {
+        try inserts.append(id, version: 1, values: values)
+    }
+
+    /// Replaces all values of an object that was read at `version`.
+    public mutating func update(_ id: ObjectID, version: UInt32, values: [String: Value]) throws(StoreError) {
+        try updates.append(id, version: version, values: values)
+    }
+
+    /// Deletes an object that was read at `version`.
+    public mutating func delete(_ id: ObjectID, version: UInt32) { deletes.append(Reference(id, version: version)) }
+
+    /// Adds a link, or replaces its places.
+    public mutating func add(_ link: Link, to relationship: RelationshipName) throws(StoreError) {
+        let (number, link) = try resolve(relationship, link)
+        Self.append(link, number, to: &addedLinks)
+    }
+
+    /// Removes a link.
+    public mutating func remove(_ link: Link, from relationship: RelationshipName) throws(StoreError) {
+        let (number, link) = try resolve(relationship, link)
+        Self.append(link, number, to: &removedLinks)
+    }
+
+    private func resolve(_ name: RelationshipName, _ link: Link) throws(StoreError) -> (Int, Link) {
+        let relationship = try model.requireLinkRelationship(name)
+        return (
+            relationship.owner,
+            model.relationships[relationship.owner].normalised(relationship.isFlipped ? link.flipped : link)
+        )
+    }
+
+    private static func append(_ link: Link, _ relationship: Int, to batches: inout [LinkBatch]) {
+        if let index = batches.firstIndex(where: { $0.relationship == relationship }) {
+            batches[index].links.append(link)
+        } else {
+            batches.append(LinkBatch(relationship: relationship, links: [link]))
+        }
+    }
+}
+
+extension ManagedObjectModel {
+    /// The relationship that owns the links of the to-many relationship `name`, and whether `name` is its inverse.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is kept in a record field.
+    public func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
+        let relationship = try requireRelationship(name)
+        guard case .links(let owner, let isFlipped) = relationship.storage else {
+            throw StoreError(
+                .invalidRequest,
+                "Relationship '\(name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+            )
+        }
+        return (owner, isFlipped)
+    }
+
+    /// The stored relationship `name`, declared or inherited; throws `unknownEntity` or `unknownProperty`.
+    public func requireRelationship(_ name: RelationshipName) throws(StoreError) -> Relationship {
+        let entity = try requireEntity(name.entity)
+        guard let relationship = entity.relationship(name.name) else {
+            let hint = nearestName(to: name.name, among: entity.relationships.map(\.name.name))
+                .map { "; did you mean '\($0)'?" }
+            throw StoreError(
+                .unknownProperty, "Entity '\(name.entity)' has no stored relationship '\(name.name)'\(hint ?? ".")")
+        }
+        return relationship
+    }
+}
+
+extension ManagedObjectModel.Relationship {
+    /// The link as it is stored: of a relationship that is its own inverse, the lower key is the source; places that have no meaning are 0.
+    public func normalised(_ link: Link) -> Link {
+        var link = isReflexive && link.source > link.target ? link.flipped : link
+        if !isOrdered { link.order = 0 }
+        if !inverseIsOrdered { link.inverseOrder = 0 }
+        return link
+    }
+
+    /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalised(_:)`` of the relationship that owns the links.
+    ///
+    /// Where links are read behind one, this is the place to go on from.
+    public func normalised(_ link: Link, isFlipped: Bool) -> Link {
+        isFlipped ? normalised(link.flipped).flipped : normalised(link)
+    }
+}
+
+extension LinkBatch {
+    /// Refuses links that no objects can have.
+    ///
+    /// - Throws: `invalidRequest` for an end whose key is not positive.
+    public func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
+        guard !links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else { return }
+        let name = model.relationships.indices.contains(relationship) ? "\(model.relationships[relationship].name)" : ""
+        throw StoreError(
+            .invalidRequest, "A link of '\(name)' has an end whose key is not positive; reserve keys from the store.")
+    }
+}
+
+extension ChangeSet.LastPlace {
+    /// The relationship, for engines.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without an
+    ///   order.
+    package func requireOrdered(_ model: ManagedObjectModel) throws(StoreError) -> ManagedObjectModel.Relationship {
+        let found = try model.requireRelationship(relationship)
+        guard found.isOrdered else {
+            throw StoreError(
+                .invalidRequest,
+                "Relationship '\(relationship)' has no order, so a commit cannot expect a last place in it.")
+        }
+        return found
+    }
+
+    /// The error of a commit whose expectation does not hold.
+    package var conflict: StoreError {
+        StoreError(
+            .conflict,
+            "A place in '\(relationship)' of \(id) was taken since the last place was read. Read it again and decide what holds."
+        )
+    }
+}

@@ -1,0 +1,63 @@
+/// What a commit did.
+///
+/// ```swift
+/// let receipt = try store.commit(changes)
+/// if receipt.previousGeneration == seen { refresh(receipt.updatedIDs) } else { reloadAll() }
+/// ```
+///
+/// The lists of objects are made when they are asked for; until then a receipt shares the memory of
+/// its change set.
+public struct CommitReceipt: Sendable {
+    /// The generation of the store after the commit.
+    ///
+    /// It is ``previousGeneration`` if the commit changed nothing.
+    public let generation: Generation
+    /// The generation of the store directly before the commit.
+    ///
+    /// If it is not the last one that a program has seen, another writer committed in between.
+    public let previousGeneration: Generation
+    private let changes: ChangeSet
+
+    /// Creates the receipt of a commit of `changes`.
+    public init(_ changes: ChangeSet, generation: Generation, previousGeneration: Generation) {
+        (self.generation, self.previousGeneration) = (generation, previousGeneration)
+        self.changes = changes
+    }
+
+    /// Whether the commit changed anything.
+    public var hasChanges: Bool { generation != previousGeneration }
+
+    /// The objects that the commit inserted, in the order of the change set.
+    public var insertedIDs: [ObjectID] { hasChanges ? Self.ids(changes.inserts) : [] }
+    /// The objects that the commit updated, in the order of the change set.
+    public var updatedIDs: [ObjectID] { hasChanges ? Self.ids(changes.updates) : [] }
+    /// The objects that the commit deleted, in the order of the change set.
+    public var deletedIDs: [ObjectID] { hasChanges ? changes.deletes.map(\.id) : [] }
+
+    /// The objects at the ends of the links that the change set adds and removes, each once.
+    ///
+    /// They are named by the entity that the relationship declares, which can be a superentity of
+    /// their own. Links that already were as the change set says count too. Links that a delete
+    /// removes do not count.
+    ///
+    /// - Complexity: O(*n*) in links.
+    public var relinkedIDs: [ObjectID] {
+        guard hasChanges else { return [] }
+        var (ids, seen) = ([ObjectID](), Set<ObjectID>())
+        let model = changes.model
+        for batch in changes.removedLinks + changes.addedLinks
+        where model.relationships.indices.contains(batch.relationship) {
+            let relationship = model.relationships[batch.relationship]
+            let (source, target) = (
+                model.entities[relationship.source].name, model.entities[relationship.destination].name
+            )
+            for link in batch.links {
+                for id in [ObjectID(source, link.source), ObjectID(target, link.target)]
+                where seen.insert(id).inserted { ids.append(id) }
+            }
+        }
+        return ids
+    }
+
+    private static func ids(_ records: RecordBatch) -> [ObjectID] { (0..<records.count).map { records.id(at: $0) } }
+}

@@ -1,0 +1,150 @@
+internal import Dispatch
+
+extension PersistentStore {
+    /// Starts a load that writes on a thread of its own while the caller makes the next records.
+    ///
+    /// All that ``bulkLoader(_:)`` promises holds, and what is loaded is the same. What differs: `append` copies what it is given and may
+    /// return before it is written, so an error comes from a later call, ``BulkLoader/finish()`` at the latest, and
+    /// `options.checkCancellation` is called on the other thread. It pays where making the records takes a good part of the time and there is a
+    /// second processor; small batches are gathered into full ones. Memory: at most seven full batches of records (256 KiB each) and as many
+    /// of links (128 KiB) more.
+    public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try ConcurrentBulkLoader(self, options)
+    }
+}
+
+/// Passes batches on to a store's own loader, which lives on another thread.
+final class ConcurrentBulkLoader: BulkLoader {
+    /// How many full batches may be under way: one that is written, and some for when one side is held up for a moment.
+    private static let channelCapacity = 4
+
+    private let location: StoreLocation
+    private let model: ManagedObjectModel
+    private let channel = BatchChannel(capacity: channelCapacity)
+    private let writer: WorkerThread<StoreTally?>
+    /// What was given and not sent yet.
+    private var records: RecordBatch
+    private var links = LinkBatch(relationship: 0)
+    private var isOver = false
+
+    /// Returns when the store has begun the load.
+    init(_ store: any PersistentStore, _ options: BulkLoadOptions) throws(StoreError) {
+        (location, model) = (store.location, store.model)
+        records = RecordBatch(model: store.model)
+        let channel = channel
+        let begun = DispatchSemaphore(value: 0)
+        writer = try WorkerThread("roost-loader") { () throws(StoreError) in
+            do throws(StoreError) {
+                let loader = try store.bulkLoader(options)
+                begun.signal()
+                return try Self.write(from: channel, loader)
+            } catch {
+                channel.stop()
+                begun.signal()
+                throw error
+            }
+        }
+        begun.wait()
+        if channel.isStopped { throw failure() }
+    }
+
+    deinit { abandon() }
+
+    /// Loads everything that arrives; nil when the load was given up.
+    private static func write(
+        from channel: BatchChannel, _ loader: any BulkLoader
+    ) throws(StoreError) -> StoreTally? {
+        while true {
+            switch channel.receive() {
+            case nil, .begin:
+                loader.abandon()
+                return nil
+            case .records(let batch):
+                try loader.append(batch)
+                channel.recycle(batch)
+            case .links(let batch):
+                try loader.append(batch)
+                channel.recycle(batch)
+            case .end:
+                return try loader.finish()
+            }
+        }
+    }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        try requireUsable()
+        do throws(StoreError) {
+            try records.requireStorable(in: location, of: model)
+        } catch {
+            abandon()
+            throw error
+        }
+        // Full batches are kept as they are; what is small is gathered.
+        if records.isFull { try sendRecords() }
+        self.records.append(contentsOf: records)
+        if self.records.isFull { try sendRecords() }
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        try requireUsable()
+        if links.isFull || links.relationship != self.links.relationship { try sendLinks() }
+        self.links.relationship = links.relationship
+        self.links.links += links.links
+        if self.links.isFull { try sendLinks() }
+    }
+
+    func finish() throws(StoreError) -> StoreTally {
+        try requireUsable()
+        try sendRecords()
+        try sendLinks()
+        try send(.end)
+        isOver = true
+        guard let tally = try writer.join().get() else {
+            throw StoreError(.internalInconsistency, "The load into '\(location)' ended before everything was written.")
+        }
+        return tally
+    }
+
+    func abandon() {
+        guard !isOver else { return }
+        isOver = true
+        channel.stop()
+        _ = writer.join()
+    }
+
+    // MARK: Sending
+
+    private func sendRecords() throws(StoreError) {
+        guard !records.isEmpty else { return }
+        var next = channel.spareRecords(model)
+        swap(&records, &next)
+        try send(.records(next))
+    }
+
+    private func sendLinks() throws(StoreError) {
+        guard !links.isEmpty else { return }
+        var next = channel.spareLinks(links.relationship)
+        swap(&links, &next)
+        try send(.links(next))
+    }
+
+    private func send(_ message: BatchChannel.Message) throws(StoreError) {
+        guard !channel.send(message) else { return }
+        throw failure()
+    }
+
+    /// Why the writing thread has stopped.
+    private func failure() -> StoreError {
+        isOver = true
+        switch writer.join() {
+        case .failure(let error): return error
+        case .success:
+            return StoreError(
+                .internalInconsistency, "The load into '\(location)' ended before everything was written.")
+        }
+    }
+
+    private func requireUsable() throws(StoreError) {
+        guard !isOver else { throw .loadIsOver(location) }
+    }
+}

@@ -1,0 +1,68 @@
+/// A value that a store has between two commits, and that differs after each commit that changes
+/// anything.
+///
+/// Generations say whether a store has changed since. They have an order only in stores with the
+/// capability ``StoreCapability/totalOrder``, so this type has none; see
+/// ``StoreCapabilities/isEarlier(_:than:)``.
+///
+/// ```swift
+/// let seen = try store.commit(changes).generation
+/// // Later:
+/// if try store.snapshot().recordedTally()?.generation != seen { reload() }
+/// ```
+public struct Generation: Sendable, Hashable {
+    /// The generation of a store to which nothing was ever committed.
+    public static let initial = Generation(number: 0)
+
+    /// The number that stores keep in their files.
+    package let number: UInt64
+
+    /// Creates the generation that a backend keeps as this number.
+    public init(number: UInt64) { self.number = number }
+
+    /// Returns the next generation of a store that counts its commits.
+    ///
+    /// - Throws: `limitExceeded` after the highest one; a generation never comes again.
+    public func next() throws(StoreError) -> Generation {
+        let (next, overflow) = number.addingReportingOverflow(1)
+        guard !overflow else {
+            throw StoreError(
+                .limitExceeded,
+                "The store has the highest generation, \(number), so it cannot count another commit. Convert it into a new store, which begins at a low one."
+            )
+        }
+        return Generation(number: next)
+    }
+}
+
+extension Generation: LosslessStringConvertible {
+    /// The text form, which ``init(_:)`` reads.
+    public var description: String { String(number) }
+
+    /// Reads the text form; nil for any other text.
+    public init?(_ description: String) {
+        guard let number = UInt64(description), String(number) == description else { return nil }
+        self.init(number: number)
+    }
+}
+
+extension Generation: Codable {
+    /// Writes the generation as a number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+
+    /// Reads a number.
+    public init(from decoder: any Decoder) throws {
+        self.init(number: try decoder.singleValueContainer().decode(UInt64.self))
+    }
+}
+
+extension StoreCapabilities {
+    /// Whether one generation of a store came before another one; nil if the store does not order
+    /// its generations.
+    public func isEarlier(_ generation: Generation, than other: Generation) -> Bool? {
+        contains(.totalOrder) ? generation.number < other.number : nil
+    }
+}

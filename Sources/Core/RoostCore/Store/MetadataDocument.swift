@@ -1,0 +1,127 @@
+internal import Foundation
+internal import RoostJSONText
+internal import RoostSystem
+
+/// A store's user metadata as JSON, every value exact and every type told apart.
+///
+/// Text, booleans, lists and dictionaries are JSON's own. A number with a point or an exponent is a `double`, any other an
+/// `int`. The rest are objects with one key: `{"$date": 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`,
+/// `{"$double": "NaN"}` for what JSON's numbers cannot say, and `{"$dictionary": {…}}` for a dictionary whose only key
+/// starts with `$`.
+public enum MetadataDocument {
+    /// The metadata as compact JSON, keys ordered by their bytes: equal metadata gives equal bytes.
+    ///
+    /// - Throws: Code `limitExceeded` when values nest deeper than a reader accepts.
+    public static func encode(_ metadata: [String: MetadataValue]) throws(StoreError) -> [UInt8] {
+        JSONText.bytes(JSONNode(.object(try members(metadata, depth: 1))))
+    }
+
+    /// Reads what ``encode(_:)`` wrote.
+    ///
+    /// - Throws: Code `corrupted` for anything else, with the place.
+    public static func decode(_ bytes: [UInt8]) throws(StoreError) -> [String: MetadataValue] {
+        let node = try JSONNode.document(bytes, as: "The store's user metadata", code: .corrupted)
+        guard case .object(let members) = node.content else { throw corrupted(node, "an object", bytes) }
+        return try dictionary(members, bytes)
+    }
+
+    // MARK: Writing
+
+    private static func members(
+        _ values: [String: MetadataValue], depth: Int
+    ) throws(StoreError) -> [JSONMember] {
+        var members: [JSONMember] = []
+        for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            members.append(JSONMember(key, try content(value, depth: depth)))
+        }
+        return members
+    }
+
+    private static func content(_ value: MetadataValue, depth: Int) throws(StoreError) -> JSONNode.Content {
+        // A tag takes one level and its value another.
+        guard depth < JSONTokenizer.maximumDepth - 2 else {
+            throw StoreError(
+                .limitExceeded, "User metadata nests deeper than \(JSONTokenizer.maximumDepth - 2) levels.")
+        }
+        switch value {
+        case .string(let text): return .string(text)
+        case .int(let number): return .number("\(number)")
+        case .double(let number):
+            let content = JSONNode.Content.double(number)
+            if case .number = content { return content }
+            return tagged("$double", content)
+        case .bool(let value): return .bool(value)
+        case .date(let date): return tagged("$date", .double(date.timeIntervalSinceReferenceDate))
+        case .data(let data): return tagged("$data", .string(Base64.text(data)))
+        case .array(let values):
+            var nodes: [JSONNode] = []
+            for value in values { nodes.append(JSONNode(try content(value, depth: depth + 1))) }
+            return .array(nodes)
+        case .dictionary(let values):
+            guard values.count == 1, values.keys.first?.utf8.first == UInt8(ascii: "$") else {
+                return .object(try members(values, depth: depth + 1))
+            }
+            return tagged("$dictionary", .object(try members(values, depth: depth + 2)))
+        }
+    }
+
+    private static func tagged(_ tag: String, _ content: JSONNode.Content) -> JSONNode.Content {
+        .object([JSONMember(tag, content)])
+    }
+
+    // MARK: Reading
+
+    private static func dictionary(
+        _ members: [JSONMember], _ bytes: [UInt8]
+    ) throws(StoreError) -> [String: MetadataValue] {
+        var result: [String: MetadataValue] = [:]
+        for member in members { result[member.key] = try value(member.value, bytes) }
+        return result
+    }
+
+    private static func value(_ node: JSONNode, _ bytes: [UInt8]) throws(StoreError) -> MetadataValue {
+        switch node.content {
+        case .null: throw corrupted(node, "a value", bytes)
+        case .bool(let value): return .bool(value)
+        case .string(let text): return .string(text)
+        case .number(let text):
+            if text.utf8.contains(where: { $0 == 0x2E || $0 == 0x65 || $0 == 0x45 }) {
+                guard let number = node.content.double else {
+                    throw corrupted(node, "a number in range", bytes)
+                }
+                return .double(number)
+            }
+            guard let number = Int64(text) else { throw corrupted(node, "a whole number of 64 bits", bytes) }
+            return .int(number)
+        case .array(let nodes):
+            var values: [MetadataValue] = []
+            for node in nodes { values.append(try value(node, bytes)) }
+            return .array(values)
+        case .object(let members):
+            if members.count == 1, let member = members.first, member.key.utf8.first == UInt8(ascii: "$") {
+                return try tagged(member, bytes)
+            }
+            return .dictionary(try dictionary(members, bytes))
+        }
+    }
+
+    private static func tagged(_ member: JSONMember, _ bytes: [UInt8]) throws(StoreError) -> MetadataValue {
+        let node = member.value
+        switch (member.key, node.content) {
+        case ("$double", let content):
+            if let number = content.double { return .double(number) }
+        case ("$date", let content):
+            if let seconds = content.double { return .date(Date(timeIntervalSinceReferenceDate: seconds)) }
+        case ("$data", .string(let text)):
+            if let data = Base64.data(text) { return .data(data) }
+        case ("$dictionary", .object(let members)): return .dictionary(try dictionary(members, bytes))
+        default: break
+        }
+        throw corrupted(node, "the value of a known tag", bytes)
+    }
+
+    private static func corrupted(_ node: JSONNode, _ expected: String, _ bytes: [UInt8]) -> StoreError {
+        let position = TextPosition(of: node.byteOffset, in: bytes)
+        return StoreError(.corrupted, "The store's user metadata is damaged: \(position): \(expected) is expected.")
+    }
+}

@@ -1,0 +1,20 @@
+/// Where a store is and how to open it.
+public struct PersistentStoreDescription: Sendable {
+    /// Where the store is.
+    public var location: StoreLocation
+    /// How to open or create it.
+    public var options: StoreOptions
+
+    /// Makes a description.
+    public init(_ location: StoreLocation, options: StoreOptions = StoreOptions()) {
+        self.location = location
+        self.options = options
+    }
+}
+
+extension StoreRegistry {
+    /// Opens the store that is described; see ``PersistentStoreType/open(_:options:)``.
+    public func open(_ description: PersistentStoreDescription) throws(StoreError) -> any PersistentStore {
+        try open(description.location, options: description.options)
+    }
+}

@@ -1,0 +1,211 @@
+/// A change set that was checked by itself and resolved against the model of its store.
+///
+/// Engines commit this form, so that all of them refuse the same change sets with the same
+/// messages. It does not depend on what the store holds.
+package struct PreparedChange: Sendable {
+    /// One object of a change set.
+    package struct Item: Sendable {
+        /// The place of the object.
+        package let place: ObjectPlace
+        /// The number of the entity that the change set names.
+        package let entity: Int
+        /// The position among the inserts, updates, deletes, or unchanged or existing objects.
+        package let position: Int
+    }
+
+    /// An expected last place, with its relationship.
+    package struct LastPlace: Sendable {
+        /// The expectation.
+        package let expected: ChangeSet.LastPlace
+        /// The ordered relationship.
+        package let relationship: ManagedObjectModel.Relationship
+    }
+
+    /// The change set.
+    package let changes: ChangeSet
+    /// The model of the store.
+    package let model: ManagedObjectModel
+    /// The inserts, in the order of their places.
+    package let inserts: [Item]
+    /// The updates, in the order of their places.
+    package let updates: [Item]
+    /// The deletes, in the order of their places.
+    package let deletes: [Item]
+    /// The objects that must not have changed, as the change set has them.
+    package let unchanged: [Item]
+    /// The objects that must exist, as the change set has them.
+    package let existing: [Item]
+    /// The expected last places.
+    package let lastPlaces: [LastPlace]
+    /// The links to remove, in the form in which links are stored.
+    package let removedLinks: [LinkBatch]
+    /// The links to add, in the form in which links are stored.
+    package let addedLinks: [LinkBatch]
+
+    /// Checks and resolves a change set.
+    ///
+    /// - Parameters:
+    ///   - changes: The change set.
+    ///   - model: The model of the store.
+    ///   - location: The location of the store, for messages.
+    /// - Throws: `modelMismatch`, `unknownEntity`, `unknownProperty`, `invalidRequest`,
+    ///   `duplicateObject`.
+    package init(_ changes: ChangeSet, model: ManagedObjectModel, location: StoreLocation) throws(StoreError) {
+        try changes.requireStorable(in: location, of: model)
+        self.changes = changes
+        self.model = model
+        try Self.requireNew(changes.inserts)
+        removedLinks = try Self.stored(changes.removedLinks, model)
+        addedLinks = try Self.stored(changes.addedLinks, model)
+        inserts = Self.inOrder(Self.items(changes.inserts, model))
+        updates = Self.inOrder(Self.items(changes.updates, model))
+        deletes = Self.inOrder(try Self.items(changes.deletes.lazy.map(\.id), model))
+        unchanged = try Self.items(changes.unchanged.lazy.map(\.id), model)
+        existing = try Self.items(changes.existing, model)
+        var lastPlaces: [LastPlace] = []
+        for expected in changes.lastPlaces {
+            lastPlaces.append(LastPlace(expected: expected, relationship: try expected.requireOrdered(model)))
+        }
+        self.lastPlaces = lastPlaces
+        try requireUnique()
+    }
+
+    /// Whether a commit would change nothing, though it may still require something.
+    package var isEmpty: Bool { changes.isEmpty }
+
+    /// The highest key that is inserted in each hierarchy, by number of the root.
+    package var highestInsertedKeys: [(root: Int, key: Int64)] {
+        var highest: [(root: Int, key: Int64)] = []
+        for item in inserts {
+            if let last = highest.indices.last, highest[last].root == item.place.root {
+                highest[last].key = item.place.key
+            } else {
+                highest.append((item.place.root, item.place.key))
+            }
+        }
+        return highest
+    }
+
+    /// Returns the ID that the change set gives an object.
+    package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, item.place.key) }
+
+    /// Returns the item at a place, among items in the order of their places; nil if none is
+    /// there.
+    package static func item(at place: ObjectPlace, in items: [Item]) -> Item? {
+        var (start, end) = (0, items.count)
+        while start < end {
+            let middle = (start + end) / 2
+            if items[middle].place < place { start = middle + 1 } else { end = middle }
+        }
+        return start < items.count && items[start].place == place ? items[start] : nil
+    }
+
+    // MARK: Resolving
+
+    private static func items(_ batch: RecordBatch, _ model: ManagedObjectModel) -> [Item] {
+        var items: [Item] = []
+        items.reserveCapacity(batch.count)
+        for index in 0..<batch.count {
+            items.append(
+                Item(place: model.place(of: batch, at: index), entity: batch.entityNumber(at: index), position: index))
+        }
+        return items
+    }
+
+    private static func items(
+        _ ids: some Collection<ObjectID>, _ model: ManagedObjectModel
+    ) throws(StoreError) -> [Item] {
+        var items: [Item] = []
+        items.reserveCapacity(ids.count)
+        var entity: ManagedObjectModel.Entity?
+        for id in ids {
+            // Most are of the entity of the one before.
+            let known = entity?.name == id.entity ? entity : nil
+            let named = if let known { known } else { try model.requireEntity(id.entity) }
+            entity = named
+            items.append(
+                Item(place: ObjectPlace(root: named.root, key: id.key), entity: named.number, position: items.count))
+        }
+        return items
+    }
+
+    /// Sorts items by their places, so that records that lie together are reached together.
+    private static func inOrder(_ items: [Item]) -> [Item] {
+        var isInOrder = true
+        for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
+        guard !isInOrder else { return items }
+        // By the digits of their places: comparing would take some seventeen comparisons for each.
+        var order: [EntryArena.Item] = []
+        order.reserveCapacity(items.count)
+        for (index, item) in items.enumerated() {
+            let key = UInt64(bitPattern: item.place.key) ^ 1 << 63
+            order.append(EntryArena.Item(high: UInt64(UInt(bitPattern: item.place.root)), low: key, offset: index))
+        }
+        order.sortByPrefix()
+        return order.map { items[$0.offset] }
+    }
+
+    private static func stored(_ batches: [LinkBatch], _ model: ManagedObjectModel) throws(StoreError) -> [LinkBatch] {
+        var stored: [LinkBatch] = []
+        for batch in batches where !batch.isEmpty { stored.append(try batch.stored(in: model)) }
+        return stored
+    }
+
+    // MARK: Checking
+
+    private static func requireNew(_ inserts: RecordBatch) throws(StoreError) {
+        try inserts.forEachRecord { (record) throws(StoreError) in
+            guard record.version <= 1 else {
+                throw StoreError(
+                    .invalidRequest,
+                    "New object \(record.id) has a version above 1; nothing was written. Use an update for an object that exists."
+                )
+            }
+        }
+    }
+
+    private func requireUnique() throws(StoreError) {
+        if let item = Self.repeated(inserts) ?? Self.common(inserts, updates) ?? Self.common(inserts, deletes) {
+            throw .takenKey(id(item))
+        }
+        if let item = Self.repeated(updates) ?? Self.repeated(deletes) ?? Self.common(deletes, updates) {
+            throw StoreError(
+                .invalidRequest, "The change set changes \(id(item)) more than once; nothing was written.")
+        }
+    }
+
+    /// Returns the first item at the place of the one before it.
+    private static func repeated(_ items: [Item]) -> Item? {
+        for index in 1..<max(1, items.count) where items[index - 1].place == items[index].place { return items[index] }
+        return nil
+    }
+
+    /// Returns the first item at the place of one of the others; both are in order.
+    private static func common(_ items: [Item], _ others: [Item]) -> Item? {
+        var index = 0
+        for item in items {
+            while index < others.count, others[index].place < item.place { index += 1 }
+            guard index < others.count else { return nil }
+            if others[index].place == item.place { return item }
+        }
+        return nil
+    }
+}
+
+extension LinkBatch {
+    /// Returns the batch with its links in the form in which a store of `model` keeps them.
+    ///
+    /// - Throws: `invalidRequest` for a relationship without links of its own, and for a key below 1.
+    package func stored(in model: ManagedObjectModel) throws(StoreError) -> LinkBatch {
+        guard model.relationships.indices.contains(relationship), model.relationships[relationship].ownsLinks else {
+            throw StoreError(
+                .invalidRequest,
+                "The relationship with number \(relationship) has no links of its own.")
+        }
+        try requirePositiveKeys(model)
+        let owner = model.relationships[relationship]
+        // Most batches are in this form already; then nothing is copied.
+        guard !links.allSatisfy({ owner.normalised($0) == $0 }) else { return self }
+        return LinkBatch(relationship: relationship, links: links.map { owner.normalised($0) })
+    }
+}

@@ -1,0 +1,60 @@
+/// A store of a type that cannot write: everything that would change it throws code `unsupported`.
+///
+/// For files of foreign formats. What is left to do is to open them and to make snapshots; see ``ScanningSnapshot``. The type is a
+/// ``ReadOnlyPersistentStoreType``. A type that *can* write implements `PersistentStore` itself, also for stores that it opens
+/// read-only: those throw `readOnly`.
+public protocol ReadOnlyPersistentStore: PersistentStore {
+    /// Throws code `closed` after ``PersistentStore/close()``.
+    func requireOpen() throws(StoreError)
+}
+
+extension ReadOnlyPersistentStore {
+    /// Always true.
+    public var isReadOnly: Bool { true }
+
+    /// Throws code `unsupported`.
+    public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try refuseWriting()
+    }
+
+    /// Throws code `unsupported`.
+    public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt { try refuseWriting() }
+
+    /// Throws code `unsupported`.
+    public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try refuseWriting() }
+
+    private func refuseWriting<Result>() throws(StoreError) -> Result {
+        try requireOpen()
+        throw type.cannotBe("changed")
+    }
+}
+
+/// A type of store that cannot write: creating, destroying and replacing throw code `unsupported`.
+///
+/// Its capabilities do not include ``StoreCapability/writing``.
+public protocol ReadOnlyPersistentStoreType: PersistentStoreType {}
+
+extension ReadOnlyPersistentStoreType {
+    /// Throws code `unsupported`.
+    public func create(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore { throw cannotBe("created") }
+
+    /// Throws code `unsupported`.
+    public func destroy(_ location: StoreLocation) throws(StoreError) { throw cannotBe("removed") }
+
+    /// Throws code `unsupported`.
+    public func replace(
+        _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
+    ) throws(StoreError) { throw cannotBe("replaced") }
+}
+
+extension PersistentStoreType {
+    /// The error of a type that only reads.
+    func cannotBe(_ done: String) -> StoreError {
+        StoreError(
+            .unsupported,
+            "Stores of type '\(name)' can be read but not \(done); convert to a type that can be written, such as sqlite, and use that."
+        )
+    }
+}

@@ -1,0 +1,129 @@
+// Abilities that a snapshot need not have. Each is a protocol of its own; what programs call is an extension of
+// `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all others. The abilities that take a
+// compiled request are in RoostQuery.
+
+/// A snapshot that finds one record without making a cursor.
+public protocol LookupSnapshot: StoreSnapshot {
+    /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
+    /// batch, if it does not exist.
+    ///
+    /// Programs call ``StoreSnapshot/record(with:into:)``.
+    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
+}
+
+/// A snapshot that reads the links of many objects in one pass.
+public protocol GroupedLinkSnapshot: StoreSnapshot {
+    /// Reads the links of a to-many relationship from each of some objects, in the order of the
+    /// objects.
+    ///
+    /// Programs call ``StoreSnapshot/links(of:from:)-(_,[ObjectID])``.
+    ///
+    /// - Parameters:
+    ///   - relationship: A to-many relationship of the snapshot's model.
+    ///   - ids: The objects; their entities are known to be of the model.
+    /// - Returns: A cursor whose links come object after object.
+    /// - Throws: What reading throws.
+    func groupedLinks(
+        of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
+    ) throws(StoreError) -> any LinkCursor
+}
+
+/// A snapshot with a way of its own to the objects at the other ends of relationships.
+public protocol GraphProvidingSnapshot: StoreSnapshot {
+    /// Makes a graph that reads from this snapshot.
+    ///
+    /// Programs call ``StoreSnapshot/objectGraph()``.
+    func makeObjectGraph() -> any ObjectGraph
+}
+
+extension StoreSnapshot {
+    /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
+    /// batch, if it does not exist.
+    ///
+    /// It gives what ``records(with:)`` gives for one ID, and throws the same errors. A
+    /// ``LookupSnapshot`` has a faster way.
+    public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if let snapshot = self as? any LookupSnapshot { return try snapshot.lookUp(id, into: &batch) }
+        return try records(with: [id]).next(into: &batch)
+    }
+
+    /// Reads the links of a to-many relationship from each of some objects.
+    ///
+    /// The links come grouped by object, in the order of `ids`, and each group in the order of
+    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object
+    /// without links, or that does not exist, has no group; an object that is named twice has two.
+    /// A ``GroupedLinkSnapshot`` reads all groups in one pass; for others, one cursor is opened
+    /// after the other.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
+    public func links(of relationship: RelationshipName, from ids: [ObjectID]) throws(StoreError) -> any LinkCursor {
+        let relationship = try model.requireRelationship(relationship)
+        guard relationship.isToMany else {
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
+        }
+        var known: EntityName?
+        for id in ids where id.entity != known {
+            _ = try model.requireEntity(id.entity)
+            known = id.entity
+        }
+        if let snapshot = self as? any GroupedLinkSnapshot {
+            return try snapshot.groupedLinks(of: relationship, from: ids)
+        }
+        return ChainedLinkCursor(self, relationship, ids)
+    }
+
+    /// Returns the way in which predicates, orders and rows read the objects around a record.
+    ///
+    /// It is for one thread, while the snapshot is open.
+    ///
+    /// A ``GraphProvidingSnapshot`` has a graph of its own; for others, each read opens a cursor.
+    public func objectGraph() -> any ObjectGraph {
+        (self as? any GraphProvidingSnapshot)?.makeObjectGraph() ?? SnapshotGraph(self)
+    }
+}
+
+/// The links of one object after the other, each from a cursor of its own.
+private final class ChainedLinkCursor: FillingLinkCursor {
+    private let snapshot: any StoreSnapshot
+    private let name: RelationshipName
+    private let ids: [ObjectID]
+    private var index = 0
+    private var current: (any LinkCursor)?
+    private var part: LinkBatch
+    /// The first link of `part` that was not given.
+    private var position = 0
+
+    init(_ snapshot: any StoreSnapshot, _ relationship: ManagedObjectModel.Relationship, _ ids: [ObjectID]) {
+        (self.snapshot, self.ids, name) = (snapshot, ids, relationship.name)
+        part = LinkBatch(relationship: relationship.number)
+        super.init(relationship: relationship.number)
+    }
+
+    // Nothing that was read ahead is given after the snapshot was closed.
+    override func requireOpen() throws(StoreError) { _ = try snapshot.userMetadata() }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        while try readPart() {
+            let taken = part.links[position...].prefix(LinkBatch.capacityCount - batch.count)
+            batch.links += taken
+            position += taken.count
+            if batch.isFull { return true }
+        }
+        return false
+    }
+
+    /// Makes sure that `part` has links that were not given; false at the end.
+    private func readPart() throws(StoreError) -> Bool {
+        while position == part.count {
+            position = 0
+            if let current, try current.next(into: &part) { continue }
+            part.removeAll()
+            current = nil
+            guard index < ids.count else { return false }
+            current = try snapshot.links(of: name, from: ids[index])
+            index += 1
+        }
+        return true
+    }
+}

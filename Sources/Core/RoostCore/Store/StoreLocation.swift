@@ -1,0 +1,65 @@
+/// Where a store is: its type and what the type needs to find it, mostly a path.
+///
+/// A program writes `.sqlite("music.sqlite")`, `.memory` and the like; see the module `Roost`. Whoever adds a
+/// type of store adds its location in an extension:
+///
+/// ```swift
+/// extension StoreLocation {
+///     public static func csv(_ path: String) -> StoreLocation { StoreLocation(type: "csv", path: path) }
+/// }
+/// ```
+///
+/// As text a location is `type:path`.
+public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the store's type.
+    public let type: String
+    /// The path of a store that is a file; the name, possibly empty, of one that is not.
+    public let path: String
+
+    /// Creates a location.
+    ///
+    /// - Parameters:
+    ///   - type: The name of the store's type, as the type states it.
+    ///   - path: The path of a file, or a name.
+    public init(type: String, path: String) {
+        self.type = type
+        self.path = path
+    }
+
+    /// Reads a location from its text, `type:path`, or `type:///path` for an absolute path.
+    ///
+    /// A type begins with a lower-case ASCII letter and has at least two characters, so that `C:\x` is a path.
+    /// Where a bare path is welcome too, use ``StoreRegistry/resolve(_:)``.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: The location.
+    /// - Throws: `invalidRequest` for a text that names no type, as a bare path.
+    public static func url(_ text: String) throws(StoreError) -> StoreLocation {
+        guard let location = StoreLocation(text: text) else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(text)' does not say of which type the store is; write type:path, as in sqlite:\(text).")
+        }
+        return location
+    }
+
+    /// Reads a location from its text; nil when there is no type, as in a bare path.
+    package init?(text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let type = text[..<colon]
+        guard type.utf8.count >= 2, let first = type.utf8.first,
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
+            type.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: "-")
+            })
+        else { return nil }
+        var path = text[text.index(after: colon)...]
+        if path.hasPrefix("///") { path = path.dropFirst(2) }
+        self.init(type: String(type), path: String(path))
+    }
+
+    /// `type:path`.
+    public var description: String { "\(type):\(path)" }
+}

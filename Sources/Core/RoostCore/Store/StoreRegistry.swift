@@ -1,0 +1,70 @@
+/// The types of store that a program knows, by name.
+///
+/// `StoreRegistry.standard` of the module `Roost` has the built-in ones; others add theirs to it.
+public final class StoreRegistry: Sendable {
+    private let types: Mutex<[any PersistentStoreType]>
+
+    /// A registry of these types.
+    public init(_ types: [any PersistentStoreType] = []) { self.types = Mutex(types) }
+
+    /// Adds a type, in the place of one with the same name if there is one.
+    public func register(_ type: any PersistentStoreType) {
+        types.withLock { types in
+            types.removeAll { $0.name == type.name }
+            types.append(type)
+        }
+    }
+
+    /// All types, in the order of their registration.
+    public var all: [any PersistentStoreType] { types.withLock { $0 } }
+
+    /// The suffixes of the files that stores of any type keep beside their own, each once.
+    package var companionSuffixes: [String] {
+        var known: Set<String> = []
+        return all.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
+    }
+
+    /// The type with this name; throws code `unknownStoreType`, listing the known ones.
+    public func type(named name: String) throws(StoreError) -> any PersistentStoreType {
+        let known = all
+        if let type = known.first(where: { $0.name == name }) { return type }
+        let names = known.map(\.name)
+        let hint =
+            nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+            ?? "known types: \(names.joined(separator: ", "))"
+        throw StoreError(.unknownStoreType, "There is no store type '\(name)'; \(hint)")
+    }
+
+    /// The location that `text` means: `type:path`, or a bare path whose type is recognised by the file's content.
+    ///
+    /// A file whose own name looks like `type:path` is recognised as a bare path only when no such type is registered.
+    /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a bare path that no type recognises.
+    public func resolve(_ text: String) throws(StoreError) -> StoreLocation {
+        let known = all
+        if let location = StoreLocation(text: text), known.contains(where: { $0.name == location.type }) {
+            return location
+        }
+        if let type = known.first(where: { $0.recognises(fileAt: text) }) {
+            return StoreLocation(type: type.name, path: text)
+        }
+        if let location = StoreLocation(text: text) { _ = try type(named: location.type) }
+        throw StoreError(
+            .notAStore,
+            "'\(text)' is not the path of a store that any registered type recognises; write type:path to name the type (\(known.map(\.name).joined(separator: ", ")))."
+        )
+    }
+
+    /// Opens the store at `location`; see ``PersistentStoreType/open(_:options:)``.
+    public func open(_ location: StoreLocation, options: StoreOptions = StoreOptions()) throws(StoreError)
+        -> any PersistentStore
+    {
+        try type(named: location.type).open(location, options: options)
+    }
+
+    /// Creates an empty store at `location`; see ``PersistentStoreType/create(_:model:options:)``.
+    public func create(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions = StoreOptions()
+    ) throws(StoreError) -> any PersistentStore {
+        try type(named: location.type).create(location, model: model, options: options)
+    }
+}

@@ -1,0 +1,135 @@
+internal import RoostSystem
+
+/// How many records or links there are, and the sum of their hashes.
+public struct Tally: Hashable, Sendable {
+    /// How many there are.
+    public var count: Int
+    /// The sum of their hashes, wrapping at 2^64, whatever their order.
+    public var sum: UInt64
+
+    /// Makes a tally; without arguments, of nothing.
+    public init(count: Int = 0, sum: UInt64 = 0) {
+        self.count = count
+        self.sum = sum
+    }
+
+    /// Whether a count that a file has can be true: far above what fits on any disk, and low enough
+    /// that the sum over 2^16 entities, the most of a model, does not overflow.
+    package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
+
+    /// Counts one thing with this hash in.
+    @inlinable
+    public mutating func add(_ hash: UInt64) {
+        count &+= 1
+        sum &+= hash
+    }
+
+    /// Counts everything in that another tally counts.
+    @inlinable
+    public mutating func add(_ other: Tally) {
+        count &+= other.count
+        sum &+= other.sum
+    }
+
+    /// Counts one thing with this hash out.
+    @inlinable
+    public mutating func remove(_ hash: UInt64) {
+        count &-= 1
+        sum &-= hash
+    }
+}
+
+/// What a store holds, in numbers: a tally for each entity and each relationship that owns links, and the generation.
+public struct StoreTally: Hashable, Sendable {
+    /// By entity number; objects count for their own entity only.
+    public var entities: [Tally]
+    /// By relationship number; zero for relationships that own no links.
+    public var relationships: [Tally]
+    /// The generation of the store: another one after each commit that changed anything.
+    public var generation: Generation
+
+    /// The tally of an empty store of `model`.
+    public init(model: ManagedObjectModel) {
+        entities = Array(repeating: Tally(), count: model.entities.count)
+        relationships = Array(repeating: Tally(), count: model.relationships.count)
+        generation = .initial
+    }
+
+    /// Everything in one number.
+    public var digest: StoreDigest {
+        StoreDigest(
+            objectCount: entities.reduce(0) { $0 &+ $1.count }, linkCount: relationships.reduce(0) { $0 &+ $1.count },
+            sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
+    }
+
+    /// Counts the records of a batch in, by the content hashes they carry.
+    public mutating func add(_ batch: RecordBatch) {
+        batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
+    }
+
+    /// Counts everything in that a tally of the same model counts; the generation stays.
+    public mutating func add(_ other: StoreTally) {
+        for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
+        for (number, tally) in other.relationships.enumerated() { relationships[number].add(tally) }
+    }
+
+    /// Counts links in.
+    public mutating func add(_ batch: LinkBatch) {
+        for link in batch.links {
+            relationships[batch.relationship].add(RecordHash.link(relationship: batch.relationship, link))
+        }
+    }
+}
+
+/// The content of a whole store in one value: equal for stores with the same objects, values and links, whatever their type.
+///
+/// Versions, the generation and metadata do not enter.
+public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
+    /// How many objects there are.
+    public let objectCount: Int
+    /// How many links there are.
+    public let linkCount: Int
+    /// The sum of the hashes of all records and links.
+    public let sum: UInt64
+
+    /// Makes a digest.
+    public init(objectCount: Int, linkCount: Int, sum: UInt64) {
+        self.objectCount = objectCount
+        self.linkCount = linkCount
+        self.sum = sum
+    }
+
+    /// `<sum, 16 hexadecimal digits>-<objects>-<links>`.
+    public var description: String { "\(sum.hexadecimal)-\(objectCount)-\(linkCount)" }
+}
+
+extension StoreSnapshot {
+    /// Reads everything and counts it by hashes of what was read.
+    ///
+    /// The hash of every record is computed from its bytes, not taken from what it carries.
+    /// - Complexity: O(*n*) in records and links; memory for one batch.
+    public func computeTally() throws(StoreError) -> StoreTally {
+        var tally = StoreTally(model: model)
+        var records = RecordBatch(model: model)
+        for root in model.roots {
+            let cursor = try self.records(of: model.entities[root].name, after: nil)
+            while try cursor.next(into: &records) {
+                records.forEachRecord { tally.entities[$0.entityNumber].add($0.computedContentHash) }
+            }
+        }
+        for relationship in model.linkRelationships {
+            var links = LinkBatch(relationship: relationship.number)
+            let cursor = try self.links(of: relationship.name, after: nil)
+            while try cursor.next(into: &links) { tally.add(links) }
+        }
+        tally.generation = try recordedTally()?.generation ?? .initial
+        return tally
+    }
+}
+
+extension StoreTally {
+    /// Counts one commit more.
+    ///
+    /// - Throws: `limitExceeded` for a store that has the highest generation.
+    package mutating func countCommit() throws(StoreError) { generation = try generation.next() }
+}

@@ -1,0 +1,306 @@
+internal import RoostSystem
+
+/// Sorts any number of entries in bounded memory: what does not fit goes to an unlinked file in sorted runs, which are merged.
+///
+/// Use it from one thread.
+package final class ExternalSorter {
+    /// How many runs are merged at a time.
+    package static let fanIn = 64
+
+    private let memoryByteCount: Int
+    private let directories: [String]
+    private var arena = EntryArena()
+    private var runs: [SortedRun] = []
+
+    /// A sorter without entries.
+    ///
+    /// - Parameters:
+    ///   - memoryByteCount: The memory to use in all, at least 64 KiB.
+    ///   - directories: Where files may be made, the best first.
+    package init(memoryByteCount: Int = 16 << 20, directories: [String]) {
+        self.memoryByteCount = max(64 << 10, memoryByteCount)
+        self.directories = directories
+    }
+
+    /// Adds an entry.
+    ///
+    /// - Parameters:
+    ///   - key: What entries of a group are sorted by, byte for byte.
+    ///   - value: What comes with the key, and decides between equal ones.
+    ///   - group: What entries are sorted by first.
+    /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
+    package func append(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
+    ) throws(StoreError) {
+        arena.append(key, value, in: group)
+        // Growing an array copies it: half of the memory is left for that.
+        if arena.byteCount >= memoryByteCount / 2 { try spill() }
+    }
+
+    /// How many runs are on disk.
+    package var spilledRunCount: Int { runs.count }
+
+    private func spill() throws(StoreError) {
+        guard !arena.isEmpty else { return }
+        arena.sort()
+        let run = try SortedRun(directories)
+        try arena.forEach { (entry) throws(StoreError) in try run.append(entry) }
+        try run.finish()
+        runs.append(run)
+        arena.removeAll()
+        try mergeFullLevels()
+    }
+
+    /// Merges the last runs as soon as there are enough of one level: each run has a file open, of which a process may have few.
+    private func mergeFullLevels() throws(StoreError) {
+        while let level = runs.last?.level, runs.count >= Self.fanIn,
+            runs[runs.count - Self.fanIn].level == level
+        {
+            let merged = try SortedRun(directories, level: level + 1)
+            try merge(Array(runs.suffix(Self.fanIn))) { (entry) throws(StoreError) in try merged.append(entry) }
+            try merged.finish()
+            runs.removeLast(Self.fanIn)
+            runs.append(merged)
+        }
+    }
+
+    /// All entries in order, to be asked for one after the other.
+    ///
+    /// The sorter is empty afterwards.
+    package func entries() throws(StoreError) -> SortedEntryReader {
+        defer {
+            arena = EntryArena()
+            runs = []
+        }
+        guard !runs.isEmpty else {
+            arena.sort()
+            return SortedEntryReader(arena)
+        }
+        try spill()
+        arena = EntryArena()
+        try mergeToFanIn()
+        return SortedEntryReader(try merge(runs))
+    }
+
+    /// Calls `body` with all entries in order, in pieces of about 256 KiB.
+    ///
+    /// The sorter is empty afterwards.
+    package func drain(_ body: (EncodedEntries) throws(StoreError) -> Void) throws(StoreError) {
+        defer {
+            arena = EntryArena()
+            runs = []
+        }
+        var chunk = EncodedEntries()
+        func give(_ entry: UnsafeRawBufferPointer) throws(StoreError) {
+            chunk.append(entry)
+            guard chunk.byteCount >= 256 << 10 else { return }
+            try body(chunk)
+            chunk.removeAll()
+        }
+        if runs.isEmpty {
+            arena.sort()
+            try arena.forEach(give)
+        } else {
+            try spill()
+            arena = EntryArena()
+            try mergeToFanIn()
+            try merge(runs, give)
+        }
+        if !chunk.isEmpty { try body(chunk) }
+    }
+
+    /// Merges runs until all can be merged at a time.
+    private func mergeToFanIn() throws(StoreError) {
+        while runs.count > Self.fanIn {
+            let merged = try SortedRun(directories)
+            try merge(Array(runs.prefix(Self.fanIn))) { (entry) throws(StoreError) in try merged.append(entry) }
+            try merged.finish()
+            runs.removeFirst(Self.fanIn)
+            runs.append(merged)
+        }
+    }
+
+    /// Calls `body` with the entries of sorted runs, in order.
+    private func merge(
+        _ runs: [SortedRun], _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var merge = try merge(runs)
+        while try merge.next(body) {}
+    }
+
+    private func merge(_ runs: [SortedRun]) throws(StoreError) -> SortedRunMerge {
+        try SortedRunMerge(runs, bufferByteCount: max(16 << 10, memoryByteCount / 2 / max(1, runs.count)))
+    }
+}
+
+/// The entries of sorted runs, in order: a binary heap of the runs by their next entry.
+struct SortedRunMerge {
+    private var heap: [SortedRun] = []
+
+    init(_ runs: [SortedRun], bufferByteCount: Int) throws(StoreError) {
+        for run in runs where try run.start(bufferByteCount: bufferByteCount) { heap.append(run) }
+        for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
+    }
+
+    /// Calls `body` with the next entry; false after the last one.
+    mutating func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        guard let first = heap.first else { return false }
+        try first.withEntry(body)
+        if try !first.advance() {
+            let last = heap.removeLast()
+            if heap.isEmpty { return true }
+            heap[0] = last
+        }
+        sink(0)
+        return true
+    }
+
+    private mutating func sink(_ start: Int) {
+        var parent = start
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].precedes(heap[least]) {
+                least = child
+            }
+            guard least != parent else { return }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+}
+
+/// The entries of a sorter in their order, one after the other.
+///
+/// Use it from one thread.
+package final class SortedEntryReader {
+    private enum Source {
+        case memory(EntryArena, next: Int)
+        case runs(SortedRunMerge)
+    }
+
+    private var source: Source
+
+    init(_ arena: EntryArena) { source = .memory(arena, next: 0) }
+    init(_ merge: SortedRunMerge) { source = .runs(merge) }
+
+    /// Calls `body` with the next entry, in its encoded form; false after the last one.
+    ///
+    /// See ``EntryArena/key(of:)`` for the form.
+    package func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        switch source {
+        case .memory(let arena, let next):
+            guard next < arena.count else { return false }
+            source = .memory(arena, next: next + 1)
+            try arena.withEntry(at: next, body)
+            return true
+        case .runs(var merge):
+            defer { source = .runs(merge) }
+            return try merge.next(body)
+        }
+    }
+}
+
+/// One sorted run in a file of its own, written once and read once.
+final class SortedRun {
+    private let file: SpillFile
+    /// How many merges went before it; of the runs of a sorter no level is above one before it.
+    let level: Int
+    private var buffer: [UInt8] = []
+    private var bufferByteCount = 256 << 10
+    /// Where the current entry starts in the buffer, and the buffer in the file.
+    private var position = 0
+    private var fileOffset = 0
+    /// The length of the current entry, 0 at the end, and the first bytes of its key.
+    private var entryByteCount = 0
+    private var prefix: (high: UInt64, low: UInt64) = (0, 0)
+
+    init(_ directories: [String], level: Int = 0) throws(StoreError) {
+        file = try StoreError.ofSystem { () throws(SystemFailure) in try SpillFile(inOneOf: directories) }
+        self.level = level
+    }
+
+    func append(_ entry: UnsafeRawBufferPointer) throws(StoreError) {
+        buffer.append(contentsOf: entry)
+        if buffer.count >= bufferByteCount { try flush() }
+    }
+
+    func finish() throws(StoreError) {
+        try flush()
+        buffer = []
+    }
+
+    private func flush() throws(StoreError) {
+        try StoreError.ofSystem { () throws(SystemFailure) in try file.append(buffer) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Goes to the first entry.
+    ///
+    /// Returns false if there is none.
+    func start(bufferByteCount: Int) throws(StoreError) -> Bool {
+        self.bufferByteCount = bufferByteCount
+        (position, fileOffset) = (0, 0)
+        buffer = try StoreError.ofSystem { () throws(SystemFailure) in try file.read(bufferByteCount, at: 0) }
+        return try fill()
+    }
+
+    /// Goes to the next entry.
+    ///
+    /// Returns false at the end.
+    func advance() throws(StoreError) -> Bool {
+        position += entryByteCount
+        return try fill()
+    }
+
+    /// Looks at the entry at the position.
+    ///
+    /// Returns whether all of it is in the buffer.
+    private func look() -> Bool {
+        buffer.withUnsafeBytes { buffer in
+            let entry = EntryArena.entry(at: position, in: buffer)
+            entryByteCount = entry?.count ?? 0
+            if let entry { prefix = EntryArena.prefix(of: EntryArena.key(of: entry)) }
+        }
+        return entryByteCount > 0
+    }
+
+    /// Makes sure that the whole entry at the position is in the buffer.
+    ///
+    /// Returns false at the end.
+    private func fill() throws(StoreError) -> Bool {
+        if look() { return true }
+        fileOffset += position
+        position = 0
+        guard fileOffset < file.byteCount else { return false }
+        var wanted = bufferByteCount
+        repeat {
+            buffer = try StoreError.ofSystem { () throws(SystemFailure) in try file.read(wanted, at: fileOffset) }
+            if look() { return true }
+            wanted *= 2
+        } while wanted / 2 < file.byteCount - fileOffset
+        throw StoreError(.ioFailure, "A temporary file does not hold what was written to it.")
+    }
+
+    /// Runs `body` with the current entry.
+    func withEntry(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+        // A copy of the reference: the bytes stay while `body` runs.
+        let current = buffer
+        try current.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
+            if let entry = EntryArena.entry(at: position, in: buffer) { try body(entry) }
+        }
+    }
+
+    /// Whether the current entry comes before that of another run.
+    func precedes(_ other: SortedRun) -> Bool {
+        if prefix != other.prefix { return prefix < other.prefix }
+        return buffer.withUnsafeBytes { mine in
+            other.buffer.withUnsafeBytes { theirs in
+                guard let a = EntryArena.entry(at: position, in: mine),
+                    let b = EntryArena.entry(at: other.position, in: theirs)
+                else { return false }
+                return EntryArena.order(a, b) < 0
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import Dispatch
+internal import RoostSystem
+
+/// A thread of its own for blocking work; never one of the cooperative pool.
+package final class WorkerThread<Result: Sendable>: Sendable {
+    private let result = Mutex<Swift.Result<Result, StoreError>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    /// Starts a thread that runs `body`.
+    ///
+    /// - Parameters:
+    ///   - name: What debuggers show.
+    ///   - stackByteCount: How large its stack is; the default of secondary threads is small on some platforms, and libraries below may want
+    ///     more. Memory that is not touched costs nothing.
+    ///   - body: The work.
+    /// - Throws: `outOfResources` when the system starts no more threads; `join` is
+    ///   not called then.
+    package init(
+        _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
+    ) throws(StoreError) {
+        let (result, done) = (result, done)
+        let work: @Sendable () -> Void = {
+            let outcome: Swift.Result<Result, StoreError>
+            do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
+            result.withLock { $0 = outcome }
+            done.signal()
+        }
+        try StoreError.ofSystem { () throws(SystemFailure) in
+            try SystemThread.start(name, stackByteCount: stackByteCount, work)
+        }
+    }
+
+    /// Waits for the end of the work and gives its result.
+    ///
+    /// Call it once.
+    package func join() -> Swift.Result<Result, StoreError> {
+        done.wait()
+        return result.withLock { $0 }
+            ?? .failure(StoreError(.internalInconsistency, "A worker thread ended without a result."))
+    }
+}

@@ -1,0 +1,82 @@
+/// Where one field is in the records of one entity: a ``RecordLayout/Field`` without its name, so that copying it costs nothing.
+package struct FieldSlot: Sendable {
+    package let kind: RecordLayout.Field.Kind
+    /// The bit of the field in the byte of the bitmap.
+    private let nullMask: UInt8
+    private let nullByte: Int32
+    private let byteOffset: Int32
+    /// Where the tail starts.
+    private let tail: Int32
+    /// Where the slot of the tail field before this one is, whose end is this one's start; 0 for the first one.
+    private let precedingSlot: Int32
+
+    package init(_ field: RecordLayout.Field, in layout: RecordLayout) {
+        kind = field.kind
+        nullMask = 1 << UInt8(field.index & 7)
+        nullByte = Int32(truncatingIfNeeded: RecordLayout.Header.bitmap + field.index >> 3)
+        byteOffset = Int32(truncatingIfNeeded: field.byteOffset)
+        tail = Int32(truncatingIfNeeded: layout.fixedByteCount)
+        precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
+    }
+
+    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure was checked: they have all
+    // bytes of the fixed part, and ends in the tail ascend and do not pass the record's end.
+
+    @inline(__always)
+    package func isNull(in record: RecordReader) -> Bool { record.bytes[Int(nullByte)] & nullMask != 0 }
+
+    package func integer(in record: RecordReader) -> Int64 {
+        let (bytes, offset) = (record.bytes, Int(byteOffset))
+        switch kind {
+        case .integer32: return Int64(Int32(bitPattern: RecordReader.load(bytes, offset, as: UInt32.self)))
+        case .integer16: return Int64(Int16(bitPattern: RecordReader.load(bytes, offset, as: UInt16.self)))
+        case .boolean: return Int64(bytes[offset])
+        default: return Int64(bitPattern: RecordReader.load(bytes, offset, as: UInt64.self))
+        }
+    }
+
+    /// The value of a field that is a 64-bit integer.
+    @inline(__always)
+    package func integer64(in record: RecordReader) -> Int64 {
+        Int64(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
+    }
+
+    package func double(in record: RecordReader) -> Double {
+        kind == .float
+            ? Double(Float(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt32.self)))
+            : Double(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
+    }
+
+    /// The number of the entity that a polymorphic reference or an object ID names.
+    package func entity(in record: RecordReader) -> Int {
+        Int(RecordReader.load(record.bytes, Int(byteOffset) + 8, as: UInt32.self))
+    }
+
+    /// The bytes of a tail field, or the slot of any other.
+    @inline(__always)
+    package func bytes(in record: RecordReader) -> UnsafeRawBufferPointer {
+        let bytes = record.bytes
+        guard kind.isVariable else {
+            return UnsafeRawBufferPointer(rebasing: bytes[Int(byteOffset)..<Int(byteOffset) + kind.width])
+        }
+        let start = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
+        let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
+        return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
+    }
+
+    /// The first eight of the field's bytes as a number in their order; those that it does not have are zero.
+    @inline(__always)
+    package func firstBytes(in record: RecordReader) -> UInt64 {
+        let bytes = record.bytes
+        var (start, count) = (Int(byteOffset), kind.width)
+        if kind.isVariable {
+            let before = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
+            let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
+            (start, count) = (Int(tail) + before, end - before)
+        }
+        guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
+        // The header lies before every field, so there are eight bytes that end with the field's last one.
+        let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
+        return count == 0 ? 0 : word << UInt64(64 - 8 * count)
+    }
+}

@@ -1,0 +1,25 @@
+internal import RoostSystem
+
+/// Fields of one entity in which two of its records are compared.
+package struct RecordAgreement: Sendable {
+    private let slots: [FieldSlot]
+
+    /// Compares these fields of a layout, each once.
+    package init(_ fields: [RecordLayout.Field], _ layout: RecordLayout) {
+        let indexes = Set(fields.map(\.index)).sorted()
+        slots = indexes.map { FieldSlot(layout.fields[$0], in: layout) }
+    }
+
+    /// Whether both records, which are of the layout's entity, hold the same bytes in all the fields.
+    package func holds(_ left: RecordReader, _ right: RecordReader) -> Bool {
+        for slot in slots {
+            let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))
+            guard slot.isNull(in: left) == slot.isNull(in: right), a.count == b.count else { return false }
+            // SAFETY: both have as many bytes.
+            if let first = a.baseAddress, let second = b.baseAddress, memcmp(first, second, a.count) != 0 {
+                return false
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,306 @@
+internal import Foundation
+
+/// A look at one record's bytes, valid only inside the closure it was passed to.
+///
+/// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave the bytes. Fields are
+/// addressed by ``RecordLayout/Field`` of ``layout``; reading a null field gives zero, or no bytes.
+public struct RecordReader {
+    /// The record's bytes.
+    public let bytes: UnsafeRawBufferPointer
+    /// The object's key.
+    public let key: Int64
+    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Whoever made it (a batch, a record, a
+    // store's snapshot) holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
+    @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
+
+    /// How the record is laid out.
+    @inlinable public var layout: RecordLayout { unownedModel.shape(entityNumber).layout }
+    /// The model whose layouts apply.
+    @inlinable package var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
+
+    /// Wraps bytes after checking their structure: header, entity, field count, ends of the tail.
+    ///
+    /// - Parameters:
+    ///   - bytes: One whole record.
+    ///   - key: The object's key, for messages and hashes.
+    ///   - model: The model whose layouts apply; the caller holds it as long as the reader is used.
+    /// - Throws: Code `corrupted`, naming the object.
+    /// - Complexity: O(1) plus the number of fields in the tail.
+    package init(
+        checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
+    ) throws(StoreError) {
+        if let flaw = RecordVerifier.structuralFlaw(bytes, model.resolved.shapes) {
+            throw RecordVerifier.error(flaw, bytes, key: key, model: model)
+        }
+        self.init(unchecked: bytes, key: key, model: model)
+    }
+
+    /// Wraps bytes whose structure is known to be right.
+    @inlinable
+    package init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel) {
+        self.bytes = bytes
+        self.key = key
+        unownedModel = model.resolved
+    }
+
+    /// Wraps a row in memory of the caller's own, whose structure is known to be right.
+    ///
+    /// For rows that the caller copied from a batch or built itself. Filters and orders read them
+    /// as they read a batch; the key may be any number.
+    ///
+    /// - Parameters:
+    ///   - row: The first byte of one whole record; any alignment.
+    ///   - byteCount: The record's length.
+    ///   - key: The object's key.
+    ///   - model: The model whose layouts apply; the caller holds it, and the bytes, as long as the
+    ///     reader is used.
+    @inlinable
+    package init(row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel) {
+        self.init(unchecked: UnsafeRawBufferPointer(start: row, count: byteCount), key: key, model: model)
+    }
+
+    /// Wraps a row in memory of the caller's own after checking its structure, as
+    /// ``init(checking:key:model:)`` does.
+    ///
+    /// - Throws: Code `corrupted`, naming the object.
+    package init(
+        checkingRow row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel
+    ) throws(StoreError) {
+        try self.init(checking: UnsafeRawBufferPointer(start: row, count: byteCount), key: key, model: model)
+    }
+
+    /// The same, of a model that the caller holds.
+    @inlinable
+    init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, resolved: borrowing ManagedObjectModel.Resolved) {
+        self.bytes = bytes
+        self.key = key
+        unownedModel = copy resolved
+    }
+
+    static func damaged(key: Int64, entity: EntityName?, _ reason: String) -> StoreError {
+        StoreError(
+            .corrupted,
+            "The record of \(entity.map(\.text) ?? "object")/p\(key) is damaged: \(reason). Restore the store from a backup, or convert it without its damaged objects (roost convert --skip-damaged).",
+            damagedObject: entity.map { ObjectID($0, key) })
+    }
+
+    /// SAFETY: callers pass offsets below `layout.fixedByteCount`, which `init(checking:)` compared with the length.
+    @inlinable
+    static func load<T: BitwiseCopyable & FixedWidthInteger>(
+        _ bytes: UnsafeRawBufferPointer, _ offset: Int, as type: T.Type
+    ) -> T {
+        T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}
+
+extension RecordReader {
+    /// The object's identity.
+    public var id: ObjectID { ObjectID(layout.entity, key) }
+    /// The number of the entity in the header of a record.
+    package static func entityNumber(in bytes: UnsafeRawBufferPointer) -> Int {
+        Int(load(bytes, RecordLayout.Header.entity, as: UInt16.self))
+    }
+    /// The number of the object's entity.
+    @inlinable
+    public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
+    /// The number of the root of the object's hierarchy.
+    package var root: Int { unownedModel.shape(entityNumber).root }
+    /// How often the object was written: 1 after its insertion, one more after each update.
+    @inlinable
+    public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }
+    /// The checksum that the record carries.
+    @inlinable
+    public var storedChecksum: UInt64 { Self.load(bytes, RecordLayout.Header.checksum, as: UInt64.self) }
+    /// The content hash that the record carries, out of its checksum.
+    @inlinable
+    public var storedContentHash: UInt64 { storedChecksum ^ RecordHash.versionMask(version) }
+    /// The content hash, computed from the bytes.
+    public var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
+
+    /// Compares the record's checksum with its bytes; throws code `corrupted`, naming the object.
+    public func verifyChecksum() throws(StoreError) {
+        guard computedContentHash == storedContentHash else {
+            throw Self.damaged(key: key, entity: layout.entity, "its checksum does not match its bytes")
+        }
+    }
+
+    /// Whether the field has no value.
+    @inlinable
+    public func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
+        bytes[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
+    }
+
+    /// The value of an integer field of any width, or of an order, or the key of a reference.
+    @inlinable
+    public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
+        switch field.kind {
+        case .integer32: Int64(Int32(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
+        case .integer16: Int64(Int16(bitPattern: Self.load(bytes, field.byteOffset, as: UInt16.self)))
+        case .boolean: Int64(bytes[field.byteOffset])
+        case .integer64, .reference, .polymorphicReference, .objectID, .order:
+            Int64(bitPattern: Self.load(bytes, field.byteOffset, as: UInt64.self))
+        default: 0
+        }
+    }
+
+    /// The value of a double, float or date field, as a double.
+    @inlinable
+    public func double(_ field: borrowing RecordLayout.Field) -> Double {
+        switch field.kind {
+        case .double, .date: Double(bitPattern: Self.load(bytes, field.byteOffset, as: UInt64.self))
+        case .float: Double(Float(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
+        default: 0
+        }
+    }
+
+    /// The bits of a float field, which conversion to double would change for a signalling NaN.
+    @inlinable
+    public func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
+        field.kind == .float ? Self.load(bytes, field.byteOffset, as: UInt32.self) : 0
+    }
+
+    /// The value of a boolean field.
+    @inlinable
+    public func boolean(_ field: borrowing RecordLayout.Field) -> Bool {
+        field.kind == .boolean && bytes[field.byteOffset] != 0
+    }
+
+    /// The value of a decimal field; nil when its bytes are not canonical.
+    public func decimal(_ field: borrowing RecordLayout.Field) -> DecimalNumber? {
+        field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
+    }
+
+    /// The bytes of the field: the tail's part of a variable field, the slot of any other.
+    @inlinable
+    public func bytes(_ field: borrowing RecordLayout.Field) -> UnsafeRawBufferPointer {
+        guard field.kind.isVariable else {
+            return UnsafeRawBufferPointer(rebasing: bytes[field.byteOffset..<field.byteOffset + field.kind.width])
+        }
+        // The shape, not the layout: reading it counts no references.
+        let shape = unownedModel.shape(entityNumber)
+        let start =
+            field.byteOffset == shape.firstVariableByteOffset
+            ? 0 : Int(Self.load(bytes, field.byteOffset - 4, as: UInt32.self))
+        let end = Int(Self.load(bytes, field.byteOffset, as: UInt32.self))
+        let tail = shape.fixedByteCount
+        return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
+    }
+
+    /// The key and the concrete entity's number that a reference or object-ID field holds; nil when null.
+    @inlinable
+    public func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
+        guard !isNull(field) else { return nil }
+        switch field.kind {
+        case .reference:
+            guard let destination = field.destination else { return nil }
+            return (destination, integer(field))
+        case .polymorphicReference, .objectID:
+            return (Int(Self.load(bytes, field.byteOffset + 8, as: UInt32.self)), integer(field))
+        default: return nil
+        }
+    }
+
+    /// Returns the number of code points in a text, which is also the value of the predicate
+    /// function `length`.
+    package func codePointCount(_ field: RecordLayout.Field) -> Int {
+        bytes(field).reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 &+ 1 }
+    }
+
+    /// The field's value, decoded.
+    ///
+    /// A composite's marker decodes to the whole composite.
+    public func value(_ field: RecordLayout.Field) -> Value {
+        guard !isNull(field) else { return .null }
+        switch field.kind {
+        case .integer64, .integer32, .integer16, .order: return .int(integer(field))
+        case .boolean: return .bool(boolean(field))
+        case .double, .float: return .double(double(field))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: double(field)))
+        case .decimal: return decimal(field).map { .decimal($0.decimal) } ?? .null
+        case .uuid: return .uuid(bytes.loadUnaligned(fromByteOffset: field.byteOffset, as: UUID.self))
+        case .string: return .string(String(decoding: bytes(field), as: UTF8.self))
+        case .uri: return .uri(String(decoding: bytes(field), as: UTF8.self))
+        case .data, .transformable: return .data(Data(bytes(field)))
+        case .reference, .polymorphicReference, .objectID:
+            guard let (entity, key) = reference(field), entity < model.entities.count else { return .null }
+            return .objectID(ObjectID(model.entities[entity].name, key))
+        case .composite:
+            var elements: [String: Value] = [:]
+            let prefix = field.name + "."
+            for element in layout.fields where element.name.hasPrefix(prefix) {
+                let name = String(element.name.dropFirst(prefix.count))
+                if !name.contains("."), !isNull(element) { elements[name] = value(element) }
+            }
+            return .composite(elements)
+        }
+    }
+
+    /// The value of the property with this name; throws code `unknownProperty`.
+    public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
+
+    /// Every field that is not null, by name: attributes, to-one relationships and their places; composites as a whole.
+    ///
+    /// What ``RecordBatch/append(_:version:values:)`` makes of them is the same record.
+    public func values() -> [String: Value] {
+        var values: [String: Value] = [:]
+        for field in layout.fields where !field.name.contains(".") && !isNull(field) {
+            values[field.name] = value(field)
+        }
+        return values
+    }
+
+    /// Checks everything that the structure check leaves out: canonical bytes, valid UTF-8, known entities.
+    ///
+    /// A record that passes is byte for byte the one that its values make.
+    /// - Throws: Code `corrupted`, naming object and property.
+    public func validate() throws(StoreError) {
+        try verifyChecksum()
+        for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
+        where bytes[RecordLayout.Header.bitmap + bit / 8] & (1 << UInt8(bit % 8)) != 0 {
+            throw Self.damaged(key: key, entity: layout.entity, "its bitmap has bits of no field")
+        }
+        for field in layout.fields {
+            if isNull(field) {
+                guard field.kind.isVariable ? bytes(field).isEmpty : bytes(field).allSatisfy({ $0 == 0 }) else {
+                    throw damaged(field, "is null and yet has bytes")
+                }
+                continue
+            }
+            switch field.kind {
+            case .boolean where bytes[field.byteOffset] > 1: throw damaged(field, "is neither true nor false")
+            case .decimal where decimal(field) == nil: throw damaged(field, "is not a canonical decimal")
+            case .string, .uri:
+                guard bytes(field).isValidUTF8 else { throw damaged(field, "is not valid UTF-8") }
+            case .reference, .polymorphicReference, .objectID:
+                guard let (entity, key) = reference(field), key > 0, entity < model.entities.count,
+                    field.destination.map({ model.entities[$0].includes(entity) }) ?? true
+                else { throw damaged(field, "refers to an object that cannot exist") }
+            default: break
+            }
+        }
+    }
+
+    private func damaged(_ field: RecordLayout.Field, _ reason: String) -> StoreError {
+        Self.damaged(key: key, entity: layout.entity, "property '\(field.name)' \(reason)")
+    }
+}
+
+extension DecimalNumber {
+    /// Reads the 20 bytes of a decimal's slot in a record; nil when they are not canonical.
+    package init?(slot bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 20 else { return nil }
+        let low = RecordReader.load(bytes, 0, as: UInt64.self)
+        let high = RecordReader.load(bytes, 8, as: UInt64.self)
+        let exponent = Int16(bitPattern: RecordReader.load(bytes, 16, as: UInt16.self))
+        let (sign, zero) = (bytes[18], bytes[19])
+        guard zero == 0, sign <= 2 else { return nil }
+        if sign == 2 {
+            guard low == 0, high == 0, exponent == 0 else { return nil }
+            self = .nan
+            return
+        }
+        let mantissa = UInt128(high) << 64 | UInt128(low)
+        guard Self.isCanonical(mantissa: mantissa, exponent: exponent, isNegative: sign == 1) else { return nil }
+        self.init(isNegative: sign == 1, mantissa: mantissa, exponent: Int(exponent))
+    }
+}

@@ -1,0 +1,123 @@
+public import RoostCore
+
+/// What makes a file the same file under all its names: the device and the number it has there.
+///
+/// Valid while the file exists or is open; numbers of deleted files are given away again.
+public struct FileIdentity: Hashable, Sendable {
+    /// The device the file is on.
+    public let device: UInt64
+    /// The file's number on the device.
+    public let inode: UInt64
+    /// The size when the identity was taken; no part of the identity.
+    public let byteCount: Int
+
+    /// When the contents last changed, in nanoseconds since 1970; no part of the identity.
+    public let modificationNanoseconds: Int
+
+    /// The number of names (hard links) that the file has; not part of the identity.
+    public let linkCount: Int
+
+    /// The identity of the file at `path`, through links.
+    ///
+    /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
+    public init(at path: String) throws(StoreError) {
+        self.init(try StoreFile.status(of: path))
+    }
+
+    init(_ status: FileStatus) {
+        device = status.device
+        inode = status.inode
+        byteCount = status.byteCount
+        modificationNanoseconds = status.modificationNanoseconds
+        linkCount = status.linkCount
+    }
+
+    /// Whether this is the same file as `other`, and nobody wrote to it between: neither size nor time of change differ.
+    public func isUnchanged(since other: Self) -> Bool {
+        self == other && byteCount == other.byteCount && modificationNanoseconds == other.modificationNanoseconds
+    }
+
+    /// Whether both are the same file.
+    public static func == (left: Self, right: Self) -> Bool { left.device == right.device && left.inode == right.inode }
+
+    /// Hashes the device and the number.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(device)
+        hasher.combine(inode)
+    }
+}
+
+/// Finds out that the file a store has open is no longer the one under its name.
+///
+/// A handle on a replaced file goes on working, and what it commits is lost; some libraries even write it into the new file.
+/// So make one before the library opens the file, and verify it right after that and at the beginning of every transaction.
+public final class FileHandleCheck: Sendable {
+    /// The file as it was found.
+    public let identity: FileIdentity
+    private let path: String
+
+    /// Remembers which file stands under `path`.
+    public init(at path: String) throws(StoreError) {
+        identity = try FileIdentity(at: path)
+        self.path = path
+    }
+
+    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has got no other name
+    /// (hard link).
+    ///
+    /// Call it when a write transaction begins, and again right before it is committed.
+    ///
+    /// - Parameter minimumByteCount: The bytes that the library relies on.
+    /// - Returns: The file as it is now, with its size.
+    /// - Throws: What ``verify(minimumByteCount:)`` throws; `hasOtherNames`.
+    @discardableResult
+    public func verifyForWriting(minimumByteCount: Int = 0) throws(StoreError) -> FileIdentity {
+        let now = try verify(minimumByteCount: minimumByteCount)
+        guard now.linkCount <= 1 else { throw StoreFile.hasOtherNames(path, now) }
+        return now
+    }
+
+    /// Checks that nobody has changed the file since it was found, for a reader who could set no lock on it.
+    ///
+    /// - Parameter now: The file as ``verify(minimumByteCount:)`` gave it; nil to look.
+    /// - Throws: `storeReplaced`, also where another file stands under the name.
+    public func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
+        let found: FileIdentity
+        if let now { found = now } else { found = try verify() }
+        guard found.isUnchanged(since: identity) else {
+            throw StoreError(
+                .storeReplaced,
+                "'\(path)' is read without locks, and another program changed it; open it again"
+            )
+        }
+    }
+
+    /// Checks that the same file stands under the name; takes about a microsecond.
+    ///
+    /// - Parameter minimumByteCount: What the library relies on being there.
+    /// - Returns: The file as it is now, with its size.
+    /// - Throws: `storeReplaced` for another file or none; `corrupted` when the file is shorter than it must be.
+    @discardableResult
+    public func verify(minimumByteCount: Int = 0) throws(StoreError) -> FileIdentity {
+        let now: FileIdentity
+        do throws(StoreError) {
+            now = try FileIdentity(at: path)
+        } catch  where error.code == .notFound || error.code == .missingDirectory {
+            throw error.withMessage(
+                "'\(path)' was removed or renamed while it was open; close the store and open it where it is now",
+                code: .storeReplaced)
+        }
+        guard now == identity else {
+            throw StoreError(
+                .storeReplaced,
+                "Another file stands under '\(path)' since it was opened; close the store and open the new one")
+        }
+        guard now.byteCount >= minimumByteCount else {
+            throw StoreError(
+                .corrupted,
+                "'\(path)' was cut to \(now.byteCount) bytes while it was open, it needs \(minimumByteCount); restore it from a backup"
+            )
+        }
+        return now
+    }
+}

@@ -1,0 +1,101 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// The files on which a library in this process holds POSIX locks.
+///
+/// The system forgets all of a process's POSIX locks on a file as soon as the process closes any handle on it, whoever opened it.
+/// SQLite's locks are such. A store that has lost them works on, but the next program that closes the file takes itself for the
+/// last one and removes the write-ahead log, and every commit after that is lost. So whoever has a file open with such a library
+/// counts it in here, and RoostFiles, which closes no other way than through this, keeps its handles on the file until it is
+/// counted out.
+public final class HeldFiles: Sendable {
+    /// The files of this process.
+    public static let shared = HeldFiles()
+
+    private struct Entry {
+        var count = 0
+        /// Handles whose closing was put off; used again before new ones are opened, so that their
+        /// number is at most that of handles in use at once.
+        var handles: [(descriptor: Int32, isWritable: Bool)] = []
+    }
+
+    private let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// Counts the file in; call it before the library opens it.
+    public func enter(_ identity: FileIdentity) { entries.withLock { $0[identity, default: Entry()].count += 1 } }
+
+    /// Counts the file out; call it after the library has closed it.
+    public func leave(_ identity: FileIdentity) {
+        entries.withLock { entries in
+            guard var entry = entries[identity] else { return }
+            entry.count -= 1
+            guard entry.count <= 0 else {
+                entries[identity] = entry
+                return
+            }
+            entries[identity] = nil
+            // They were used for reading and flushing only, and what that reported was dealt with then.
+            for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
+        }
+    }
+
+    /// Whether somebody in this process has the file under `path` open with a library that locks it.
+    public func contains(_ path: String) -> Bool {
+        guard let identity = try? FileIdentity(at: path) else { return false }
+        return entries.withLock { $0[identity] != nil }
+    }
+
+    /// A handle whose closing was put off, on the file under `path`; nil when there is none.
+    ///
+    /// The handle has no locks of its own.
+    func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {
+        guard entries.withLock({ !$0.isEmpty }),
+            case .success(let status) = FileStatus.of(path, followingLinks: followingLinks)
+        else { return nil }
+        return entries.withLock { entries in
+            let identity = FileIdentity(status)
+            guard let index = entries[identity]?.handles.lastIndex(where: { $0.isWritable == forWriting }) else {
+                return nil
+            }
+            return entries[identity]?.handles.remove(at: index).descriptor
+        }
+    }
+
+    /// Returns the first bytes of `file`, which a library locks while it has the file at `path`
+    /// open.
+    ///
+    /// The library cannot begin to use the file at `path` before this returns.
+    ///
+    /// - Returns: Up to `count` bytes; nil if the library has the file under `path` open, or if
+    ///   `file` cannot be read.
+    func read(prefix count: Int, of file: String, unlessHeld path: String) -> [UInt8]? {
+        entries.withLock { entries in
+            if let identity = try? FileIdentity(at: path), entries[identity] != nil { return nil }
+            guard isUsable(file) else { return nil }
+            let descriptor = retrying { open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW) }
+            guard descriptor >= 0 else { return nil }
+            // A file that was only read has nothing to lose when closing fails.
+            defer { try? OpenFile.closeNow(descriptor) }
+            guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegular else {
+                return nil
+            }
+            return try? StoreFile.readBytes(descriptor, count: min(count, status.byteCount), offset: 0)
+        }
+    }
+
+    /// Closes a handle, or puts that off while the file is counted in.
+    func close(_ descriptor: Int32) throws(SystemError) {
+        try entries.withLock { (entries) throws(SystemError) in
+            if !entries.isEmpty, case .success(let status) = FileStatus.of(descriptor: descriptor) {
+                let identity = FileIdentity(status)
+                if entries[identity] != nil {
+                    let isWritable = fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
+                    entries[identity]?.handles.append((descriptor, isWritable))
+                    return
+                }
+            }
+            // Inside the lock: nobody may count the file in and lock it between the look and the closing.
+            try OpenFile.closeNow(descriptor)
+        }
+    }
+}

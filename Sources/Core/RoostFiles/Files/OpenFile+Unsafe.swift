@@ -1,0 +1,162 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// What `stat` says about a file, as far as it is used.
+struct FileStatus {
+    enum Kind { case regular, directory, symbolicLink, other(String) }
+
+    let kind: Kind
+    let device: UInt64
+    let inode: UInt64
+    let linkCount: Int
+    let byteCount: Int
+    let modificationNanoseconds: Int
+    let permissions: mode_t
+    let owner: uid_t
+    let group: gid_t
+
+    private init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .symbolicLink
+        case S_IFIFO: kind = .other("a pipe")
+        case S_IFSOCK: kind = .other("a socket")
+        case S_IFCHR, S_IFBLK: kind = .other("a device")
+        default: kind = .other("no file")
+        }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        linkCount = Int(clamping: status.st_nlink)
+        byteCount = Int(clamping: status.st_size)
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        modificationNanoseconds = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+        permissions = status.st_mode & 0o7777
+        owner = status.st_uid
+        group = status.st_gid
+    }
+
+    var isRegular: Bool { if case .regular = kind { true } else { false } }
+    var isDirectory: Bool { if case .directory = kind { true } else { false } }
+    var isSymbolicLink: Bool { if case .symbolicLink = kind { true } else { false } }
+
+    /// The word for what is not a regular file.
+    var noun: String {
+        switch kind {
+        case .regular: "a file"
+        case .directory: "a directory"
+        case .symbolicLink: "a symbolic link"
+        case .other(let noun): noun
+        }
+    }
+
+    /// The status of `path`, or the errno value.
+    static func of(_ path: String, followingLinks: Bool) -> Result<FileStatus, SystemError> {
+        guard isUsable(path) else { return .failure(SystemError(code: EINVAL)) }
+        var status = stat()
+        let result = retrying { followingLinks ? stat(path, &status) : lstat(path, &status) }
+        return result == 0 ? .success(FileStatus(status)) : .failure(SystemError(code: errno))
+    }
+
+    static func of(descriptor: Int32) -> Result<FileStatus, SystemError> {
+        var status = stat()
+        return retrying { fstat(descriptor, &status) } == 0
+            ? .success(FileStatus(status)) : .failure(SystemError(code: errno))
+    }
+}
+
+/// Whether C sees the whole path: it is not empty, and no NUL cuts it short.
+///
+/// Asked at the beginning of every transaction.
+func isUsable(_ path: String) -> Bool {
+    guard !path.isEmpty else { return false }
+    let hasNUL = path.utf8.withContiguousStorageIfAvailable { bytes in
+        // SAFETY: no more bytes are looked at than the text has.
+        bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+    }
+    return !(hasNUL ?? path.utf8.contains(0))
+}
+
+/// Repeats a call as long as a signal interrupts it.
+func retrying(_ call: () -> Int32) -> Int32 {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
+}
+
+/// A file descriptor that is closed when it goes away.
+struct OpenFile: ~Copyable {
+    let descriptor: Int32
+    /// Whether other code in this process may have locked the file, so that closing it may have to
+    /// be put off; see ``HeldFiles``.
+    private let isClosedLater: Bool
+
+    /// Opens a file.
+    ///
+    /// Never follows a link at the end of the path unless told so, never becomes a terminal, never waits for a pipe.
+    ///
+    /// `isLockedElsewhere` says that a library in this process may have locked a file that is
+    /// opened for writing; for one that is only read that is always taken for possible.
+    init(
+        _ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
+        isLockedElsewhere: Bool = false
+    ) throws(SystemError) {
+        guard isUsable(path) else { throw SystemError(code: EINVAL) }
+        let isReused = flags == O_RDONLY || isLockedElsewhere && flags == O_RDWR
+        let held =
+            isReused
+            ? HeldFiles.shared.takeHandle(path, forWriting: flags == O_RDWR, followingLinks: followingLinks) : nil
+        let all = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (followingLinks ? 0 : O_NOFOLLOW)
+        let descriptor = held ?? retrying { open(path, all, permissions) }
+        guard descriptor >= 0 else { throw SystemError(code: errno) }
+        self.descriptor = descriptor
+        isClosedLater = flags == O_RDONLY || isLockedElsewhere
+    }
+
+    /// Opens a regular file, and nothing else.
+    static func regular(
+        _ path: String, _ flags: Int32, isLockedElsewhere: Bool = false
+    ) throws(SystemError) -> OpenFile {
+        let file = try OpenFile(path, flags, isLockedElsewhere: isLockedElsewhere)
+        let status = try file.status
+        guard status.isRegular else { throw SystemError(code: status.isDirectory ? EISDIR : ENXIO) }
+        return file
+    }
+
+    var status: FileStatus { get throws(SystemError) { try FileStatus.of(descriptor: descriptor).get() } }
+
+    /// Flushes the file to the medium.
+    ///
+    /// After an error the file must not be used: what was written may be lost.
+    func sync() throws(SystemError) {
+        let code = croost_sync(descriptor)
+        guard code == 0 else { throw SystemError(code: code) }
+    }
+
+    /// Closes the file and says how that went: on some file systems a failed write shows only here.
+    consuming func close() throws(SystemError) {
+        let descriptor = self.descriptor
+        let isClosedLater = self.isClosedLater
+        discard self
+        if isClosedLater { try HeldFiles.shared.close(descriptor) } else { try Self.closeNow(descriptor) }
+    }
+
+    /// Closes a descriptor of a file that nobody in this process has locked.
+    static func closeNow(_ descriptor: Int32) throws(SystemError) {
+        // The descriptor is gone after EINTR too; a second call could close somebody else's.
+        guard systemClose(descriptor) == 0 || errno == EINTR else { throw SystemError(code: errno) }
+    }
+
+    deinit {
+        // Only files that were not written to, or whose use failed already, get here: there is no other error to report.
+        if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
+    }
+}
+
+/// `close` by another name: the members called `close` hide the system's.
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,0 +1,68 @@
+public import RoostCore
+internal import RoostSystem
+
+/// A regular file that is open for reading at any place.
+///
+/// Never maps it, never waits for a pipe.
+///
+/// POSIX locks that this process has on the file stay, if the file is counted in with ``HeldFiles``.
+public struct RegularFile: ~Copyable, Sendable {
+    private let file: OpenFile
+    private let path: String
+    /// The size when the file was opened.
+    public let byteCount: Int
+
+    /// Opens the file, but no link to one.
+    ///
+    /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
+    public init(at path: String) throws(StoreError) {
+        do throws(SystemError) {
+            let file = try OpenFile.regular(path, O_RDONLY)
+            byteCount = try file.status.byteCount
+            self.file = file
+        } catch {
+            throw StoreFile.error(errno: error.code, "cannot be opened", path: path)
+        }
+        self.path = path
+    }
+
+    /// Which file it is, and its size and time of change now.
+    public func identity() throws(StoreError) -> FileIdentity {
+        do throws(SystemError) { return FileIdentity(try file.status) } catch {
+            throw StoreFile.error(errno: error.code, "cannot be examined", path: path)
+        }
+    }
+
+    /// The bytes at `offset`: up to `count`, fewer only at the end of the file.
+    public func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+        var failure: StoreError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, done in
+            do throws(StoreError) {
+                done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Fills `buffer` with the bytes at `offset`.
+    ///
+    /// Returns how many there were, fewer only at the end of the file.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
+            let got = pread(
+                file.descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            if got == 0 { break }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw StoreFile.error(errno: errno, "cannot be read", path: path)
+            }
+            done += got
+        }
+        return done
+    }
+}

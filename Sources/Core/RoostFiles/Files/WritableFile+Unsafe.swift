@@ -1,0 +1,73 @@
+public import RoostCore
+internal import RoostSystem
+
+/// A regular file that is open for writing at any place.
+///
+/// Never creates or follows anything: make the file with ``StoreFile/createExclusive(at:)``.
+public struct WritableFile: ~Copyable {
+    private let file: OpenFile
+    /// The path the file was opened under.
+    public let path: String
+
+    /// Opens the file, but no link to one.
+    ///
+    /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`, `readOnly`.
+    public init(at path: String) throws(StoreError) {
+        do throws(SystemError) {
+            file = try OpenFile.regular(path, O_RDWR)
+        } catch {
+            throw StoreFile.error(errno: error.code, "cannot be opened for writing", path: path)
+        }
+        self.path = path
+    }
+
+    /// Which file it is, and its size and time of change now.
+    public func identity() throws(StoreError) -> FileIdentity {
+        do throws(SystemError) { return FileIdentity(try file.status) } catch {
+            throw StoreFile.error(errno: error.code, "cannot be examined", path: path)
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`, however many calls the system needs for that.
+    ///
+    /// After an error any part of them may have been written.
+    /// - Throws: `noSpace`, `ioFailure`.
+    public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
+        var done = 0
+        while done < bytes.count {
+            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
+            let written = pwrite(
+                file.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw StoreFile.error(errno: errno, "cannot be written", path: path)
+            }
+            guard written > 0 else { throw StoreFile.error(errno: ENOSPC, "cannot be written", path: path) }
+            done += written
+        }
+    }
+
+    /// Cuts the file, or makes it longer with zeros.
+    public func setByteCount(_ byteCount: Int) throws(StoreError) {
+        guard retrying({ ftruncate(file.descriptor, off_t(byteCount)) }) == 0 else {
+            throw StoreFile.error(errno: errno, "cannot be cut", path: path)
+        }
+    }
+
+    /// Flushes the file to the medium.
+    ///
+    /// After an error what was written may be lost although it still shows, and calling again proves nothing: write a new file.
+    public func sync() throws(StoreError) {
+        do throws(SystemError) { try file.sync() } catch {
+            throw StoreFile.error(errno: error.code, "cannot be flushed to the disk", path: path)
+        }
+    }
+
+    /// Closes the file and says how that went: on some file systems a failed write shows only here.
+    public consuming func close() throws(StoreError) {
+        let path = self.path
+        do throws(SystemError) { try file.close() } catch {
+            throw StoreFile.error(errno: error.code, "cannot be closed", path: path)
+        }
+    }
+}

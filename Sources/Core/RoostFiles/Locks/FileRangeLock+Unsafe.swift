@@ -1,0 +1,63 @@
+public import RoostCore
+internal import RoostSystem
+
+/// A lock on some bytes of a store's own file.
+///
+/// It needs no other file and no disk space. It conflicts with the locks that libraries set on the
+/// same bytes, and goes away with the process. The bytes need not exist.
+public final class FileRangeLock: Sendable {
+    private let file: OpenFile
+
+    private init(_ file: consuming OpenFile) { self.file = file }
+
+    deinit {
+        // Before the file is closed: that can be put off, see `HeldFiles`.
+        _ = croost_set_range_lock(file.descriptor, 0, 0, croost_lock_none)
+    }
+
+    /// Locks the first of some ranges that is free, without waiting.
+    ///
+    /// - Parameters:
+    ///   - ranges: The bytes; each is tried in turn.
+    ///   - mode: Whether others may share the lock. A file that this user cannot write can only be
+    ///     shared.
+    ///   - path: The file; no link.
+    /// - Returns: The lock, held; nil where others have locked each of the ranges, or the system
+    ///   has no such locks.
+    /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
+    ///   `ioFailure`.
+    public static func acquire(
+        oneOf ranges: some Sequence<Range<Int>>, _ mode: StoreLock.Mode, at path: String
+    ) throws(StoreError) -> FileRangeLock? {
+        let file = try open(path, mode == .exclusive ? O_RDWR : O_RDONLY)
+        let kind = mode == .exclusive ? croost_lock_exclusive : croost_lock_shared
+        for range in ranges {
+            let code = croost_set_range_lock(file.descriptor, Int64(range.lowerBound), Int64(range.count), kind)
+            switch code {
+            case 0: return FileRangeLock(file)
+            case EWOULDBLOCK: continue
+            case ENOTSUP: return nil
+            default: throw StoreFile.error(errno: code, "cannot be locked", path: path)
+            }
+        }
+        return nil
+    }
+
+    /// The length of an exclusive lock on some of the bytes; nil if no such lock is held, or if
+    /// that cannot be determined.
+    public static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
+        guard let file = try? open(path, O_RDONLY) else { return nil }
+        var found: Int64 = 0
+        let code = croost_find_lock(
+            file.descriptor, Int64(range.lowerBound), Int64(range.count), croost_lock_shared, &found)
+        return code == 0 && found > 0 ? Int(clamping: found) : nil
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws(StoreError) -> OpenFile {
+        do throws(SystemError) {
+            return try OpenFile.regular(path, flags, isLockedElsewhere: true)
+        } catch {
+            throw StoreFile.error(errno: error.code, "cannot be opened", path: path)
+        }
+    }
+}

@@ -1,0 +1,172 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// An open lock file and the lock that is held on one region of it.
+///
+/// Letting go of it drops the lock at once, also while a child process that is being started holds a copy of the open file.
+final class LockFile: Sendable {
+    enum Kind { case none, shared, exclusive }
+
+    let path: String
+    private let file: OpenFile
+    private let region: Region
+
+    /// Opens, or creates, the lock file of a store without locking it.
+    ///
+    /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
+    init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
+        let target = StoreFile.resolvingLink(storePath)
+        let path = target + region.suffix
+        // Before it is opened: closing another program's file would drop the POSIX locks that this process has on it.
+        try Self.requireOwn(target, region)
+        var unsafeDirectory: StoreError?
+        do throws(SystemError) {
+            let file: OpenFile
+            do throws(SystemError) {
+                file = try OpenFile(path, O_RDWR)
+            } catch  where error.code == ENOENT {
+                do throws(StoreError) { try StoreFile.requireSafeDirectory(of: path) } catch {
+                    unsafeDirectory = error
+                    throw SystemError(code: EACCES)
+                }
+                // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW refuses a planted link.
+                file = try OpenFile(path, O_RDWR | O_CREAT)
+            } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
+                file = try OpenFile(path, O_RDONLY)
+            }
+            guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
+            self.file = file
+        } catch {
+            if let unsafeDirectory { throw unsafeDirectory }
+            throw StoreFile.error(errno: error.code, "is a lock file that cannot be opened", path: path)
+        }
+        self.path = path
+        self.region = region
+        // Another file may have got the name meanwhile.
+        try Self.requireOwn(target, region)
+    }
+
+    /// Checks that nothing but a lock file has the name of one: a plain file with one name, which
+    /// is empty.
+    private static func requireOwn(_ storePath: String, _ region: Region) throws(StoreError) {
+        guard let status = try StoreFile.plainCompanion(region.suffix, ofStoreAt: storePath), status.byteCount > 0
+        else { return }
+        throw StoreError(
+            .notAStore,
+            "'\(storePath)\(region.suffix)' is not empty, so it is not the lock file of the store '\(storePath)'; move it away"
+        )
+    }
+
+    deinit {
+        // The lock belongs to the open file, and between fork and exec a child has that open too: closing is not enough. An error
+        // leaves what closing does.
+        _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
+    }
+
+    /// Sets the lock.
+    ///
+    /// Returns false if somebody else's is in the way; the one held before is kept then.
+    func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region) }
+
+    // MARK: Waiting
+
+    /// Whether some other opening of the file waits to have the store alone.
+    ///
+    /// Always false where bytes cannot be locked separately: an opening cannot show there that it
+    /// waits.
+    var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
+
+    /// Whether another opening of the file has a lock on a region that is in the way of such a one.
+    private func isLocked(_ region: Region, against lock: croost_lock) -> Bool {
+        var found: Int64 = 0
+        return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
+    }
+
+    /// Whether another opening of the file has said that it reads the store's file alone.
+    var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
+
+    /// Says to others that the store's file is read alone; that ends with the opening.
+    func readFileAlone() {
+        guard croost_locks_have_regions() != 0 else { return }
+        // If this fails, the reader finds out when the file changes.
+        _ = try? set(.shared, .fileReader)
+    }
+
+    /// Shows later openers of the store that this opening waits to have it alone.
+    ///
+    /// Does nothing if another opening has shown that it waits.
+    func startWaiting() {
+        guard croost_locks_have_regions() != 0 else { return }
+        // If this fails, the caller waits all the same.
+        _ = try? set(.exclusive, .waiting)
+    }
+
+    /// Takes that back.
+    func stopWaiting() {
+        guard croost_locks_have_regions() != 0 else { return }
+        _ = croost_set_lock(file.descriptor, Region.waiting.rawValue, croost_lock_none)
+    }
+
+    private func set(_ kind: Kind, _ region: Region) throws(StoreError) -> Bool {
+        let lock =
+            switch kind {
+            case .none: croost_lock_none
+            case .shared: croost_lock_shared
+            case .exclusive: croost_lock_exclusive
+            }
+        let code = croost_set_lock(file.descriptor, region.rawValue, lock)
+        if code == EWOULDBLOCK { return false }
+        guard code == 0 else { throw StoreFile.error(errno: code, "cannot be locked", path: path) }
+        return true
+    }
+
+    /// Removes the file, unless it holds something: then it is somebody's, and only happens to have the name of a lock file.
+    ///
+    /// The file that is looked at is the open one, which is the one under the name as long as it is locked exclusively.
+    func removeIfEmpty() throws(StoreError) {
+        do throws(SystemError) {
+            guard try file.status.byteCount == 0 else { return }
+        } catch {
+            throw StoreFile.error(errno: error.code, "is a lock file that cannot be examined", path: path)
+        }
+        try StoreFile.remove(path)
+    }
+
+    /// Whether the open file is still the one under its name.
+    ///
+    /// If not, the lock on it excludes nobody.
+    var isCurrent: Bool { get throws(StoreError) { try currentIdentity != nil } }
+
+    /// The identity of the open file; nil if it is no longer the file with its name.
+    var currentIdentity: FileIdentity? {
+        get throws(StoreError) {
+            do throws(SystemError) {
+                let opened = try file.status
+                switch FileStatus.of(path, followingLinks: false) {
+                case .success(let named):
+                    return named.device == opened.device && named.inode == opened.inode ? FileIdentity(opened) : nil
+                case .failure(let system) where system.code == ENOENT: return nil
+                case .failure(let system): throw system
+                }
+            } catch {
+                throw StoreFile.error(errno: error.code, "is a lock file that cannot be examined", path: path)
+            }
+        }
+    }
+}
+
+extension Region {
+    /// What stands behind the store's name in the name of the file that is locked.
+    var suffix: String {
+        // Where bytes cannot be locked apart from each other, each lock needs a file of its own.
+        if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
+        switch self {
+        case .store: return StoreLock.suffix
+        case .writer: return ".writer.lock"
+        case .sound: return ".sound.lock"
+        case .claim: return ".claim.lock"
+        // Never locked there.
+        case .waiting, .fileReader: return StoreLock.suffix
+        }
+    }
+}

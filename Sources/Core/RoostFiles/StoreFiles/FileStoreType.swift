@@ -1,0 +1,261 @@
+public import RoostCore
+
+/// A type of store whose stores are one file each, with companions beside it while they are open.
+///
+/// The protocol has the steps that such types share: it creates a store under a temporary name and
+/// publishes it, locks, replaces and destroys. A type adds what only it knows:
+///
+/// ```swift
+/// extension NotesStoreType: FileStoreType {
+///     func createUnpublished(
+///         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+///     ) throws(StoreError) -> any PersistentStore {
+///         let storage = try NotesStorage(creatingAt: location.path)
+///         return try KeyValueStore(
+///             creating: storage, type: self, location: location, model: model, options: options)
+///     }
+/// }
+/// ```
+public protocol FileStoreType: PersistentStoreType {
+    /// Checks the options of a store before anything is created.
+    ///
+    /// Refuses type options that ``PersistentStoreType/optionDescriptions`` lacks, and invalid
+    /// timeouts, by default.
+    ///
+    /// - Throws: `invalidRequest`.
+    func requireValid(_ options: StoreOptions) throws(StoreError)
+
+    /// Makes an empty store in a new file and opens it.
+    ///
+    /// No other program knows the name: a crash may leave a part of a file there.
+    ///
+    /// - Parameters:
+    ///   - location: The store. The type creates the file, and refuses one that exists.
+    ///   - model: The model of the store.
+    ///   - options: How to create it; ``StoreOptions/isUnpublished`` is set.
+    /// - Returns: The store, open.
+    /// - Throws: As ``PersistentStoreType/create(_:model:options:)``. Nothing of the store may be
+    ///   left after an error.
+    func createUnpublished(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore
+
+    /// Makes the whole file of an empty store, closed and flushed, before it gets its name.
+    ///
+    /// Calls ``createUnpublished(_:model:options:)`` by default, closes the store and flushes its
+    /// file.
+    ///
+    /// - Parameters:
+    ///   - path: The temporary name of the file. The caller has locked it, and removes the file
+    ///     and its companions after an error.
+    ///   - location: The store that the file becomes.
+    ///   - model: The model of the store.
+    ///   - options: How to create it.
+    /// - Throws: As ``PersistentStoreType/create(_:model:options:)``.
+    func createFile(
+        at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError)
+
+    /// Checks that the companions of a store belong to it, before anything is changed.
+    ///
+    /// Does nothing by default: ``StoreFile/requireOwnCompanions(_:ofStoreAt:)`` is always called
+    /// before.
+    ///
+    /// - Parameters:
+    ///   - path: The store, which the caller has locked exclusively.
+    ///   - isKept: Whether the store stays, under another name; false if it is destroyed or
+    ///     replaced.
+    /// - Throws: `notAStore`, `corrupted`, `storeReplaced`, naming the file.
+    func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError)
+
+    /// Moves what the companions of a store hold into its file, and removes them.
+    ///
+    /// Removes them by default, for companions that hold nothing once the store is closed.
+    ///
+    /// - Parameters:
+    ///   - path: The store.
+    ///   - lock: The lock of the store, held exclusively.
+    /// - Throws: `busy` if another program has the store open; `corrupted`.
+    func settle(storeAt path: String, under lock: StoreLock) throws(StoreError)
+}
+
+extension FileStoreType {
+    /// Refuses unknown type options and invalid timeouts.
+    public func requireValid(_ options: StoreOptions) throws(StoreError) {
+        try requireKnown(options.typeOptions)
+        try options.requireValidTimeout()
+    }
+
+    /// Creates a store under a temporary name, and gives it its own when it is complete and flushed.
+    public func create(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        try options.requireWritable()
+        try requireValid(options)
+        if options.isUnpublished { return try createUnpublished(location, model: model, options: options) }
+        try StoreFile.requireAbsent(at: location.path)
+        // A log without its store holds commits that only their owner can judge, and a library
+        // would write over what has the name of its own file.
+        try StoreFile.requireNoCompanions(of: location.path, companionSuffixes)
+        try StoreFile.refuseNetworkFileSystem(at: location.path)
+        // The store's own code locks the file too, so the lock is shared.
+        try StoreFile.build(location.path, companions: companionSuffixes, lock: .shared) { (path) throws(StoreError) in
+            try createFile(at: path, for: location, model: model, options: options)
+            try StoreFile.requireNoCompanions(of: location.path, companionSuffixes)
+        }
+        return try open(location, options: options)
+    }
+
+    /// Makes the store with ``createUnpublished(_:model:options:)``, closes it and flushes its file.
+    public func createFile(
+        at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) {
+        var unpublished = options
+        unpublished.isUnpublished = true
+        try createUnpublished(StoreLocation(type: location.type, path: path), model: model, options: unpublished)
+            .close()
+        try StoreFile.syncFile(at: path)
+    }
+
+    /// Does nothing.
+    public func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {}
+
+    /// Removes the companions, durably.
+    public func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
+        try StoreFile.removeCompanions(of: path, companionSuffixes)
+    }
+
+    /// Removes the store, its companions, its lock file, and the link that `location` names if it is one.
+    ///
+    /// - Throws: `busy` when another program holds its ``StoreLock``; `notAStore` when the file or
+    ///   a companion is another program's; `permissionDenied`; what
+    ///   ``requireOwnCompanions(besideStoreAt:isKept:)`` throws.
+    public func destroy(_ location: StoreLocation) throws(StoreError) {
+        let target = StoreFile.resolvingLink(location.path)
+        // Before the lock: beside a file that is not a store no lock file is made.
+        guard try hasStore(at: target) else { return }
+        let lock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
+        defer { lock.release() }
+        // Once more under the lock: another process may have removed or replaced it meanwhile.
+        guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
+        try requireOwnCompanions(besideStoreAt: target, isKept: false)
+        // A log must never be found beside another store of the same name, so it goes first.
+        try StoreFile.removeCompanions(of: target, companionSuffixes)
+        try StoreFile.remove(target)
+        if target != location.path { try StoreFile.remove(location.path) }
+        try StoreFile.syncDirectory(of: target)
+        try lock.releaseRemovingFile()
+    }
+
+    /// Gives the closed store at `source` the name `destination`, atomically and durably.
+    ///
+    /// Both must be in one directory.
+    ///
+    /// - Parameters:
+    ///   - destination: Its new name.
+    ///   - source: The store; gone under this name afterwards.
+    ///   - overwriting: Whether a store that has this name may be replaced.
+    /// - Throws: `notFound`; `invalidRequest` when both are one file; `busy` when another program
+    ///   holds the ``StoreLock`` of either; `alreadyExists`, also when another file has the name of
+    ///   a companion; `notAStore` when either file, or a companion of either, is another program's;
+    ///   `hasOtherNames`; `permissionDenied`, `ioFailure`; what
+    ///   ``settle(storeAt:under:)`` throws.
+    public func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
+    {
+        let (origin, target) = (StoreFile.resolvingLink(source.path), StoreFile.resolvingLink(destination.path))
+        try StoreFile.requireRegularFile(at: origin, forWriting: true)
+        guard !StoreFile.sameFile(origin, target) else {
+            throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
+        }
+        // Before the locks, so that no lock file is made beside another file, and again under them.
+        _ = try requireMovable(from: origin, to: target, overwriting: overwriting)
+        let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
+        defer { originLock.release() }
+        let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
+        defer { targetLock.release() }
+        let isReplacing = try requireMovable(from: origin, to: target, overwriting: overwriting)
+        for path in isReplacing ? [origin, target] : [origin] {
+            try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
+            try StoreFile.requireOwnCompanions(companionSuffixes, ofStoreAt: path)
+            try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
+        }
+        // After the renaming, a log beside either would be taken for the other's.
+        if isReplacing {
+            try settle(storeAt: target, under: targetLock)
+        } else {
+            try StoreFile.removeLeftovers(of: target, companionSuffixes)
+        }
+        try settle(storeAt: origin, under: originLock)
+        // What was written before the store had a known name may not be on the disk.
+        try StoreFile.syncFile(at: origin)
+        try StoreFile.publish(origin, as: target, overwriting: overwriting)
+    }
+
+    /// Checks that the store at `origin` exists and can get the name `target`.
+    ///
+    /// - Returns: Whether there is a store to be replaced.
+    private func requireMovable(
+        from origin: String, to target: String, overwriting: Bool
+    ) throws(StoreError) -> Bool {
+        guard try hasStore(at: origin) else {
+            throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced.")
+        }
+        if overwriting, try hasStore(at: target) { return true }
+        // Nor may a dangling link have the name.
+        try StoreFile.requireAbsent(at: target)
+        try StoreFile.requireNoCompanions(of: target, companionSuffixes)
+        return false
+    }
+
+    /// Whether a store of the type has the name; throws `notAStore` for any other file, so that
+    /// nothing else is removed or replaced.
+    private func hasStore(at path: String) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: path, forWriting: false)
+        } catch  where error.code == .notFound || error.code == .missingDirectory {
+            return false
+        }
+        guard recognises(fileAt: path) else {
+            throw StoreError(
+                .notAStore,
+                "'\(path)' is not a store of type '\(name)', so it was left alone; remove it by hand if it is not needed."
+            )
+        }
+        return true
+    }
+}
+
+extension StoreFile {
+    /// Builds a file under a temporary name and gives it its own, atomically and durably.
+    ///
+    /// - Parameters:
+    ///   - path: The name.
+    ///   - companions: The suffixes of files that `fill` may leave beside the file after an error.
+    ///   - mode: How the temporary file is locked while it is built. What is locked is not swept.
+    ///   - overwriting: Whether a file under the name may be replaced.
+    ///   - fill: Makes the file at a path, and flushes it.
+    /// - Throws: What `fill` and ``publish(_:as:overwriting:)`` throw; the temporary file is
+    ///   removed after an error.
+    package static func build(
+        _ path: String, companions: [String] = [], lock mode: StoreLock.Mode, overwriting: Bool = false,
+        fill: (String) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let temporary = temporarySibling(of: path)
+        let lock = try StoreLock.acquire(forStoreAt: temporary, mode, timeoutSeconds: 0)
+        do throws(StoreError) {
+            try fill(temporary)
+            try publish(temporary, as: path, overwriting: overwriting)
+        } catch {
+            // Report the first error; what stays is swept later.
+            for suffix in companions + [""] { try? remove(temporary + suffix) }
+            if mode == .exclusive {
+                try? lock.releaseRemovingFile()
+            } else {
+                try? remove(StoreLock.path(forStoreAt: temporary))
+                lock.release()
+            }
+            throw error
+        }
+        lock.release()
+    }
+}

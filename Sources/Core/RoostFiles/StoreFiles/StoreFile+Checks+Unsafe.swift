@@ -1,0 +1,246 @@
+public import RoostCore
+internal import RoostSystem
+
+extension StoreFile {
+    /// Checks, without opening it, that `path` is a regular file, or a symbolic link to one, that may be read.
+    ///
+    /// Call it before a library gets the path: none of them expects a pipe, which they would wait for, or a device.
+    ///
+    /// - Parameters:
+    ///   - path: The path that a library will be given.
+    ///   - forWriting: Whether the file must be writable too.
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file, `permissionDenied`, `readOnly`.
+    public static func requireRegularFile(at path: String, forWriting: Bool) throws(StoreError) {
+        let status = try self.status(of: path)
+        guard status.isRegular else {
+            throw StoreError(.notAStore, "'\(path)' is \(status.noun), not a store file; check the path")
+        }
+        guard retrying({ faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) }) == 0 else {
+            throw error(errno: errno, "cannot be read", path: path)
+        }
+        guard !forWriting || retrying({ faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }) == 0 else {
+            throw error(errno: errno, "cannot be written", path: path)
+        }
+    }
+
+    /// Checks that nothing, not even a dangling link, stands under `path` and that its directory exists and may be written.
+    ///
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `readOnly`.
+    public static func requireAbsent(at path: String) throws(StoreError) {
+        switch FileStatus.of(path, followingLinks: false) {
+        case .success:
+            throw StoreError(.alreadyExists, "'\(path)' exists already; choose another path or remove it")
+        case .failure(let system) where system.code == ENOENT:
+            break
+        case .failure(let system):
+            throw error(errno: system.code, "cannot be examined", path: path)
+        }
+        let directory = directory(of: path)
+        guard isDirectory(at: directory) else {
+            throw StoreError(
+                .missingDirectory,
+                "The directory '\(directory)' for '\(name(of: path))' does not exist; create it first")
+        }
+        guard retrying({ faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) }) == 0 else {
+            throw error(errno: errno, "is a directory in which nothing can be created", path: directory)
+        }
+    }
+
+    /// Whether this user may make files beside the one at `path`.
+    public static func canMakeFiles(beside path: String) -> Bool {
+        retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
+    }
+
+    /// Checks that a file that takes the place of the one at `path` can have the same owner.
+    ///
+    /// - Throws: `permissionDenied` when the file is another user's and this one is not the superuser; `notFound`,
+    ///   `missingDirectory`.
+    public static func requireKeepingOwner(at path: String) throws(StoreError) {
+        let (user, owner) = (geteuid(), try status(of: path).owner)
+        guard user == 0 || user == owner else {
+            throw StoreError(
+                .permissionDenied,
+                "'\(path)' belongs to another user, and only that one or the superuser can keep it so")
+        }
+    }
+
+    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is not one that can be read.
+    ///
+    /// For recognising files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file
+    /// is counted in with ``HeldFiles``.
+    public static func read(prefix count: Int, of path: String) -> [UInt8]? {
+        // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
+        guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
+            return nil
+        }
+        do throws(SystemError) {
+            let file = try OpenFile(path, O_RDONLY, followingLinks: true)
+            guard try file.status.isRegular else { return nil }
+            let bytes = try readBytes(file.descriptor, count: min(count, before.byteCount), offset: 0)
+            try file.close()
+            return bytes
+        } catch {
+            // A file that cannot be read is not recognised; whoever opens it gets the error.
+            return nil
+        }
+    }
+
+    /// Up to `count` bytes at `offset`; fewer only at the end of the file.
+    static func readBytes(_ descriptor: Int32, count: Int, offset: Int) throws(SystemError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                // SAFETY: `done` is below `count`, so the rest of the buffer starts inside it.
+                let got = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
+                if got == 0 { return }
+                if got < 0 {
+                    if errno == EINTR { continue }
+                    failure = errno
+                    return
+                }
+                done += got
+            }
+        }
+        guard failure == 0 else { throw SystemError(code: failure) }
+        return bytes
+    }
+
+    /// The size of a file in bytes.
+    public static func byteCount(at path: String) throws(StoreError) -> Int {
+        try status(of: path).byteCount
+    }
+
+    /// The bytes an ordinary user can still write in the file system of `path`'s directory.
+    public static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
+        let directory = directory(of: resolvingLink(path))
+        guard isUsable(directory) else { throw error(errno: EINVAL, "cannot be examined", path: directory) }
+        var information = statvfs()
+        guard retrying({ statvfs(directory, &information) }) == 0 else {
+            throw error(errno: errno, "is on a file system that cannot be examined", path: path)
+        }
+        let unit = UInt64(information.f_frsize > 0 ? UInt64(information.f_frsize) : UInt64(information.f_bsize))
+        let (bytes, overflow) = UInt64(information.f_bavail).multipliedReportingOverflow(by: unit)
+        return overflow ? .max : Int(clamping: bytes)
+    }
+
+    /// Throws code `unsupported` when `path` lies on a network file system, whose locks and mapped files cannot be relied on.
+    public static func refuseNetworkFileSystem(at path: String) throws(StoreError) {
+        guard isUsable(path) else { throw error(errno: EINVAL, "cannot be examined", path: path) }
+        var type: UInt64 = 0
+        var code = croost_file_system_type(path, &type)
+        if code == ENOENT { code = croost_file_system_type(directory(of: resolvingLink(path)), &type) }
+        guard code == 0 else { throw error(errno: code, "cannot be examined", path: path) }
+        if let name = networkFileSystem(type: type) {
+            throw StoreError(
+                .unsupported,
+                "'\(path)' lies on a network file system (\(name)), where locks cannot be relied on; use a local disk")
+        }
+    }
+
+    /// The name of the network file system with this type number; nil for a local one.
+    ///
+    /// The numbers are those of statfs(2).
+    static func networkFileSystem(type: UInt64) -> String? {
+        #if os(Linux) || os(Android)
+            switch type {
+            case 0x6969: return "NFS"
+            case 0x517B, 0xFF53_4D42, 0xFE53_4D42: return "SMB"
+            case 0x0102_1997: return "9P"
+            case 0x6573_5546: return "FUSE"
+            case 0x5346_414F, 0x6B41_4653: return "AFS"
+            case 0x7375_7245: return "Coda"
+            case 0x564C: return "NCP"
+            case 0x00C3_6400: return "Ceph"
+            case 0x0BD0_0BD0: return "Lustre"
+            case 0x4750_4653: return "GPFS"
+            case 0x0116_1970: return "GFS2"
+            case 0x7461_636F: return "OCFS2"
+            case 0x786F_4256: return "VirtualBox shared folder"
+            default: return nil
+            }
+        #else
+            return type == 0 ? nil : "not local"
+        #endif
+    }
+
+    /// Whether something stands under this name: a file, a directory, or a symbolic link, wherever it leads.
+    ///
+    /// False where this user may not look.
+    public static func hasEntry(at path: String) -> Bool {
+        guard case .success = FileStatus.of(path, followingLinks: false) else { return false }
+        return true
+    }
+
+    /// Whether two paths lead to the same file, through links of any kind.
+    ///
+    /// False when either does not exist.
+    public static func sameFile(_ a: String, _ b: String) -> Bool {
+        guard case .success(let left) = FileStatus.of(a, followingLinks: true),
+            case .success(let right) = FileStatus.of(b, followingLinks: true)
+        else { return false }
+        return left.device == right.device && left.inode == right.inode
+    }
+
+    /// The path of the file a symbolic link leads to; `path` itself when it is no link, or leads nowhere.
+    public static func resolvingLink(_ path: String) -> String {
+        guard case .success(let status) = FileStatus.of(path, followingLinks: false), status.isSymbolicLink,
+            let target = realpath(path, nil)
+        else { return path }
+        // SAFETY: realpath without a buffer returns null or a C string that the caller frees.
+        defer { free(target) }
+        return String(cString: target)
+    }
+
+    /// As ``resolvingLink(_:)``, from the root: it leads to the same file when the process goes to another directory.
+    ///
+    /// `path` as it is when the process's directory is gone.
+    public static func absolutePath(_ path: String) -> String {
+        let path = resolvingLink(path)
+        guard path.utf8.first != UInt8(ascii: "/"), let directory = getcwd(nil, 0) else { return path }
+        // SAFETY: getcwd without a buffer returns null or a C string that the caller frees.
+        defer { free(directory) }
+        let parent = String(cString: directory)
+        return parent == "/" ? "/" + path : parent + "/" + path
+    }
+
+    static func isDirectory(at path: String) -> Bool {
+        guard case .success(let status) = FileStatus.of(path, followingLinks: true) else { return false }
+        return status.isDirectory
+    }
+
+    /// The status of the file at `path`, through links; a dangling link is `notFound` and says so.
+    static func status(of path: String) throws(StoreError) -> FileStatus {
+        switch FileStatus.of(path, followingLinks: true) {
+        case .success(let status): return status
+        case .failure(let system):
+            if system.code == ENOENT, case .success = FileStatus.of(path, followingLinks: false) {
+                throw StoreError(
+                    .notFound, "'\(path)' is a symbolic link to a file that does not exist", underlying: system)
+            }
+            throw error(errno: system.code, "cannot be opened", path: path)
+        }
+    }
+
+    /// Refuses a directory in which every user may replace every other user's files.
+    static func requireSafeDirectory(of path: String) throws(StoreError) {
+        let directory = directory(of: path)
+        let status: FileStatus
+        switch FileStatus.of(directory, followingLinks: true) {
+        case .success(let found): status = found
+        case .failure(let system) where system.code == ENOENT:
+            throw StoreError(
+                .missingDirectory, "The directory '\(directory)' does not exist; create it first", underlying: system)
+        case .failure(let system): throw error(errno: system.code, "cannot be examined", path: directory)
+        }
+        guard status.isDirectory else {
+            throw StoreError(.missingDirectory, "'\(directory)' is \(status.noun), not a directory")
+        }
+        // The sticky bit keeps users from removing each other's files; without it a planted file could take any name.
+        guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
+            throw StoreError(
+                .permissionDenied,
+                "Everybody may replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit"
+            )
+        }
+    }
+}

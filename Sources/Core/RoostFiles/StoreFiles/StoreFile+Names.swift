@@ -1,0 +1,115 @@
+public import RoostCore
+
+/// The names (hard links) of a store's file.
+///
+/// Locks, logs and journals belong to a name, not to a file. Two programs that write one file under
+/// two names do not see each other, and each loses what the other one commits.
+extension StoreFile {
+    /// Checks that the file of a store has no other name, when the store is opened.
+    ///
+    /// Names that an interrupted replacement left are removed first. No other program knows them.
+    ///
+    /// The caller holds the ``StoreLock`` of `path`, so that no replacement is in progress. A
+    /// reader that cannot lock calls it without.
+    ///
+    /// - Parameters:
+    ///   - path: The store.
+    ///   - forWriting: Whether the store is going to be written or replaced.
+    ///   - acceptsLinks: Whether a reader accepts other names; see ``StoreOptions/acceptsLinks``.
+    ///     Has no effect on writers.
+    /// - Returns: Whether the file has other names; true only for a reader with `acceptsLinks`.
+    ///   Read such a file as one that another program may change at any time.
+    /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
+    @discardableResult
+    public static func requireOneName(
+        ofStoreAt path: String, forWriting: Bool, acceptsLinks: Bool = false
+    ) throws(StoreError) -> Bool {
+        guard try status(of: path).linkCount > 1 else { return false }
+        let kept = removeReplacementNames(ofStoreAt: path)
+        let found = FileIdentity(try status(of: path))
+        // A name that is not used does not harm a reader. A writer would be refused at its first commit.
+        guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
+        guard !forWriting, acceptsLinks else { throw hasOtherNames(path, found) }
+        return true
+    }
+
+    /// Checks that no name of a file keeps it from being replaced.
+    ///
+    /// Changes nothing.
+    ///
+    /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names;
+    ///   `notFound`, `missingDirectory`, `permissionDenied`.
+    public static func requireReplaceableName(at path: String) throws(StoreError) {
+        let found = FileIdentity(try status(of: path))
+        guard found.linkCount > 1 else { return }
+        let target = resolvingLink(path)
+        let own = otherNames(of: target, found).filter { isReplacementName($0, of: target) }
+        guard found.linkCount - 1 > own.count else { return }
+        throw hasOtherNames(path, found)
+    }
+
+    /// Whether `name` is a path of the kind that ``temporarySibling(of:)`` makes for `path`.
+    public static func isTemporarySibling(_ name: String, of path: String) -> Bool {
+        let (entry, target) = (self.name(of: name), resolvingLink(path))
+        return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
+    }
+
+    /// The error for a store whose file was found with other names.
+    ///
+    /// - Parameters:
+    ///   - path: The store.
+    ///   - found: Its file.
+    /// - Returns: An error of code `hasOtherNames` that names those in the same directory.
+    public static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
+        let count = found.linkCount - 1
+        let names = otherNames(of: resolvingLink(path), found).prefix(3).map { "'\($0)'" }
+        let list = names.isEmpty ? "in another directory" : names.joined(separator: ", ")
+        return StoreError(
+            .hasOtherNames,
+            "'\(path)' has \(count == 1 ? "another name" : "\(count) other names") (hard links): \(list). Each name has its own lock and log, so commits would be lost. Remove the other names, or put a copy of the file in its place; to read it as it is, use --accept-links (acceptsLinks)."
+        )
+    }
+
+    /// Returns the other names of a file in the directory of `target`, which is not a symbolic
+    /// link.
+    private static func otherNames(of target: String, _ identity: FileIdentity) -> [String] {
+        let (directory, name) = (directory(of: target), name(of: target))
+        return (entries(of: directory) ?? []).filter { entry in
+            guard entry != name,
+                case .success(let status) = FileStatus.of("\(directory)/\(entry)", followingLinks: false)
+            else { return false }
+            return FileIdentity(status) == identity
+        }.sorted()
+    }
+
+    /// Whether a replacement of the store `target` gives its file names like the directory entry
+    /// `entry`.
+    private static func isReplacementName(_ entry: String, of target: String) -> Bool {
+        if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
+        // The file of a backup was the store's own before, and was read under a temporary name of that.
+        guard let original = original(ofBackup: target) else { return false }
+        return temporarySibling(named: entry, of: original) == entry
+    }
+
+    /// Removes the names that an interrupted replacement of a store gave its file.
+    ///
+    /// - Returns: The number of such names that could not be removed.
+    private static func removeReplacementNames(ofStoreAt path: String) -> Int {
+        let target = resolvingLink(path)
+        let directory = directory(of: target)
+        guard case .success(let status) = FileStatus.of(target, followingLinks: false) else { return 0 }
+        func names() -> [String] {
+            otherNames(of: target, FileIdentity(status)).filter { isReplacementName($0, of: target) }
+        }
+        for name in names() {
+            let file = "\(directory)/\(name)"
+            // A name that is locked is in use. A backup is a name of the store itself, and has no lock.
+            if isBackup(name, of: target) {
+                try? remove(file)
+            } else {
+                removeUnlocked(file)
+            }
+        }
+        return names().count
+    }
+}

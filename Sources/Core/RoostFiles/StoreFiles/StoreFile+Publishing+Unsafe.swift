@@ -1,0 +1,266 @@
+public import RoostCore
+internal import RoostSystem
+
+extension StoreFile {
+    /// Creates an empty file that only its owner can read and write.
+    ///
+    /// Follows no link.
+    ///
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied` also for a directory in which everybody may replace files, `noSpace`.
+    public static func createExclusive(at path: String) throws(StoreError) {
+        try requireSafeDirectory(of: path)
+        do throws(SystemError) {
+            let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+            // The process's mask may have taken bits away that the owner needs.
+            guard retrying({ fchmod(file.descriptor, 0o600) }) == 0 else { throw SystemError(code: errno) }
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "cannot be created", path: path)
+        }
+    }
+
+    /// Makes sure that a file, which is created for its owner alone if it is missing, has its first `byteCount` bytes on the disk.
+    ///
+    /// What is in it stays. For files that a library maps and writes: without the space, that kills
+    /// the process. Follows no link. Closing the file drops the POSIX locks that this process has
+    /// on it. A file that was created is removed after an error.
+    ///
+    /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
+    public static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
+        var isNew = false
+        do throws(SystemError) {
+            let file: OpenFile
+            do throws(SystemError) {
+                file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)
+                isNew = true
+            } catch  where error.code == EEXIST {
+                // Without O_EXCL: another process may have removed it meanwhile.
+                file = try OpenFile(path, O_RDWR | O_CREAT)
+            }
+            guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
+            let code = croost_allocate(file.descriptor, Int64(byteCount))
+            guard code == 0 else { throw SystemError(code: code) }
+            try file.close()
+        } catch {
+            // Report the first error.
+            if isNew { try? remove(path) }
+            throw self.error(errno: error.code, "cannot be given its space", path: path)
+        }
+    }
+
+    /// Flushes a file to the medium.
+    ///
+    /// After an error what was written to the file may be lost although it still shows, and calling again proves nothing:
+    /// write a new file.
+    public static func syncFile(at path: String) throws(StoreError) {
+        do throws(SystemError) {
+            let file = try OpenFile(path, O_RDONLY, followingLinks: true)
+            try file.sync()
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "cannot be flushed to the disk", path: path)
+        }
+    }
+
+    /// Flushes the directory of `path`, which makes the names in it durable.
+    public static func syncDirectory(of path: String) throws(StoreError) {
+        let directory = directory(of: resolvingLink(path))
+        do throws(SystemError) {
+            let file = try OpenFile(directory, O_RDONLY | O_DIRECTORY, followingLinks: true)
+            try file.sync()
+            try file.close()
+        } catch {
+            throw self.error(errno: error.code, "is in a directory that cannot be flushed to the disk", path: path)
+        }
+    }
+
+    /// Gives a finished file its name, atomically: at any instant the old file or the new one is there.
+    ///
+    /// Durable on return.
+    ///
+    /// The temporary file must have been flushed, and be in the directory of `path`. A file that is replaced passes its
+    /// permissions on, and its owner and group as far as this user may give them; where the group cannot be kept, the new one
+    /// may do what everybody may, and no more. The temporary file's lock file is removed with its name.
+    ///
+    /// - Parameters:
+    ///   - temporary: The finished file; the name is gone afterwards.
+    ///   - path: The name it gets.
+    ///   - overwriting: Whether a file under `path` may be replaced.
+    /// - Throws: `alreadyExists`; `notAStore` when something other than a file stands under `path`; `permissionDenied`;
+    ///   `ioFailure`, after which the new file may be there already but not be durable. Nothing has changed with any other code.
+    public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
+        let target = resolvingLink(path)
+        guard isUsable(temporary), isUsable(target) else {
+            throw error(errno: EINVAL, "cannot be renamed", path: target)
+        }
+        if overwriting {
+            try takePermissions(for: temporary, from: target)
+            guard retrying({ rename(temporary, target) }) == 0 else {
+                throw error(errno: errno, "cannot be put in its place", path: target)
+            }
+        } else {
+            try renameExclusively(temporary, target)
+        }
+        try syncDirectory(of: target)
+        try remove(StoreLock.path(forStoreAt: temporary))
+    }
+
+    /// Gives the file at `path` a second name in the same directory, where nothing may stand.
+    ///
+    /// A store under two names has two locks, so one of the names must be known to nobody.
+    ///
+    /// - Parameters:
+    ///   - name: The new name.
+    ///   - path: The file.
+    /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`, `permissionDenied`, `notFound`.
+    public static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
+        let target = resolvingLink(path)
+        guard isUsable(name), isUsable(target) else { throw error(errno: EINVAL, "cannot be linked", path: target) }
+        guard retrying({ link(target, name) }) != 0 else { return }
+        let code = errno
+        switch code {
+        case EPERM where (try? requireRegularFile(at: target, forWriting: true)) != nil, ENOTSUP, ENOSYS, EMLINK:
+            throw StoreError(
+                .unsupported, "'\(target)' is on a file system that gives no file a second name; convert it instead.",
+                underlying: SystemError(code: code))
+        default: throw error(errno: code, "cannot be given a second name", path: target)
+        }
+    }
+
+    private static func renameExclusively(_ temporary: String, _ target: String) throws(StoreError) {
+        let code = croost_rename_exclusive(AT_FDCWD, temporary, AT_FDCWD, target)
+        switch code {
+        case 0: return
+        case ENOSYS, EINVAL, ENOTSUP:
+            // A hard link refuses an existing name on every file system that has links.
+            guard retrying({ link(temporary, target) }) == 0 else {
+                throw error(errno: errno, "cannot be put in its place", path: target)
+            }
+            try remove(temporary)
+        default: throw error(errno: code, "cannot be put in its place", path: target)
+        }
+    }
+
+    /// Gives a file of this user's the permissions of another one, and its owner and group as far as this user may.
+    ///
+    /// Where the group cannot be kept, the file's own may do what everybody may, and no more. Nothing happens where nothing
+    /// stands under `target`.
+    ///
+    /// - Parameters:
+    ///   - temporary: The file that gets the permissions.
+    ///   - target: The file that has them.
+    /// - Throws: `notAStore` when something other than a file stands under `target`; `permissionDenied`, `ioFailure`.
+    public static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
+        let old: FileStatus
+        switch FileStatus.of(target, followingLinks: false) {
+        case .success(let status): old = status
+        case .failure(let system) where system.code == ENOENT: return
+        case .failure(let system): throw error(errno: system.code, "cannot be examined", path: target)
+        }
+        guard old.isRegular else {
+            throw StoreError(.notAStore, "'\(target)' is \(old.noun), not a store file; it was not replaced")
+        }
+        do throws(SystemError) {
+            let file = try OpenFile(temporary, O_RDONLY)
+            let new = try file.status
+            var permissions = old.permissions & 0o777
+            // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
+            if new.owner != old.owner || new.group != old.group,
+                try !setOwner(file.descriptor, old.owner, old.group), new.group != old.group,
+                // All bits set: the owner stays.
+                try !setOwner(file.descriptor, .max, old.group)
+            {
+                // What the old group might do is not for another one; that gets what everybody might.
+                permissions &= 0o707 | (permissions & 0o007) << 3
+            }
+            if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
+                throw SystemError(code: errno)
+            }
+            try file.sync()
+            try file.close()
+        } catch {
+            throw self.error(
+                errno: error.code, "cannot be given the permissions of the file it replaces", path: temporary)
+        }
+    }
+
+    /// Sets who owns a file; false when this user may not.
+    private static func setOwner(_ descriptor: Int32, _ owner: uid_t, _ group: gid_t) throws(SystemError) -> Bool {
+        guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
+        guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
+        return false
+    }
+
+    /// Removes a file, or a symbolic link itself.
+    ///
+    /// A file that does not exist is no error.
+    public static func remove(_ path: String) throws(StoreError) {
+        guard isUsable(path) else { throw error(errno: EINVAL, "cannot be removed", path: path) }
+        guard retrying({ unlink(path) }) == 0 || errno == ENOENT else {
+            throw error(errno: errno, "cannot be removed", path: path)
+        }
+    }
+
+    /// Removes what a crash left of temporary siblings of `path`: files of this user that nobody has locked.
+    ///
+    /// Does what it can: what cannot be removed is left for the next time. Nothing is removed while somebody has a
+    /// ``DestinationClaim`` on `path`, unless it is the caller's.
+    public static func sweepTemporarySiblings(of path: String, holding claim: DestinationClaim? = nil) {
+        guard claim == nil else { return removeTemporarySiblings(of: path) }
+        // Without a lock file there is no claim, and none is made for it.
+        guard hasEntry(at: StoreLock.path(forStoreAt: path)) else { return removeTemporarySiblings(of: path) }
+        guard let claim = (try? DestinationClaim.attempt(path)) ?? nil else { return }
+        removeTemporarySiblings(of: path)
+        claim.release()
+    }
+
+    private static func removeTemporarySiblings(of path: String) {
+        let target = resolvingLink(path)
+        let directory = directory(of: target)
+        guard let entries = entries(of: directory) else { return }
+        for sibling in Set(entries.compactMap { temporarySibling(named: $0, of: target) }).sorted() {
+            let file = "\(directory)/\(sibling)"
+            if case .success(let status) = FileStatus.of(file, followingLinks: false),
+                !status.isRegular || status.owner != geteuid()
+            {
+                continue
+            }
+            removeUnlocked(file)
+        }
+        // Nobody needs the name of a file that is used without one.
+        for spill in entries.filter(SpillFile.isName) {
+            let file = "\(directory)/\(spill)"
+            guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular,
+                status.owner == geteuid()
+            else { continue }
+            try? remove(file)
+        }
+        // A backup that is still the store itself is a second name that a replacement, which never came, had given it.
+        for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
+        where sameFile(backup, target) { try? remove(backup) }
+    }
+
+    /// Removes a temporary file and its companions, unless another caller uses it.
+    ///
+    /// The builder of a temporary file holds its lock, and took it before creating the file.
+    static func removeUnlocked(_ file: String) {
+        guard let lock = try? StoreLock.acquire(forStoreAt: file, .exclusive, timeoutSeconds: 0) else { return }
+        for suffix in companionSuffixes + [""] { try? remove(file + suffix) }
+        try? lock.releaseRemovingFile()
+    }
+
+    /// The names in a directory; nil if it cannot be read.
+    static func entries(of directory: String) -> [String]? {
+        guard isUsable(directory), let stream = opendir(directory) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a NUL.
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            names.append(name)
+        }
+        return names
+    }
+}

@@ -1,0 +1,103 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// The file-system protocols every store uses: checking, creating, flushing, publishing and removing files.
+///
+/// There is no other place in Roost that renames or flushes a store file. A path may be a symbolic link to a regular
+/// file: what happens then happens to the file it leads to, and lock and temporary files stand beside that one.
+/// Locks are tried once: no call here waits until another process releases one.
+public enum StoreFile {
+    /// The directory of a path: `"."` for a bare name.
+    public static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        let directory = path[..<slash]
+        return directory.isEmpty ? "/" : String(directory)
+    }
+
+    /// The last component of a path.
+    public static func name(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return String(path[path.utf8.index(after: slash)...])
+    }
+
+    /// A new random path beside `path`, for a file that is built there and then published: `.<name>.<random>.roost-tmp`.
+    ///
+    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:holding:)`` removes those that nobody has locked.
+    public static func temporarySibling(of path: String) -> String {
+        let target = resolvingLink(path)
+        let random = UInt64.random(in: .min ... .max).hexadecimal
+        return "\(directory(of: target))/\(temporaryPrefix(for: target))\(random)\(temporarySuffix)"
+    }
+
+    /// What the name of each temporary sibling of `path` begins with.
+    ///
+    /// A sibling of a temporary file counts as one of the file that it is built for, so that sweeping for that file finds it.
+    static func temporaryPrefix(for path: String) -> String {
+        let name = name(of: path)
+        guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
+        let prefix = name.dropLast(temporarySuffix.count).dropLast(16)
+        let random = name.dropFirst(prefix.count).dropLast(temporarySuffix.count)
+        guard prefix.count > 2, prefix.hasSuffix("."), random.utf8.count == 16, random.allSatisfy(\.isHexDigit) else {
+            return ".\(name)."
+        }
+        return String(prefix)
+    }
+
+    static let temporarySuffix = ".roost-tmp"
+
+    /// A new path beside `path` under which a store is kept that another one takes the place of: `<name>.backup-<uuid>`.
+    public static func backupSibling(of path: String) -> String { resolvingLink(path) + backupInfix + "\(StoreUUID())" }
+
+    private static let backupInfix = ".backup-"
+
+    /// Whether the directory entry `name` is that of a backup of `path`.
+    static func isBackup(_ name: String, of path: String) -> Bool {
+        let prefix = self.name(of: path) + backupInfix
+        return name.hasPrefix(prefix) && StoreUUID(String(name.dropFirst(prefix.count))) != nil
+    }
+
+    /// The path of the store that `path` is a backup of by its name; nil for any other name.
+    static func original(ofBackup path: String) -> String? {
+        let uuid = path.suffix(36)
+        let rest = path.dropLast(36)
+        guard StoreUUID(String(uuid)) != nil, rest.hasSuffix(backupInfix) else { return nil }
+        return String(rest.dropLast(backupInfix.count))
+    }
+
+    /// What libraries and Roost put behind a store's name for the files that belong to it.
+    static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock", ".claim.lock"]
+
+    /// The temporary sibling of `path` that the directory entry `name` is or belongs to; nil for any other name.
+    static func temporarySibling(named entry: String, of path: String) -> String? {
+        let prefix = temporaryPrefix(for: path)
+        guard entry.hasPrefix(prefix) else { return nil }
+        let rest = entry.dropFirst(prefix.count)
+        let random = rest.prefix(16)
+        guard random.utf8.count == 16,
+            random.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            }),
+            rest.dropFirst(16).hasPrefix(temporarySuffix)
+        else { return nil }
+        let behind = String(rest.dropFirst(16).dropFirst(temporarySuffix.count))
+        guard behind.isEmpty || behind == StoreLock.suffix || companionSuffixes.contains(behind) else { return nil }
+        return prefix + random + temporarySuffix
+    }
+
+    /// A text in which the names of temporary siblings of `path` are replaced by `path`, which its reader knows.
+    public static func namingStore(_ path: String, in text: String) -> String {
+        let target = resolvingLink(path)
+        let prefix = "\(directory(of: target))/\(temporaryPrefix(for: target))"
+        var parts = text.split(separator: prefix, omittingEmptySubsequences: false)[...]
+        guard var result = parts.popFirst().map(String.init) else { return text }
+        for part in parts {
+            let random = part.prefix(16)
+            let isTemporary =
+                random.utf8.count == 16 && random.allSatisfy(\.isHexDigit)
+                && part.dropFirst(16).hasPrefix(temporarySuffix)
+            result += isTemporary ? path + part.dropFirst(16 + temporarySuffix.count) : prefix + part
+        }
+        return result
+    }
+}

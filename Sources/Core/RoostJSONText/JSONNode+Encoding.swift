@@ -1,0 +1,161 @@
+extension JSONNode {
+    /// Creates the tree of a value that can be encoded, as Foundation's encoder with sorted keys
+    /// writes it.
+    ///
+    /// Members are ordered by the bytes of their keys. A double that is a whole number has no
+    /// point.
+    ///
+    /// - Throws: `EncodingError` for a number that JSON does not have; the errors of the value.
+    package init(encoding value: some Encodable) throws {
+        let place = EncodedPlace()
+        try place.encode(value, path: [])
+        self = place.node
+    }
+}
+
+/// A value while it is encoded; containers that are open refer to it.
+private final class EncodedPlace {
+    private enum Content {
+        case value(JSONNode.Content)
+        case array([EncodedPlace])
+        case object([String: EncodedPlace])
+    }
+
+    // An encoder that encodes nothing has encoded an object without members.
+    private var content = Content.object([:])
+
+    var count: Int {
+        if case .array(let places) = content { return places.count }
+        return 0
+    }
+
+    var node: JSONNode {
+        switch content {
+        case .value(let content): JSONNode(content)
+        case .array(let places): JSONNode(.array(places.map(\.node)))
+        case .object(let places):
+            JSONNode(
+                .object(
+                    places.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+                        .map { JSONMember($0.key, $0.value.node) }))
+        }
+    }
+
+    func encodeNull() { content = .value(.null) }
+
+    func encode<T: Encodable>(_ value: T, path: [any CodingKey]) throws {
+        switch value {
+        case let text as String: content = .value(.string(text))
+        case let flag as Bool: content = .value(.bool(flag))
+        case let number as any FixedWidthInteger: content = .value(.number("\(number)"))
+        case let number as Double: content = .value(try Self.number(number, number.isFinite, path))
+        case let number as Float: content = .value(try Self.number(number, number.isFinite, path))
+        default: try value.encode(to: EncodedPlaceEncoder(place: self, codingPath: path))
+        }
+    }
+
+    private static func number<T: CustomStringConvertible>(
+        _ number: T, _ isFinite: Bool, _ path: [any CodingKey]
+    ) throws -> JSONNode.Content {
+        guard isFinite else {
+            throw EncodingError.invalidValue(
+                number, EncodingError.Context(codingPath: path, debugDescription: "JSON has no number for it."))
+        }
+        let text = number.description
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    /// Starts an array.
+    func beginArray() { if case .array = content {} else { content = .array([]) } }
+
+    /// Starts an object.
+    func beginObject() { if case .object = content {} else { content = .object([:]) } }
+
+    /// Returns the place of the next element of an array.
+    func element() -> EncodedPlace {
+        let place = EncodedPlace()
+        guard case .array(var places) = content else { return place }
+        content = .array([])
+        places.append(place)
+        content = .array(places)
+        return place
+    }
+
+    /// Returns the place of a member of an object.
+    func member(_ key: String) -> EncodedPlace {
+        let place = EncodedPlace()
+        guard case .object(var places) = content else { return place }
+        content = .object([:])
+        places[key] = place
+        content = .object(places)
+        return place
+    }
+}
+
+private struct EncodedPlaceEncoder: Encoder, SingleValueEncodingContainer {
+    let place: EncodedPlace
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        place.beginObject()
+        return KeyedEncodingContainer(EncodedObject(place: place, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        place.beginArray()
+        return EncodedArray(place: place, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() { place.encodeNull() }
+    func encode<T: Encodable>(_ value: T) throws { try place.encode(value, path: codingPath) }
+}
+
+private struct EncodedObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let place: EncodedPlace
+    let codingPath: [any CodingKey]
+
+    func encodeNil(forKey key: Key) { place.member(key.stringValue).encodeNull() }
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        try place.member(key.stringValue).encode(value, path: codingPath + [key])
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        encoder(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { EncodedPlaceEncoder(place: place.member("super"), codingPath: codingPath) }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+
+    private func encoder(_ key: Key) -> EncodedPlaceEncoder {
+        EncodedPlaceEncoder(place: place.member(key.stringValue), codingPath: codingPath + [key])
+    }
+}
+
+private struct EncodedArray: UnkeyedEncodingContainer {
+    let place: EncodedPlace
+    let codingPath: [any CodingKey]
+    var count: Int { place.count }
+
+    func encodeNil() { place.element().encodeNull() }
+
+    func encode<T: Encodable>(_ value: T) throws { try place.element().encode(value, path: codingPath) }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        EncodedPlaceEncoder(place: place.element(), codingPath: codingPath).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        EncodedPlaceEncoder(place: place.element(), codingPath: codingPath).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { EncodedPlaceEncoder(place: place.element(), codingPath: codingPath) }
+}

@@ -1,0 +1,56 @@
+extension JSONNode {
+    /// Reads a whole text as a tree.
+    ///
+    /// A key that occurs twice is refused as Swift compares strings: a dictionary could not hold
+    /// two spellings of one key.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - acceptsJSON5: Whether comments, unquoted keys, single quotes, trailing commas and
+    ///     JSON5's numbers are accepted.
+    /// - Throws: The first problem, with its place.
+    package init(_ text: [UInt8], acceptsJSON5: Bool = false) throws(JSONSyntaxError) {
+        // The text is in memory, so that a long key or value of it costs no more.
+        var tokens = JSONTokenizer(
+            text, syntax: acceptsJSON5 ? .json5 : .json,
+            limits: JSONTokenizer.Limits(tokenByteCount: .max, keyByteCount: .max))
+        _ = try tokens.next()
+        self = try JSONNode(from: &tokens)
+        _ = try tokens.next()
+    }
+
+    /// Reads the value that starts with the current token, and stops at its last token.
+    ///
+    /// Nesting is limited by ``JSONTokenizer/maximumDepth``.
+    private init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {
+        let byteOffset = tokens.tokenByteOffset
+        let content: Content
+        switch tokens.token {
+        case .null: content = .null
+        case .true: content = .bool(true)
+        case .false: content = .bool(false)
+        case .number: content = .number(tokens.text)
+        case .string: content = .string(tokens.text)
+        case .beginArray:
+            var nodes: [JSONNode] = []
+            while try tokens.nextElement() { nodes.append(try JSONNode(from: &tokens)) }
+            content = .array(nodes)
+        case .beginObject: content = .object(try Self.members(from: &tokens))
+        // The tokenizer has a value here, or has thrown.
+        case .endObject, .endArray, .key, .end: throw tokens.mismatch("a value")
+        }
+        self.init(content, byteOffset: byteOffset)
+    }
+
+    private static func members(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) -> [JSONMember] {
+        var members: [JSONMember] = []
+        var keys: Set<String> = []
+        while try tokens.nextKnownKey() {
+            let (key, keyOffset) = (tokens.text, tokens.tokenByteOffset)
+            guard keys.insert(key).inserted else { throw tokens.repeatedKey }
+            _ = try tokens.next()
+            members.append(JSONMember(key, try JSONNode(from: &tokens), keyOffset: keyOffset))
+        }
+        return members
+    }
+}

@@ -1,0 +1,69 @@
+/// A value of a JSON text, with its place in the text.
+///
+/// Numbers stay text, so that none is rounded.
+package struct JSONNode: Sendable {
+    /// The value of a node.
+    package enum Content: Sendable {
+        /// `null`
+        case null
+        /// `true` or `false`
+        case bool(Bool)
+        /// A number in JSON's own spelling, or `NaN`, `Infinity`, `-Infinity` where JSON5 was read.
+        case number(String)
+        /// Text.
+        case string(String)
+        /// A list.
+        case array([JSONNode])
+        /// Members in the order of the text; no key occurs twice.
+        case object([JSONMember])
+    }
+
+    /// The value of the node.
+    package var content: Content
+    /// The offset at which its text starts; zero for a node made in memory.
+    package var byteOffset: Int
+
+    /// Creates a node.
+    package init(_ content: Content, byteOffset: Int = 0) {
+        self.content = content
+        self.byteOffset = byteOffset
+    }
+
+    /// Whether the node is a number without a fraction and an exponent, of any size.
+    package var isWholeNumber: Bool {
+        guard case .number(let text) = content else { return false }
+        return text.utf8.dropFirst(text.utf8.first == UInt8(ascii: "-") ? 1 : 0).allSatisfy(JSONNumbers.isDigit)
+    }
+
+    /// The kind of the value, for messages.
+    package var kindDescription: String {
+        switch content {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+/// A key of a JSON object with its value.
+package struct JSONMember: Sendable {
+    /// The key.
+    package var key: String
+    /// The offset at which the key's text starts.
+    package var keyOffset: Int
+    /// The value.
+    package var value: JSONNode
+
+    /// Creates a member.
+    package init(_ key: String, _ value: JSONNode, keyOffset: Int = 0) {
+        self.key = key
+        self.keyOffset = keyOffset
+        self.value = value
+    }
+
+    /// Creates a member of content without a place.
+    package init(_ key: String, _ content: JSONNode.Content) { self.init(key, JSONNode(content)) }
+}

@@ -1,0 +1,105 @@
+/// The numbers of JSON texts: what the tokenizer, the tree and the scanner of written text have in
+/// common.
+///
+/// A finite double is its shortest exact decimal text, always with a point or an exponent. JSON has
+/// no number for the others, which are strings: `"Infinity"`, `"-Infinity"`, `"NaN"`, and for a NaN
+/// of other bits `"NaN:7ff8000000000001"`.
+package enum JSONNumbers {
+    /// Whether a byte is a decimal digit.
+    @inlinable
+    @inline(__always)
+    package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+    /// Returns the whole number of 64 bits that a text spells; nil for any other text.
+    package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            // Negative all the way: the lowest number has no positive counterpart.
+            guard isDigit(byte) else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (difference, more) = product.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            guard !overflow, !more else { return nil }
+            value = difference
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    // MARK: Doubles
+
+    /// Returns the double nearest to a number in JSON's spelling; nil when it is out of range.
+    package static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+        if let value = shortDouble(text) { return value }
+        guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
+        return value
+    }
+
+    /// Returns the value of a number of few digits, which one exact division gives; nil for any
+    /// other.
+    private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
+        guard text.count <= 24 else { return nil }
+        var (mantissa, fractionDigits, isFraction) = (Int64(0), 0, false)
+        let isNegative = text.first == UInt8(ascii: "-")
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+                continue
+            }
+            guard isDigit(byte), mantissa < (1 << 53) / 10 else { return nil }
+            mantissa = mantissa * 10 + Int64(byte - UInt8(ascii: "0"))
+            if isFraction { fractionDigits += 1 }
+        }
+        guard fractionDigits < powersOfTen.count else { return nil }
+        let value = double(mantissa, fractionDigits: fractionDigits)
+        return isNegative ? -value : value
+    }
+
+    /// Returns a whole number up to 2^53 divided by a power of ten up to 10^22.
+    ///
+    /// Both are doubles, so that the division is rounded once, as it should be.
+    package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double {
+        Double(mantissa) / powersOfTen[fractionDigits]
+    }
+
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+
+    /// Returns the double that `NaN`, `Infinity` or `-Infinity` stands for; nil for any other text.
+    package static func special(_ text: UnsafeRawBufferPointer) -> Double? {
+        if text.elementsEqual("NaN".utf8) { return .nan }
+        if text.elementsEqual("Infinity".utf8) { return .infinity }
+        if text.elementsEqual("-Infinity".utf8) { return -.infinity }
+        return nil
+    }
+
+    /// Returns the double whose bits `NaN:` and 16 digits say; nil for any other text.
+    package static func nan(_ text: UnsafeRawBufferPointer) -> Double? {
+        guard let bits = nanBits(text, digits: 16) else { return nil }
+        let value = Double(bitPattern: bits)
+        return value.isNaN ? value : nil
+    }
+
+    // MARK: Floats
+
+    /// Returns the float nearest to a number in JSON's spelling; nil when it is out of range.
+    package static func float(_ text: UnsafeRawBufferPointer) -> Float? {
+        guard let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
+        return value
+    }
+
+    /// Returns the float whose bits `NaN:` and 8 digits say; nil for any other text.
+    package static func floatNaN(_ text: UnsafeRawBufferPointer) -> Float? {
+        guard let bits = nanBits(text, digits: 8) else { return nil }
+        let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
+        return value.isNaN ? value : nil
+    }
+
+    /// Returns the bits in `NaN:<digits>`.
+    private static func nanBits(_ text: UnsafeRawBufferPointer, digits: Int) -> UInt64? {
+        guard text.count == 4 + digits, text.starts(with: "NaN:".utf8), text[4] != UInt8(ascii: "+") else { return nil }
+        return UInt64(String(decoding: text.dropFirst(4), as: UTF8.self), radix: 16)
+    }
+}

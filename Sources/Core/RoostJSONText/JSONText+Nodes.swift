@@ -1,0 +1,101 @@
+extension JSONText {
+    /// The space and the line breaks of a text.
+    package struct Style: Sendable {
+        /// The depth down to which each item has a line of its own.
+        let blockDepth: Int
+        /// The text between the items of a list on one line.
+        let separator: StaticString
+        /// The text between a key and its value.
+        let colon: StaticString
+        /// The space inside of the braces of an object on one line.
+        let padding: StaticString
+        /// Whether lists without items have line breaks too.
+        let breaksEmptyLists: Bool
+        /// The text after the node.
+        var ending: StaticString = ""
+
+        /// Neither space nor line breaks.
+        package static let compact = Style(
+            blockDepth: 0, separator: ",", colon: ":", padding: "", breaksEmptyLists: false)
+        /// A line for each item, in the format that Foundation's encoder has for people.
+        package static let lines = Style(
+            blockDepth: .max, separator: ",", colon: " : ", padding: "", breaksEmptyLists: true)
+
+        /// Returns a style with a line for each item down to a depth, one line for each node below
+        /// it, and a final line break.
+        package static func pretty(blockDepth: Int) -> Style {
+            Style(
+                blockDepth: blockDepth, separator: ", ", colon: ": ", padding: " ", breaksEmptyLists: false,
+                ending: "\n")
+        }
+    }
+
+    /// Returns the text of a node as bytes.
+    package static func bytes(_ node: JSONNode, style: Style = .compact) -> [UInt8] {
+        var text = TextBuffer()
+        append(node, style, depth: 0, to: &text)
+        text.append(style.ending)
+        return text.bytes
+    }
+
+    /// Appends a node on one line, without space.
+    package static func append(_ node: JSONNode, to text: inout TextBuffer) {
+        append(node, .compact, depth: 0, to: &text)
+    }
+
+    private static func append(_ node: JSONNode, _ style: Style, depth: Int, to text: inout TextBuffer) {
+        switch node.content {
+        case .null: text.append("null")
+        case .bool(let value): text.append(value ? "true" : "false")
+        case .number(let number): text.append(contentsOf: number.utf8)
+        case .string(let string): append(string, to: &text)
+        case .array(let nodes):
+            text.append(UInt8(ascii: "["))
+            for (index, node) in nodes.enumerated() {
+                begin(index, style, depth, padding: "", &text)
+                append(node, style, depth: depth + 1, to: &text)
+            }
+            end(nodes.isEmpty, style, depth, padding: "", &text)
+            text.append(UInt8(ascii: "]"))
+        case .object(let members):
+            text.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                begin(index, style, depth, padding: style.padding, &text)
+                append(member.key, to: &text)
+                text.append(style.colon)
+                append(member.value, style, depth: depth + 1, to: &text)
+            }
+            end(members.isEmpty, style, depth, padding: style.padding, &text)
+            text.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// Appends the text before an item.
+    private static func begin(
+        _ index: Int, _ style: Style, _ depth: Int, padding: StaticString, _ text: inout TextBuffer
+    ) {
+        if depth < style.blockDepth {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            breakLine(depth + 1, &text)
+        } else {
+            text.append(index > 0 ? style.separator : padding)
+        }
+    }
+
+    /// Appends the text between the last item and the end of its list.
+    private static func end(
+        _ isEmpty: Bool, _ style: Style, _ depth: Int, padding: StaticString, _ text: inout TextBuffer
+    ) {
+        guard !isEmpty else {
+            guard style.breaksEmptyLists else { return }
+            text.append(UInt8(ascii: "\n"))
+            return breakLine(depth, &text)
+        }
+        if depth < style.blockDepth { breakLine(depth, &text) } else { text.append(padding) }
+    }
+
+    private static func breakLine(_ depth: Int, _ text: inout TextBuffer) {
+        text.append(UInt8(ascii: "\n"))
+        for _ in 0..<depth { text.append("  ") }
+    }
+}

@@ -1,0 +1,148 @@
+extension JSONText {
+    // MARK: Whole numbers
+
+    /// Appends a whole number.
+    package static func append(_ number: Int64, to text: inout TextBuffer) {
+        // A sign and the 19 digits of 2^63.
+        let place = text.room(for: 20)
+        place[0] = UInt8(ascii: "-")
+        let sign = number < 0 ? 1 : 0
+        let magnitude = number.magnitude
+        let count = digitCount(magnitude)
+        write(magnitude, digits: count, at: place + sign)
+        text.count += sign + count
+    }
+
+    /// The number of digits of a number below 10^19.
+    @inline(__always)
+    private static func digitCount(_ number: UInt64) -> Int {
+        var (rest, count) = (number, 1)
+        while true {
+            if rest < 10 { return count }
+            if rest < 100 { return count + 1 }
+            if rest < 1000 { return count + 2 }
+            if rest < 10_000 { return count + 3 }
+            rest /= 10_000
+            count += 4
+        }
+    }
+
+    /// Writes the last `count` digits of a number, with zeros before them where it has fewer: two
+    /// at a time, from the end.
+    ///
+    /// SAFETY: `count` bytes at `place` are there to be written; a remainder below 100 names one of
+    /// the 100 pairs.
+    @inline(__always)
+    private static func write(_ number: UInt64, digits count: Int, at place: UnsafeMutablePointer<UInt8>) {
+        let pairs = digitPairs.utf8Start
+        var (rest, index) = (number, count)
+        while index >= 2 {
+            let pair = Int(truncatingIfNeeded: rest % 100)
+            rest /= 100
+            index -= 2
+            place[index] = pairs[2 * pair]
+            place[index + 1] = pairs[2 * pair + 1]
+        }
+        if index == 1 { place[0] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10) }
+    }
+
+    private static let digitPairs: StaticString = """
+        0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
+        """
+
+    // MARK: Numbers with a fraction
+
+    /// Appends a double: its shortest exact text, or a string for what JSON's numbers cannot say;
+    /// every bit kept.
+    ///
+    /// The digits are those of `Double.description`.
+    package static func append(_ number: Double, to text: inout TextBuffer) {
+        // A sign, at most 15 digits before the point and 9 after it, and the point.
+        let place = text.room(for: 32)
+        let sign = number.sign == .minus ? 1 : 0
+        place[0] = UInt8(ascii: "-")
+        let count = writeShort(number.magnitude, at: place + sign)
+        guard count == 0 else {
+            text.count += sign + count
+            return
+        }
+        appendLong(number, to: &text)
+    }
+
+    /// Writes a number that is a decimal of at most 15 digits, 3, 6 or 9 of them after the point;
+    /// returns the number of bytes, 0 for any other.
+    ///
+    /// Proof that these are the digits of the shortest exact text: let *m* be a whole number below 10^15
+    /// and *p* one of those powers of ten. Both are doubles, so that the division *m* / *p* is
+    /// rounded once, as reading the decimal would be: if it gives the number, the decimal stands
+    /// for it. Two different decimals of at most 15 digits never stand for the same double. So no
+    /// other one of as few digits does, and what is left when the zeros at the end are taken away
+    /// is the shortest.
+    @inline(__always)
+    private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
+        // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the range.
+        guard magnitude < 1e12, magnitude >= 1e-3 || magnitude == 0 else { return 0 }
+        let thousandths = write(magnitude, 1000, digits: 3, at: place)
+        if thousandths > 0 { return thousandths }
+        let millionths = write(magnitude, 1_000_000, digits: 6, at: place)
+        if millionths > 0 { return millionths }
+        return write(magnitude, 1_000_000_000, digits: 9, at: place)
+    }
+
+    @inline(__always)
+    private static func write(
+        _ magnitude: Double, _ power: UInt64, digits: Int, at place: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        let scaled = magnitude * Double(power) + 0.5
+        guard scaled < 1e15 else { return 0 }
+        let mantissa = UInt64(scaled)
+        guard Double(mantissa) / Double(power) == magnitude else { return 0 }
+        let (whole, fraction) = (mantissa / power, mantissa % power)
+        let point = digitCount(whole)
+        write(whole, digits: point, at: place)
+        place[point] = UInt8(ascii: ".")
+        write(fraction, digits: digits, at: place + point + 1)
+        var count = point + 1 + digits
+        while count > point + 2, place[count - 1] == UInt8(ascii: "0") { count -= 1 }
+        return count
+    }
+
+    @inline(never)
+    private static func appendLong(_ number: Double, to text: inout TextBuffer) {
+        guard number.isFinite else {
+            return append(
+                special: number.isInfinite ? (number < 0 ? "-Infinity" : "Infinity") : "NaN",
+                bits: number.isNaN && number.bitPattern != Double.nan.bitPattern ? number.bitPattern : nil, digits: 16,
+                to: &text)
+        }
+        append(ascii: number.description, to: &text)
+    }
+
+    /// Appends a float: its shortest exact text as a float, or a string for what JSON's numbers
+    /// cannot say; every bit kept.
+    package static func append(_ number: Float, to text: inout TextBuffer) {
+        guard number.isFinite else {
+            return append(
+                special: number.isInfinite ? (number < 0 ? "-Infinity" : "Infinity") : "NaN",
+                bits: number.isNaN && number.bitPattern != Float.nan.bitPattern ? UInt64(number.bitPattern) : nil,
+                digits: 8, to: &text)
+        }
+        append(ascii: number.description, to: &text)
+    }
+
+    private static func append(special name: StaticString, bits: UInt64?, digits: Int, to text: inout TextBuffer) {
+        text.append(UInt8(ascii: "\""))
+        text.append(name)
+        if let bits {
+            text.append(UInt8(ascii: ":"))
+            for digit in (0..<digits).reversed() { text.append(hexDigit(UInt8(bits >> (UInt64(digit) * 4) & 15))) }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    private static func append(ascii string: String, to text: inout TextBuffer) {
+        var string = string
+        string.withUTF8 { text.append(UnsafeRawBufferPointer($0)) }
+    }
+}

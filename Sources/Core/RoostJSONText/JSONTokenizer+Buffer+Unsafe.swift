@@ -1,0 +1,237 @@
+internal import RoostSystem
+
+extension JSONTokenizer {
+    /// Creates a tokenizer of the bytes that `source` returns.
+    ///
+    /// - Parameters:
+    ///   - syntax: The syntax of the text.
+    ///   - limits: The most bytes of tokens and keys.
+    ///   - computesChecksum: Whether ``checksumBeforeToken()`` is going to be called.
+    ///   - source: Returns the bytes; its errors come out of the call that needed them.
+    package init(
+        syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
+    ) {
+        self.init(syntax, limits, computesChecksum: computesChecksum, capacity: Self.chunkByteCount, source: source)
+    }
+
+    /// Creates a tokenizer of a text that is in memory.
+    ///
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - syntax: The syntax of the text.
+    ///   - limits: The most bytes of tokens and keys.
+    ///   - computesChecksum: Whether ``checksumBeforeToken()`` is going to be called.
+    package init(_ bytes: [UInt8], syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false) {
+        var offset = 0
+        // One byte more than a short text has: room to ask for the end.
+        let capacity = min(Self.chunkByteCount, bytes.count + 1)
+        self.init(syntax, limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
+            let count = min(buffer.count, bytes.count - offset)
+            bytes.withUnsafeBytes {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+            }
+            offset += count
+            return count
+        }
+    }
+
+    private init(
+        _ syntax: Syntax, _ limits: Limits, computesChecksum: Bool, capacity: Int, source: @escaping Source
+    ) {
+        self.syntax = syntax
+        self.limits = limits
+        self.source = source
+        self.capacity = capacity
+        tokenByteLimit = limits.tokenByteCount
+        checksum = computesChecksum ? TextChecksum() : nil
+        // As wherever Swift itself allocates, there is nothing left to do without this much memory.
+        guard let memory = malloc(capacity + Self.slackByteCount) else { preconditionFailure("out of memory") }
+        base = memory.bindMemory(to: UInt8.self, capacity: capacity + Self.slackByteCount)
+        base[0] = 0
+    }
+
+    /// Whether everything was read.
+    ///
+    /// Right only after ``skipSpace()``, or where a byte 0 was met: both have asked the source for
+    /// more then.
+    var isAtEnd: Bool { position == end && isAtSourceEnd }
+
+    /// Gets more bytes after `end`, throwing away those before the current token; false at the end
+    /// of the text.
+    ///
+    /// Positions move with the bytes, so that only the tokenizer's own properties keep theirs
+    /// across this call.
+    mutating func fill() throws(JSONSyntaxError) -> Bool {
+        guard !isAtSourceEnd else { return false }
+        discard(min(tokenStart, captureStart ?? tokenStart))
+        if end == capacity { try grow() }
+        let room = capacity - end
+        let count: Int
+        do {
+            count = try source(UnsafeMutableRawBufferPointer(start: base + end, count: room))
+        } catch {
+            throw JSONSyntaxError(reason: .source(error), position: tokenPosition, message: "the source failed")
+        }
+        guard count >= 0, count <= room else {
+            throw self.error("the source gave more bytes than it was asked for", reason: .brokenSource)
+        }
+        isAtSourceEnd = count == 0
+        end += count
+        base[end] = 0
+        return count > 0
+    }
+
+    /// Throws the first `count` bytes of the buffer away.
+    private mutating func discard(_ count: Int) {
+        guard count > 0 else { return }
+        check(upTo: count)
+        checkedEnd -= min(checkedEnd, count)
+        if count > lineStart {
+            discardedColumnCount += Self.characterCount(base + lineStart, count - lineStart)
+            lineStart = 0
+        } else {
+            lineStart -= count
+        }
+        memmove(base, base + count, end - count)
+        end -= count
+        position -= count
+        tokenStart -= count
+        if let start = captureStart { captureStart = start - count }
+        discardedByteCount += count
+    }
+
+    private mutating func grow() throws(JSONSyntaxError) {
+        guard end - tokenStart <= tokenByteLimit, capacity < limits.tokenByteCount else { throw tooLong }
+        let larger = min(capacity * 2, limits.tokenByteCount)
+        // How much is asked for depends on the text, so that a refusal is an error and no trap.
+        guard let memory = realloc(base, larger + Self.slackByteCount) else {
+            throw error("there is not enough memory for a value of this length", reason: .outOfMemory)
+        }
+        base = memory.bindMemory(to: UInt8.self, capacity: larger + Self.slackByteCount)
+        capacity = larger
+    }
+
+    /// The error about a token that is too long.
+    var tooLong: JSONSyntaxError {
+        let what = tokenByteLimit == limits.keyByteCount ? "a key" : "a value"
+        return error("\(what) is longer than \(tokenByteLimit) bytes", reason: .limitExceeded)
+    }
+
+    // MARK: Places
+
+    /// Returns the place of a byte of the current line.
+    func place(of index: Int) -> TextPosition {
+        let before = index > lineStart ? Self.characterCount(base + lineStart, index - lineStart) : 0
+        return TextPosition(line: line, column: discardedColumnCount + before + 1)
+    }
+
+    private static func characterCount(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+        var characters = 0
+        for byte in UnsafeBufferPointer(start: start, count: count) where byte & 0xC0 != 0x80 { characters += 1 }
+        return characters
+    }
+
+    // MARK: Checksum
+
+    /// The checksum of every byte of the text before the current token: XXH3-128, high half first.
+    ///
+    /// For a tokenizer that was created with `computesChecksum`; nil for any other.
+    package mutating func checksumBeforeToken() -> (high: UInt64, low: UInt64)? {
+        check(upTo: tokenStart)
+        return checksum?.value
+    }
+
+    /// Brings the checksum up to a place in the buffer.
+    private mutating func check(upTo index: Int) {
+        guard checksum != nil, index > checkedEnd else { return }
+        checksum?.add(UnsafeRawBufferPointer(start: base + checkedEnd, count: index - checkedEnd))
+        checkedEnd = index
+    }
+
+    // MARK: The current token
+
+    /// Runs `body` with the text of the current key, string or number; with the bytes as they are
+    /// of any other token.
+    ///
+    /// Text is valid UTF-8, without quotes and with escapes resolved. The bytes are valid only
+    /// inside `body`.
+    @inlinable
+    package func withText<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        switch token {
+        case .string, .key:
+            if isInScratch { return try scratch.span.bytes.withUnsafeBytes(body) }
+            return try body(UnsafeRawBufferPointer(start: base + tokenStart + 1, count: position - tokenStart - 2))
+        case .number where isInScratch: return try scratch.span.bytes.withUnsafeBytes(body)
+        default: return try body(UnsafeRawBufferPointer(start: base + tokenStart, count: position - tokenStart))
+        }
+    }
+
+    /// The text of the current key, string or number as a string of its own.
+    package var text: String { withText { String(decoding: $0, as: UTF8.self) } }
+
+    /// The position of the current key, or of a string that is a value, among known names; nil when
+    /// it is none of them.
+    ///
+    /// - Complexity: O(length); nothing is allocated.
+    package func index(in names: JSONNameTable) -> Int? { withText { names.index(of: $0) } }
+
+    /// Skips the next value and returns its text as it is.
+    ///
+    /// For values that another reader takes: a model, metadata. The whole text is in memory then.
+    /// - Parameter byteCountLimit: The bytes after which the value is refused.
+    /// - Returns: The bytes of the value, without space around it.
+    /// - Throws: As ``next()``; code `limitExceeded`.
+    package mutating func captureValue(byteCountLimit: Int) throws(JSONSyntaxError) -> [UInt8] {
+        let limit = tokenByteLimit
+        tokenByteLimit = min(limit, byteCountLimit)
+        defer { tokenByteLimit = limit }
+        _ = try next()
+        captureStart = tokenStart
+        defer { captureStart = nil }
+        if token == .beginObject || token == .beginArray {
+            let outside = depth - 1
+            while depth > outside {
+                _ = try next()
+                guard position - (captureStart ?? position) <= byteCountLimit else { break }
+            }
+        }
+        let start = captureStart ?? tokenStart
+        guard position - start <= byteCountLimit else {
+            throw error("the value is longer than \(byteCountLimit) bytes", reason: .limitExceeded)
+        }
+        return Array(UnsafeBufferPointer(start: base + start, count: position - start))
+    }
+}
+
+// MARK: Written text
+
+extension JSONTokenizer {
+    /// Whether the next token is an element of an array, or its end.
+    package var isBetweenElements: Bool {
+        syntax == .json && (state == .firstElement || (state == .afterValue && depth > 0 && objectBits & 1 == 0))
+    }
+
+    /// The bytes that are at hand: from the next one up to the byte 0 that ends them.
+    ///
+    /// Eight bytes from that one on can be loaded. Valid until the next token is read.
+    package var bytesAtHand: (start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
+        (UnsafePointer(base + position), UnsafePointer(base + end))
+    }
+
+    /// Passes an element that its caller has read out of ``bytesAtHand``.
+    ///
+    /// - Parameters:
+    ///   - place: The end of the element among those bytes.
+    ///   - lineStart: The start of the element's line: it has one line break, before it.
+    package mutating func pass(to place: UnsafePointer<UInt8>, lineStart: UnsafePointer<UInt8>) {
+        line += 1
+        self.lineStart = lineStart - UnsafePointer(base)
+        discardedColumnCount = 0
+        position = place - UnsafePointer(base)
+        tokenStart = position
+        state = .afterValue
+        token = .endObject
+    }
+}

@@ -1,0 +1,83 @@
+extension JSONTokenizer {
+    /// The place at which the current token starts.
+    package var tokenPosition: TextPosition {
+        if let continuedToken, continuedToken.byteOffset == tokenByteOffset { return continuedToken.position }
+        return place(of: tokenStart)
+    }
+
+    /// The number of bytes before the current token.
+    package var tokenByteOffset: Int { discardedByteCount + tokenStart }
+
+    /// The kind of the current token, for messages; never its text.
+    package var tokenDescription: String {
+        switch token {
+        case .beginObject: "an object"
+        case .endObject: "the end of an object"
+        case .beginArray: "an array"
+        case .endArray: "the end of an array"
+        case .key: "a key"
+        case .string: "a string"
+        case .number: "a number"
+        case .true: "true"
+        case .false: "false"
+        case .null: "null"
+        case .end: "the end of the text"
+        }
+    }
+
+    /// Returns an error about the current token, with its place.
+    ///
+    /// - Parameters:
+    ///   - message: The problem, without a full stop; after a semicolon the remedy.
+    ///   - reason: The kind of failure.
+    /// - Returns: The error.
+    package func error(_ message: String, reason: JSONSyntaxError.Reason = .syntax) -> JSONSyntaxError {
+        JSONSyntaxError(reason: reason, position: tokenPosition, message: message)
+    }
+
+    /// Returns an error that says that the current token is not the expected one.
+    ///
+    /// - Parameter expected: The expected part of the text: `the list of records`.
+    /// - Returns: The error.
+    package func mismatch(_ expected: String) -> JSONSyntaxError {
+        error("\(expected) is expected, not \(tokenDescription)")
+    }
+
+    /// The error for a key that occurs twice.
+    package var repeatedKey: JSONSyntaxError { error("the key '\(text)' occurs twice in this object") }
+
+    /// The current token where a whole number is expected, as the end of a sentence.
+    package var descriptionOfWrongInteger: String {
+        guard token == .number else { return "\(tokenDescription) stands here" }
+        return isWhole ? Self.outOfRange : "a number with a fraction or an exponent stands here"
+    }
+
+    /// The current token where a decimal number is expected, as the end of a sentence.
+    package var descriptionOfWrongDecimal: String {
+        switch token {
+        case .number: return Self.outOfRange
+        case .string:
+            let isNumber = withText { text in
+                text.contains(where: JSONNumbers.isDigit)
+                    && text.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
+            }
+            return isNumber ? Self.outOfRange : "a string that is no decimal number stands here"
+        default: return "\(tokenDescription) stands here"
+        }
+    }
+
+    /// The problem with a number of the right kind.
+    package static let outOfRange = "the number that stands here is out of range"
+
+    /// Returns an error about the next byte to be read.
+    func errorHere(_ message: String) -> JSONSyntaxError {
+        JSONSyntaxError(reason: .syntax, position: place(of: position), message: message)
+    }
+
+    /// Returns an error about the next byte to be read, which does not start the expected part.
+    mutating func unexpected(_ expected: String) throws(JSONSyntaxError) -> JSONSyntaxError {
+        // In a file of another encoding, the byte itself is the problem.
+        _ = try multibyteCount()
+        return errorHere(isAtEnd ? "the text ends where \(expected) is expected" : "\(expected) is expected")
+    }
+}

@@ -1,0 +1,109 @@
+/// A text that is put together byte by byte, in memory that is used again.
+///
+/// What an array does at every append (whether it is shared, whether there is room) is done here
+/// once for each value: a value asks for the most bytes that it can need, writes where they are,
+/// and says how many there were.
+///
+/// Not `Sendable`: use it from one thread at a time.
+package struct TextBuffer: ~Copyable {
+    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are set. Code that writes after them has asked `room(for:)` before
+    // for at least as many bytes, and adds to `count` only what was written.
+    @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
+    @usableFromInline package internal(set) var capacity: Int
+    /// The number of bytes of the text.
+    ///
+    /// Set it only to add bytes that were written to ``room(for:)``.
+    @usableFromInline package var count = 0
+
+    /// An empty text.
+    ///
+    /// - Parameter capacity: The bytes that are sure to fit without more memory.
+    package init(capacity: Int = 1024) {
+        self.capacity = max(64, capacity)
+        base = .allocate(capacity: self.capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    /// Makes room for more bytes, and gives the place of the first of them.
+    ///
+    /// It is valid until the next call.
+    @inlinable
+    @inline(__always)
+    package mutating func room(for byteCount: Int) -> UnsafeMutablePointer<UInt8> {
+        if capacity - count < byteCount { grow(by: byteCount) }
+        return base + count
+    }
+
+    @usableFromInline
+    @inline(never)
+    package mutating func grow(by byteCount: Int) {
+        let larger = max(count + byteCount, capacity * 2)
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        memory.update(from: base, count: count)
+        base.deallocate()
+        (base, capacity) = (memory, larger)
+    }
+
+    // MARK: Appending
+
+    /// Appends a byte.
+    @inlinable
+    @inline(__always)
+    package mutating func append(_ byte: UInt8) {
+        room(for: 1)[0] = byte
+        count += 1
+    }
+
+    /// Appends a text that is known when the program is built.
+    @inlinable
+    @inline(__always)
+    package mutating func append(_ text: StaticString) {
+        append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends bytes.
+    @inlinable
+    @inline(__always)
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        UnsafeMutableRawPointer(room(for: bytes.count)).copyMemory(from: start, byteCount: bytes.count)
+        count += bytes.count
+    }
+
+    /// Appends bytes.
+    @inlinable
+    package mutating func append(contentsOf bytes: some Sequence<UInt8>) {
+        let isAppended: Void? = bytes.withContiguousStorageIfAvailable { append(UnsafeRawBufferPointer($0)) }
+        guard isAppended == nil else { return }
+        for byte in bytes { append(byte) }
+    }
+
+    /// Removes the last bytes, as many as there are at most.
+    @inlinable
+    package mutating func removeLast(_ byteCount: Int) { count -= min(count, max(0, byteCount)) }
+
+    /// Removes everything, and keeps the memory.
+    package mutating func removeAll() { count = 0 }
+
+    /// Removes bytes from the middle.
+    package mutating func removeSubrange(_ range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes outside of the text")
+        (base + range.lowerBound).update(from: base + range.upperBound, count: count - range.upperBound)
+        count -= range.count
+    }
+
+    // MARK: Looking
+
+    /// Runs `body` with the bytes from a place on; they are valid only inside of it.
+    @inlinable
+    package func withBytes<Result, Failure: Error>(
+        from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        precondition(start >= 0 && start <= count, "bytes outside of the text")
+        return try body(UnsafeRawBufferPointer(start: base + start, count: count - start))
+    }
+
+    /// The bytes, in an array of their own.
+    package var bytes: [UInt8] { withBytes { Array($0) } }
+}

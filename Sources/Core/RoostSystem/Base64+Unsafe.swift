@@ -1,0 +1,77 @@
+/// Bytes as text in base64: the one alphabet and the one codec of the package.
+package enum Base64 {
+    /// The 64 digits, in the order of their values.
+    private static let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+    /// The value of each digit; 255 for every other byte.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, digit) in digits.description.utf8.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
+    }()
+
+    /// The number of digits of some bytes, padding included.
+    package static func digitCount(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+
+    /// Writes the digits of some bytes, padded.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - output: The place of the digits, with room for ``digitCount(ofByteCount:)``.
+    package static func encode(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) {
+        // SAFETY: each turn reads three bytes before `whole` and writes four; the rest is the last group.
+        let digits = digits.utf8Start
+        let (whole, rest) = (bytes.count / 3 * 3, bytes.count % 3)
+        var (index, place) = (0, 0)
+        while index < whole {
+            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+            output[place] = digits[Int(group >> 18)]
+            output[place + 1] = digits[Int(group >> 12 & 63)]
+            output[place + 2] = digits[Int(group >> 6 & 63)]
+            output[place + 3] = digits[Int(group & 63)]
+            index += 3
+            place += 4
+        }
+        guard rest > 0 else { return }
+        let group = UInt32(bytes[index]) << 16 | (rest == 2 ? UInt32(bytes[index + 1]) << 8 : 0)
+        output[place] = digits[Int(group >> 18)]
+        output[place + 1] = digits[Int(group >> 12 & 63)]
+        output[place + 2] = rest == 2 ? digits[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+        output[place + 3] = UInt8(ascii: "=")
+    }
+
+    /// Writes the bytes that a text stands for.
+    ///
+    /// Strict: the text is padded, has no space, and no bits in its last digit that would be lost.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - bytes: The place of the bytes, with room for three for every four of the text.
+    /// - Returns: The number of bytes; nil if the text is not base64.
+    package static func decode(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Int? {
+        guard text.count % 4 == 0, text.count / 4 * 3 <= bytes.count else { return nil }
+        guard !text.isEmpty else { return 0 }
+        let padding = text[text.count - 1] != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
+        return values.withUnsafeBufferPointer { values in
+            let whole = text.count - (padding > 0 ? 4 : 0)
+            var (index, offset) = (0, 0)
+            while index < whole {
+                let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
+                let (c, d) = (values[Int(text[index + 2])], values[Int(text[index + 3])])
+                guard (a | b | c | d) < 64 else { return nil }
+                bytes[offset] = a << 2 | b >> 4
+                bytes[offset + 1] = b << 4 | c >> 2
+                bytes[offset + 2] = c << 6 | d
+                index += 4
+                offset += 3
+            }
+            guard padding > 0 else { return offset }
+            let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
+            let c = padding == 1 ? values[Int(text[index + 2])] : 0
+            guard (a | b | c) < 64, padding == 1 ? c & 3 == 0 : b & 15 == 0 else { return nil }
+            bytes[offset] = a << 2 | b >> 4
+            if padding == 1 { bytes[offset + 1] = b << 4 | c >> 2 }
+            return offset + 3 - padding
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// A temporary file without a name: made with mode 0600, unlinked at once, gone when it is let go of or the process ends.
+///
+/// A process that ends between the two leaves an empty file under a name that ``isName(_:)`` knows; whoever sweeps may remove it at any
+/// time, also while it is being made.
+package final class SpillFile {
+    private static let namePrefix = ".roost-spill."
+    private static let nameSuffix = ".roost-tmp"
+
+    /// Whether a directory entry is that of a temporary file whose process ended before it had taken the name away.
+    package static func isName(_ entry: String) -> Bool {
+        guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
+        let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
+        return (1...16).contains(random.utf8.count) && UInt64(random, radix: 16) != nil && !random.hasPrefix("+")
+    }
+
+    private let descriptor: CInt
+    package private(set) var byteCount = 0
+
+    /// Makes an empty file in the first of the directories that allows it.
+    ///
+    /// - Throws: Code `ioFailure`, or `noSpace`, naming the last directory.
+    package init(inOneOf directories: [String]) throws(SystemFailure) {
+        var failure = SystemFailure(.ioFailure, "There is no directory for temporary files.")
+        for directory in directories {
+            let random = UInt64.random(in: 0...UInt64.max)
+            let path = directory + "/" + Self.namePrefix + String(random, radix: 16) + Self.nameSuffix
+            let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard opened >= 0 else {
+                failure = Self.error(errno, "make a temporary file in '\(directory)'")
+                continue
+            }
+            // Somebody who sweeps may have been faster.
+            guard unlink(path) == 0 || errno == ENOENT else {
+                failure = Self.error(errno, "unlink a temporary file in '\(directory)'")
+                close(opened)
+                continue
+            }
+            descriptor = opened
+            return
+        }
+        throw failure
+    }
+
+    deinit {
+        // The file has no name and nobody reads it again: a failure to close it loses nothing.
+        close(descriptor)
+    }
+
+    /// Adds bytes at the end.
+    package func append(_ bytes: [UInt8]) throws(SystemFailure) { try write(bytes, at: byteCount) }
+
+    /// Writes bytes at `offset`, in the place of those that are there; a gap before them reads as zeros.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(SystemFailure) {
+        var written = 0
+        while written < bytes.count {
+            let result = bytes.withUnsafeBytes { buffer in
+                pwrite(
+                    descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written,
+                    off_t(offset + written))
+            }
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw Self.error(errno, "write a temporary file")
+            }
+            guard result > 0 else { throw Self.error(ENOSPC, "write a temporary file") }
+            written += result
+        }
+        byteCount = max(byteCount, offset + written)
+    }
+
+    /// Reads up to `count` bytes at `offset`; fewer only at the end.
+    package func read(_ count: Int, at offset: Int) throws(SystemFailure) -> [UInt8] {
+        let wanted = max(0, min(count, byteCount - offset))
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var done = 0
+        while done < wanted {
+            let result = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress.map { $0 + done }, wanted - done, off_t(offset + done))
+            }
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw Self.error(errno, "read a temporary file")
+            }
+            guard result > 0 else {
+                throw SystemFailure(.ioFailure, "A temporary file is shorter than what was written to it.")
+            }
+            done += result
+        }
+        return bytes
+    }
+
+    private static func error(_ code: CInt, _ what: String) -> SystemFailure {
+        let full = code == ENOSPC || code == EDQUOT
+        let reason = String(cString: strerror(code))
+        return SystemFailure(
+            full ? .noSpace : .ioFailure,
+            "Cannot \(what): \(reason).\(full ? " Make room, or set TMPDIR to a larger file system." : "")")
+    }
+
+    /// The directory the system has for temporary files.
+    package static var systemDirectory: String {
+        guard let value = getenv("TMPDIR") else { return "/tmp" }
+        let path = String(cString: value)
+        return path.isEmpty ? "/tmp" : path
+    }
+}

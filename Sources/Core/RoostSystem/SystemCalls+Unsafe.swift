@@ -1,0 +1,35 @@
+/// Calls of the system whose names methods of their callers have too, so that they would need the name of the C library before them.
+package enum SystemCalls {
+    /// read(2): the bytes that were read, 0 at the end, or -1 with `errno`.
+    package static func read(_ descriptor: CInt, into bytes: UnsafeMutableRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.read(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+            Musl.read(descriptor, bytes.baseAddress, bytes.count)
+        #else
+            Darwin.read(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    /// write(2): the bytes that were written, or -1 with `errno`.
+    package static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+            Musl.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    /// Ends a process, which gets no chance to do anything: 0, or -1 with `errno`.
+    package static func kill(_ process: pid_t) -> CInt {
+        #if canImport(Glibc)
+            Glibc.kill(process, SIGKILL)
+        #elseif canImport(Musl)
+            Musl.kill(process, SIGKILL)
+        #else
+            Darwin.kill(process, SIGKILL)
+        #endif
+    }
+}

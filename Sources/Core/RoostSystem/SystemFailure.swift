@@ -1,0 +1,22 @@
+/// A call of the system that failed, in a module that does not know stores.
+///
+/// RoostCore makes a `StoreError` of it, with the code that has the same name.
+package struct SystemFailure: Error, Hashable, Sendable {
+    /// What went wrong, for programs.
+    package enum Code: Sendable {
+        /// The disk, or a quota, is full.
+        case noSpace
+        /// The system reported an input or output error.
+        case ioFailure
+        /// The system is out of threads, memory or handles.
+        case outOfResources
+    }
+
+    /// What went wrong, for programs.
+    package let code: Code
+    /// What went wrong and what can be done about it, for people.
+    package let message: String
+
+    /// Creates an error.
+    package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+}

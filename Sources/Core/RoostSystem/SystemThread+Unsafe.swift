@@ -1,0 +1,53 @@
+/// Starts threads by the system's own call, which says when it could not.
+///
+/// Foundation's `Thread` does not: code that waits for a thread that was never started
+/// waits forever.
+package enum SystemThread {
+    /// The name and the closure of a new thread.
+    private final class Work {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
+
+        func run() {
+            croost_name_thread(name)
+            body()
+        }
+    }
+
+    /// Starts a thread that runs `body` and ends.
+    ///
+    /// - Parameters:
+    ///   - name: What debuggers show.
+    ///   - stackByteCount: How large its stack is, a multiple of the page size; memory that is not
+    ///     touched costs address space only.
+    ///   - body: The work.
+    /// - Throws: `outOfResources` when the system starts no more threads; `body` is not run then.
+    package static func start(
+        _ name: String, stackByteCount: Int, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemFailure) {
+        let work = Unmanaged.passRetained(Work(name, body))
+        let code = croost_start_thread(stackByteCount, { SystemThread.run($0) }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw SystemFailure(
+                .outOfResources,
+                "A thread could not be started (\(String(cString: strerror(code)))): this user or this container has reached a limit of processes or of memory. Raise it, or end other programs, and try again."
+            )
+        }
+    }
+
+    /// Has threads share what there is where the address space of the process is limited
+    /// (`ulimit -v`).
+    ///
+    /// For programs, before they start a second thread.
+    package static func spareAddressSpace() { croost_spare_address_space() }
+
+    /// Runs the work of a new thread.
+    private static func run(_ work: UnsafeMutableRawPointer?) {
+        guard let work else { return }
+        // SAFETY: `start` retained the object for exactly this call.
+        Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run()
+    }
+}

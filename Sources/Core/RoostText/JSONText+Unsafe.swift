@@ -1,0 +1,35 @@
+internal import RoostCore
+package import RoostJSONText
+internal import RoostSystem
+
+extension JSONText {
+    /// Appends bytes as a string in base64, padded.
+    package static func append(base64 bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        let digitCount = Base64.digitCount(ofByteCount: bytes.count)
+        // SAFETY: there is room for the digits and two quotes.
+        let output = text.room(for: digitCount + 2)
+        output[0] = UInt8(ascii: "\"")
+        Base64.encode(bytes, into: output + 1)
+        output[digitCount + 1] = UInt8(ascii: "\"")
+        text.count += digitCount + 2
+    }
+
+    /// Appends the 16 bytes of a UUID as a string in upper case.
+    package static func append(uuid bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        // Two digits for each byte, four hyphens, two quotes.
+        let byteCount = bytes.count * 2 + 6
+        let output = text.room(for: byteCount)
+        output[0] = UInt8(ascii: "\"")
+        let count = Hexadecimal.encodeUUID(bytes, into: output + 1)
+        output[count + 1] = UInt8(ascii: "\"")
+        // Fewer bytes have fewer hyphens.
+        text.count += count + 2
+    }
+
+    /// Appends a decimal as a string of all its digits, as ``DecimalNumber/description`` has them.
+    static func append(_ number: DecimalNumber, to text: inout TextBuffer) {
+        text.append(UInt8(ascii: "\""))
+        text.append(contentsOf: number.description.utf8)
+        text.append(UInt8(ascii: "\""))
+    }
+}

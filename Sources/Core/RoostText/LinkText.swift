@@ -1,0 +1,67 @@
+package import RoostCore
+package import RoostJSONText
+
+/// Links as JSON text: `[source, target]`, `[source, target, place]` or `[source, target, place, inverse place]`.
+///
+/// Places that are 0 are left out at the end.
+package enum LinkText {
+    /// Appends one link as an array.
+    package static func append(_ link: Link, to text: inout TextBuffer) {
+        text.append(UInt8(ascii: "["))
+        JSONText.append(link.source, to: &text)
+        appendNext(link.target, to: &text)
+        if link.order != 0 || link.inverseOrder != 0 { appendNext(link.order, to: &text) }
+        if link.inverseOrder != 0 { appendNext(link.inverseOrder, to: &text) }
+        text.append(UInt8(ascii: "]"))
+    }
+
+    private static func appendNext(_ number: Int64, to text: inout TextBuffer) {
+        text.append(", ")
+        JSONText.append(number, to: &text)
+    }
+
+    /// Reads the rest of a link, whose `[` is the reader's current token.
+    ///
+    /// - Parameters:
+    ///   - reader: Stands on the link's `[`, and on its `]` on return.
+    ///   - relationship: The relationship, which owns its links.
+    /// - Returns: The link.
+    /// - Throws: What the reader throws, and its ``JSONTokenReader/errorCode`` with line, column and relationship for anything
+    ///   that is no link: keys below 1, places of a relationship that has none, too few or too many numbers.
+    package static func read(
+        from reader: inout JSONTokenReader, of relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> Link {
+        guard reader.token == .beginArray else { throw reader.mismatch("a link of '\(relationship.name)', an array,") }
+        var link = Link(0, 0)
+        var count = 0
+        while try reader.nextElement() {
+            guard count < 4 else {
+                throw reader.error("a link of '\(relationship.name)' has at most two keys and two places")
+            }
+            guard let number = reader.integer else {
+                throw reader.integerMismatch("a whole number of 64 bits in a link of '\(relationship.name)'")
+            }
+            guard count > 1 || number > 0 else {
+                throw reader.error("a key in a link of '\(relationship.name)' is below 1")
+            }
+            switch count {
+            case 0: link.source = number
+            case 1: link.target = number
+            case 2:
+                guard number == 0 || relationship.isOrdered else {
+                    throw reader.error("'\(relationship.name)' is not ordered, so its links have no place")
+                }
+                link.order = number
+            default:
+                guard number == 0 || relationship.inverseIsOrdered else {
+                    throw reader.error(
+                        "the inverse of '\(relationship.name)' is not ordered, so its links have no place")
+                }
+                link.inverseOrder = number
+            }
+            count += 1
+        }
+        guard count > 1 else { throw reader.error("a link of '\(relationship.name)' needs two keys") }
+        return link
+    }
+}

@@ -1,0 +1,103 @@
+package import RoostCore
+
+/// What of records is wanted, column by column: properties, and the key, version and entity of the object.
+///
+/// Names are resolved once, for the entity and all its subentities.
+package struct RecordColumns: Sendable {
+    /// One column.
+    package struct Column: Sendable {
+        /// What the column shows.
+        enum Content: Sendable {
+            case key, version, entity
+            /// The field by entity number; nil for entities that are not asked for.
+            case field([RecordLayout.Field?])
+        }
+
+        /// The name under which the column was asked for.
+        package let name: String
+        let content: Content
+
+        /// The field of a record that the column shows; nil for key, version and entity.
+        package func field(of record: RecordReader) -> RecordLayout.Field? {
+            if case .field(let fields) = content { return fields[record.entityNumber] }
+            return nil
+        }
+
+        /// Whether the column shows numbers, which people like to see aligned at their ends.
+        package var isNumeric: Bool {
+            guard case .field(let fields) = content else { return name != "entity" }
+            switch fields.lazy.compactMap({ $0 }).first?.kind {
+            case .integer64, .integer32, .integer16, .double, .float, .decimal, .reference, .order: return true
+            default: return false
+            }
+        }
+    }
+
+    /// The names of what is no property.
+    private static let ownNames = ["id", "version", "entity"]
+
+    /// The columns, in the order in which they were asked for.
+    package let columns: [Column]
+
+    /// Resolves names.
+    ///
+    /// A name is that of an attribute or to-one relationship, the dotted path of a composite's element, the place in an ordered
+    /// inverse (`album#order`), or one of `id` (the key), `version` and `entity` (the object's own). A property that is itself
+    /// called so is `id#value` and so on, as in record texts.
+    ///
+    /// - Parameters:
+    ///   - names: The names; nil for ``defaultNames(of:model:)``.
+    ///   - entity: The entity whose records, and those of its subentities, are going to be shown.
+    ///   - model: The model that has the entity.
+    /// - Throws: `unknownEntity`; `unknownProperty` naming the nearest one; `unsupported` for a to-many relationship.
+    package init(_ names: [String]?, of entity: EntityName, model: ManagedObjectModel) throws(StoreError) {
+        let resolved = try model.requireEntity(entity)
+        var columns: [Column] = []
+        for name in names ?? Self.defaultNames(of: resolved, model: model) {
+            columns.append(Column(name: name, content: try Self.content(name, resolved, model)))
+        }
+        self.columns = columns
+    }
+
+    /// The key, the entity where there are several, and every property that a record has: inherited ones first.
+    package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
+        var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
+        var line = [entity]
+        while let superentity = line.last?.superentity { line.append(model.entities[superentity]) }
+        for entity in line.reversed() {
+            let declared =
+                entity.declaration.attributes.map(\.name) + entity.declaration.relationships.map(\.name)
+            for name in declared {
+                guard let field = entity.layout.field(name) else { continue }
+                names.append(ownNames.contains(field.name) ? field.name + "#value" : field.name)
+            }
+        }
+        return names
+    }
+
+    private static func content(
+        _ name: String, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) throws(StoreError) -> Column.Content {
+        switch name {
+        case "id": return .key
+        case "version": return .version
+        case "entity": return .entity
+        default: break
+        }
+        let property = ownNames.first { name == $0 + "#value" } ?? name
+        guard entity.layout.field(property) != nil else {
+            if let relationship = entity.relationship(property), relationship.isToMany {
+                throw StoreError(
+                    .unsupported,
+                    "'\(entity.name).\(property)' leads to many objects, which no column shows; 'roost dump' has its links."
+                )
+            }
+            let known = ownNames + entity.layout.fields.map(\.name)
+            let hint = nearestName(to: property, among: known).map { "; did you mean '\($0)'?" } ?? "."
+            throw StoreError(
+                .unknownProperty, "Entity '\(entity.name)' has no stored property '\(property)'\(hint)")
+        }
+        return .field(
+            model.entities.map { entity.includes($0.number) ? $0.layout.field(property) : nil })
+    }
+}

@@ -1,0 +1,149 @@
+package import RoostCore
+package import RoostJSONText
+
+/// Writes chosen columns of records as text: as JSON objects, as lines of CSV, or value by value.
+///
+/// The values are those of ``RecordTextWriter``, every one exact.
+package struct RecordRowWriter: Sendable {
+    /// What is written.
+    package let columns: RecordColumns
+    private let writer: RecordTextWriter
+    private let model: ManagedObjectModel
+    /// For each column `"name": `.
+    private let keys: [[UInt8]]
+    private let header: [UInt8]
+
+    /// Makes a writer.
+    package init(_ columns: RecordColumns, model: ManagedObjectModel) {
+        self.columns = columns
+        self.model = model
+        writer = RecordTextWriter(model: model)
+        keys = columns.columns.map { column in
+            var key = TextBuffer()
+            JSONText.append(column.name, to: &key)
+            key.append(": ")
+            return key.bytes
+        }
+        var header = TextBuffer()
+        for (index, column) in columns.columns.enumerated() {
+            if index > 0 { header.append(UInt8(ascii: ",")) }
+            let start = header.count
+            header.append(contentsOf: column.name.utf8)
+            CSVText.quote(&header, from: start)
+        }
+        header.append(UInt8(ascii: "\n"))
+        self.header = header.bytes
+    }
+
+    // MARK: JSON
+
+    /// Appends the columns of a record as a JSON object on one line, without a line break; what has no value is `null`.
+    ///
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
+    package func appendJSON(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
+        let start = text.count
+        text.append(UInt8(ascii: "{"))
+        do throws(StoreError) {
+            for (index, column) in columns.columns.enumerated() {
+                if index > 0 { text.append(", ") }
+                text.append(contentsOf: keys[index])
+                try appendJSONValue(column, record, to: &text)
+            }
+        } catch {
+            text.removeLast(text.count - start)
+            throw error
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    private func appendJSONValue(
+        _ column: RecordColumns.Column, _ record: RecordReader, to text: inout TextBuffer
+    ) throws(StoreError) {
+        switch column.content {
+        case .key: JSONText.append(record.key, to: &text)
+        case .version: JSONText.append(Int64(record.version), to: &text)
+        case .entity: JSONText.append(model.entities[record.entityNumber].name.text, to: &text)
+        case .field(let fields):
+            guard let field = fields[record.entityNumber], !record.isNull(field) else {
+                text.append("null")
+                return
+            }
+            try writer.appendWhole(field, record, to: &text)
+        }
+    }
+
+    // MARK: CSV
+
+    /// Appends the line of the columns' names.
+    package func appendCSVHeader(to text: inout TextBuffer) { text.append(contentsOf: header) }
+
+    /// Appends the columns of a record as a line of comma-separated values (RFC 4180, with a line feed at its end).
+    ///
+    /// Values are as in JSON, but without quotes where none are needed. What has no value is nothing at all; an empty text is `""`.
+    ///
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
+    package func appendCSV(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
+        let start = text.count
+        do throws(StoreError) {
+            for index in columns.columns.indices {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                let cell = text.count
+                if try appendText(index, of: record, to: &text) { CSVText.quote(&text, from: cell) }
+            }
+        } catch {
+            text.removeLast(text.count - start)
+            throw error
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    // MARK: Values
+
+    /// Appends the value of one column as plain text: a string as it is, anything else as in JSON but without quotes.
+    ///
+    /// - Returns: Whether there is a value; false, with nothing appended, for null.
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
+    package func appendText(
+        _ column: Int, of record: RecordReader, to text: inout TextBuffer
+    ) throws(StoreError) -> Bool {
+        switch columns.columns[column].content {
+        case .key: JSONText.append(record.key, to: &text)
+        case .version: JSONText.append(Int64(record.version), to: &text)
+        case .entity: text.append(contentsOf: model.entities[record.entityNumber].name.text.utf8)
+        case .field(let fields):
+            guard let field = fields[record.entityNumber], !record.isNull(field) else { return false }
+            try appendText(field, record, to: &text)
+        }
+        return true
+    }
+
+    private func appendText(
+        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
+    ) throws(StoreError) {
+        switch field.kind {
+        case .string, .uri:
+            let start = text.count
+            text.append(contentsOf: record.bytes(field))
+            guard record.bytes(field).isValidUTF8 else {
+                text.removeLast(text.count - start)
+                // Says what is wrong with it.
+                return try writer.appendWhole(field, record, to: &text)
+            }
+        case .objectID, .polymorphicReference:
+            guard let (entity, key) = record.reference(field), entity < model.entities.count else {
+                return try writer.appendWhole(field, record, to: &text)
+            }
+            text.append(contentsOf: model.entities[entity].name.text.utf8)
+            text.append(UInt8(ascii: "/"))
+            JSONText.append(key, to: &text)
+        default:
+            let start = text.count
+            try writer.appendWhole(field, record, to: &text)
+            // What JSON writes as a string here has no escapes.
+            if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
+                text.removeSubrange(start..<start + 1)
+                text.removeLast(1)
+            }
+        }
+    }
+}

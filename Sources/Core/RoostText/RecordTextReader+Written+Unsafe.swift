@@ -1,0 +1,115 @@
+package import RoostCore
+internal import RoostJSONText
+internal import RoostSystem
+
+extension RecordTextReader {
+    /// Reads the records that come next in an array, as long as they stand there exactly as ``RecordTextWriter`` writes them: each on a line
+    /// of its own, its properties in order, text without escapes.
+    ///
+    /// Saves the steps from token to token. Stops before the first record that looks otherwise, is wrong, or is not whole in
+    /// the bytes that the reader has at hand; ``JSONTokenReader/nextElement()`` goes on from there as if nothing had been. So a text is read
+    /// the same, with the same errors, whether this is called or not.
+    ///
+    /// - Parameters:
+    ///   - entity: The number of the records' entity, which is not abstract.
+    ///   - reader: Stands behind an element of the array or behind its `[`, and behind the last record that was read on return.
+    ///   - batch: A batch of the reader's model; nothing more is read when it is full.
+    package mutating func readWritten(
+        _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
+    ) {
+        guard reader.tokens.isBetweenElements else { return }
+        let (plan, written) = (plans[entity], written.plans[entity])
+        while !batch.isFull, readOneWritten(plan.layout, written, from: &reader, into: &batch) {}
+    }
+
+    private func readOneWritten(
+        _ layout: RecordLayout, _ plan: RecordTextWriter.Plan, from reader: inout JSONTokenReader,
+        into batch: inout RecordBatch
+    ) -> Bool {
+        let (start, end) = reader.tokens.bytesAtHand
+        var text = WrittenTextScanner(start, end: end)
+        guard reader.tokens.state == .firstElement || text.skip(","), text.skip("\n") else { return false }
+        let lineStart = text.place
+        guard text.skip("{\"id\": "), let key = text.integer(), key > 0, text.skip(", \"version\": "),
+            let version = text.integer().flatMap(UInt32.init(exactly:))
+        else { return false }
+        draft.begin(layout)
+        let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
+        let members = memberList.span
+        let steps = stepList.span
+        let prefixes = prefixText.span
+        for index in steps.indices {
+            let step = steps[index]
+            // A property that is null is not there.
+            let isNext = prefixes.withUnsafeBytes {
+                text.skip(UnsafeRawBufferPointer(rebasing: $0[step.prefixStart..<step.prefixStart + step.prefixCount]))
+            }
+            guard !isNext || read(step, members[index].field, from: &text) else { return false }
+        }
+        guard text.skip("}") else { return false }
+        do throws(StoreError) { try draft.finish(key: key, version: version, into: &batch) } catch { return false }
+        reader.tokens.pass(to: text.place, lineStart: lineStart)
+        return true
+    }
+
+    /// Reads the value of a field into the draft; false for one that is not as it is written.
+    @inline(__always)
+    private func read(
+        _ step: RecordTextWriter.Step, _ field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
+    ) -> Bool {
+        switch step.kind {
+        case .integer64, .order:
+            guard let value = text.integer() else { return false }
+            draft.set(value, field)
+        case .reference:
+            guard let value = text.integer(), value > 0 else { return false }
+            draft.set(value, field)
+        case .double, .date:
+            guard let value = text.double() else { return false }
+            draft.set(value.bitPattern, field)
+        case .boolean:
+            guard text.skip("false") else {
+                guard text.skip("true") else { return false }
+                draft.set(UInt8(1), field)
+                break
+            }
+            draft.set(UInt8(0), field)
+        case .string, .uri:
+            guard let value = text.string() else { return false }
+            draft.setBytes(value, field)
+        case .uuid:
+            guard let value = text.quoted() else { return false }
+            return draft.setUUID(field) { Hexadecimal.decodeUUID(value, into: $0) }
+        case .data, .transformable:
+            guard let value = text.quoted() else { return false }
+            return draft.setBytes(field, atMost: value.count / 4 * 3) { Base64.decode(value, into: $0) }
+        default: return readOther(step, field, from: &text)
+        }
+        return true
+    }
+
+    /// Reads the value of a field of a rarer type.
+    private func readOther(
+        _ step: RecordTextWriter.Step, _ field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
+    ) -> Bool {
+        switch step.kind {
+        case .integer32:
+            guard let value = text.integer().flatMap(Int32.init(exactly:)) else { return false }
+            draft.set(value, field)
+        case .integer16:
+            guard let value = text.integer().flatMap(Int16.init(exactly:)) else { return false }
+            draft.set(value, field)
+        case .float:
+            guard let value = text.float() else { return false }
+            draft.set(value.bitPattern, field)
+        case .decimal:
+            guard let value = text.string(), let number = DecimalNumber(utf8: value) else { return false }
+            draft.set(number, field)
+        case .objectID, .polymorphicReference:
+            guard let value = text.string() else { return false }
+            return readReference(field, value)
+        default: return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,107 @@
+internal import RoostCore
+internal import RoostJSONText
+
+extension RecordTextWriter {
+    /// Appends every member that is not null, each with the comma and the key before it.
+    ///
+    /// One loop over numbers for what most properties are; ``append(_:of:to:)`` writes the others.
+    func appendMembers(
+        of plan: Plan, _ record: RecordReader, to text: inout TextBuffer
+    ) throws(StoreError) {
+        // SAFETY: the structure of the record was checked before its reader was made: it has the bytes that the layout of its entity
+        // says, of which each step names its own, and the ends of values in the tail ascend up to its last byte. Prefixes are
+        // those that the plan put together.
+        let bytes = record.bytes
+        let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
+        let members = memberList.span
+        let steps = stepList.span
+        let prefixes = prefixText.span
+        for index in steps.indices {
+            let step = steps[index]
+            guard bytes[step.nullOffset] & step.nullBit == 0 else { continue }
+            switch step.kind {
+            case .composite, .decimal, .objectID, .polymorphicReference, .integer32, .integer16, .float:
+                try append(members[index], of: record, to: &text)
+                continue
+            default: break
+            }
+            prefixes.withUnsafeBytes {
+                text.append(
+                    UnsafeRawBufferPointer(rebasing: $0[step.prefixStart..<step.prefixStart + step.prefixCount]))
+            }
+            switch step.kind {
+            case .double, .date:
+                JSONText.append(Double(bitPattern: Self.load(bytes, step.byteOffset, as: UInt64.self)), to: &text)
+            case .boolean: text.append(bytes[step.byteOffset] != 0 ? "true" : "false")
+            case .uuid:
+                JSONText.append(
+                    uuid: UnsafeRawBufferPointer(rebasing: bytes[step.byteOffset..<step.byteOffset + 16]), to: &text)
+            case .string, .uri:
+                let value = Self.tail(step, bytes)
+                guard value.isValidUTF8 else {
+                    throw Self.unwritable(members[index].field, record, "valid UTF-8")
+                }
+                JSONText.append(string: value, to: &text)
+            case .data, .transformable: JSONText.append(base64: Self.tail(step, bytes), to: &text)
+            default:
+                JSONText.append(Int64(bitPattern: Self.load(bytes, step.byteOffset, as: UInt64.self)), to: &text)
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func load<T: FixedWidthInteger & BitwiseCopyable>(
+        _ bytes: UnsafeRawBufferPointer, _ offset: Int, as type: T.Type
+    ) -> T {
+        T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+    }
+
+    /// The bytes of a value in the tail.
+    @inline(__always)
+    private static func tail(_ step: Step, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let start = step.startOffset.map { Int(load(bytes, $0, as: UInt32.self)) } ?? 0
+        let end = Int(load(bytes, step.byteOffset, as: UInt32.self))
+        return UnsafeRawBufferPointer(rebasing: bytes[step.tailOffset + start..<step.tailOffset + end])
+    }
+
+    /// Appends the value of a field that is neither null nor a composite.
+    func appendValue(
+        of field: borrowing RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
+    ) throws(StoreError) {
+        switch field.kind {
+        case .integer64, .integer32, .integer16, .order, .reference: JSONText.append(record.integer(field), to: &text)
+        case .double, .date: JSONText.append(record.double(field), to: &text)
+        case .float: JSONText.append(Float(bitPattern: record.floatBits(field)), to: &text)
+        case .boolean: text.append(record.boolean(field) ? "true" : "false")
+        case .decimal:
+            guard let number = record.decimal(field) else {
+                throw Self.unwritable(field, record, "a canonical decimal")
+            }
+            JSONText.append(number, to: &text)
+        case .uuid: JSONText.append(uuid: record.bytes(field), to: &text)
+        case .objectID, .polymorphicReference:
+            guard let (entity, key) = record.reference(field), entity < plans.count else {
+                throw Self.unwritable(field, record, "an object of the model")
+            }
+            text.append(contentsOf: plans[entity].idPrefix)
+            JSONText.append(key, to: &text)
+            text.append(UInt8(ascii: "\""))
+        case .string, .uri:
+            let bytes = record.bytes(field)
+            guard bytes.isValidUTF8 else { throw Self.unwritable(field, record, "valid UTF-8") }
+            JSONText.append(string: bytes, to: &text)
+        case .data, .transformable: JSONText.append(base64: record.bytes(field), to: &text)
+        case .composite: break
+        }
+    }
+
+    @inline(never)
+    private static func unwritable(
+        _ field: borrowing RecordLayout.Field, _ record: RecordReader, _ what: String
+    ) -> StoreError {
+        StoreError(
+            .corrupted,
+            "Property '\(field.name)' of \(record.id) is not \(what), so no text can hold it; 'roost check' says more.",
+            damagedObject: record.id)
+    }
+}

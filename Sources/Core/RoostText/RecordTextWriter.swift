@@ -1,0 +1,182 @@
+package import RoostCore
+package import RoostJSONText
+
+/// Writes records as JSON text: one object on one line for each.
+///
+/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it. `{"id": 7, "version": 2, "title": "Blue"}`:
+/// key and version come first, then every property that is not null, in the order of the model's names. Numbers and booleans
+/// are JSON's own, a double is its shortest exact text; `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are what JSON's
+/// numbers cannot say. A decimal is a string of all its digits, a date its seconds since 2001-01-01, binary data and the stored
+/// form of a transformable value base64, a composite an object of its elements. A to-one relationship is the key of its
+/// destination, or `"Entity/key"` where the destination has subentities, as is every object ID; the place in an ordered inverse
+/// is `relationship#order`. A property called `id` or `version` is written as `id#value` or `version#value`.
+///
+/// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
+package struct RecordTextWriter: Sendable {
+    // Loops over members go through spans, which copy neither names nor references.
+
+    /// What an entity's records consist of.
+    final class Plan: Sendable {
+        /// `"Track/`, to begin an object ID.
+        let idPrefix: [UInt8]
+        /// `{"entity": "Track", "id": `, to begin a record that says its entity.
+        let head: [UInt8]
+        let members: [Member]
+        /// The members, as the loop over them needs them.
+        let steps: [Step]
+        /// The texts before the values of all members, one behind the other.
+        let prefixes: [UInt8]
+        /// All elements of composites, with their dotted paths.
+        let elements: [Element]
+
+        init(_ name: EntityName, _ layout: RecordLayout, members: [Member]) {
+            var head = TextBuffer()
+            head.append("{\"entity\": ")
+            JSONText.append(name.text, to: &head)
+            head.append(", \"id\": ")
+            self.head = head.bytes
+            var idPrefix = TextBuffer()
+            JSONText.append(name.text, to: &idPrefix)
+            idPrefix.removeLast(1)
+            idPrefix.append(UInt8(ascii: "/"))
+            self.idPrefix = idPrefix.bytes
+            self.members = members
+            elements = members.flatMap(Element.elements)
+            var (steps, prefixes): ([Step], [UInt8]) = ([], [])
+            for member in members {
+                steps.append(Step(member, layout, prefixStart: prefixes.count))
+                prefixes += member.prefix
+            }
+            (self.steps, self.prefixes) = (steps, prefixes)
+        }
+    }
+
+    /// A member without anything that would be counted as a reference.
+    struct Step {
+        let kind: RecordLayout.Field.Kind
+        /// The bit of the field in the bitmap of nulls, and the byte that has it.
+        let nullBit: UInt8
+        let nullOffset: Int
+        let byteOffset: Int
+        /// Where the end of the value before stands, for a value in the tail that is not the first.
+        let startOffset: Int?
+        /// Where the tail begins.
+        let tailOffset: Int
+        let prefixStart: Int
+        let prefixCount: Int
+
+        init(_ member: Member, _ layout: RecordLayout, prefixStart: Int) {
+            let field = member.field
+            kind = field.kind
+            nullBit = 1 << UInt8(field.index & 7)
+            nullOffset = RecordLayout.Header.bitmap + field.index >> 3
+            byteOffset = field.byteOffset
+            startOffset = field.index > layout.firstVariableField ? field.byteOffset - 4 : nil
+            tailOffset = layout.fixedByteCount
+            self.prefixStart = prefixStart
+            prefixCount = member.prefix.count
+        }
+    }
+
+    /// A property, or an element of a composite.
+    struct Member: Sendable {
+        let field: RecordLayout.Field
+        /// The text before the value: `, "name": `.
+        let prefix: [UInt8]
+        /// The elements of a composite.
+        let elements: [Member]
+
+        init(_ field: RecordLayout.Field, key: String, elements: [Member]) {
+            self.field = field
+            self.elements = elements
+            var prefix = TextBuffer()
+            prefix.append(", ")
+            JSONText.append(key, to: &prefix)
+            prefix.append(": ")
+            self.prefix = prefix.bytes
+        }
+    }
+
+    /// An element of a composite as a member of the record itself, which it is while its composite is null.
+    struct Element: Sendable {
+        let composite: RecordLayout.Field
+        let member: Member
+
+        init(_ member: Member, of composite: RecordLayout.Field) {
+            self.composite = composite
+            self.member = Member(member.field, key: member.field.name, elements: member.elements)
+        }
+
+        /// The elements of a composite and of the composites in it.
+        static func elements(of member: Member) -> [Element] {
+            member.elements.flatMap { [Element($0, of: member.field)] + elements(of: $0) }
+        }
+    }
+
+    let plans: [Plan]
+
+    /// Makes a writer of the records of a model.
+    package init(model: ManagedObjectModel) {
+        plans = model.entities.map { entity in
+            Plan(entity.name, entity.layout, members: Self.members(of: entity.layout, below: nil))
+        }
+    }
+
+    /// The fields directly below a composite, or of the record itself, by name.
+    private static func members(of layout: RecordLayout, below composite: RecordLayout.Field?) -> [Member] {
+        let prefix = composite.map { $0.name + "." } ?? ""
+        let fields = layout.fields.filter { field in
+            field.name.hasPrefix(prefix) && !field.name.dropFirst(prefix.count).contains(".")
+        }
+        return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map { field in
+            Member(
+                field, key: composite == nil ? RecordText.key(of: field) : String(field.name.dropFirst(prefix.count)),
+                elements: field.kind == .composite ? members(of: layout, below: field) : [])
+        }
+    }
+
+    /// Appends one record as an object, without a line break.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
+    ///   - text: What is appended to.
+    /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid UTF-8, a decimal that is not
+    ///   canonical, a reference to an entity that does not exist. The text is as it was then.
+    package func append(_ record: RecordReader, entityKey: Bool = false, to text: inout TextBuffer) throws(StoreError) {
+        let start = text.count
+        let plan = plans[record.entityNumber]
+        if entityKey { text.append(contentsOf: plan.head) } else { text.append("{\"id\": ") }
+        JSONText.append(record.key, to: &text)
+        text.append(", \"version\": ")
+        JSONText.append(Int64(record.version), to: &text)
+        do throws(StoreError) {
+            try appendMembers(of: plan, record, to: &text)
+            // No composite of a record made of values is null while an element is not, but its bytes could say so.
+            let elements = plan.elements
+            let elementSpan = elements.span
+            for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {
+                try append(elementSpan[index].member, of: record, to: &text)
+            }
+        } catch {
+            text.removeLast(text.count - start)
+            throw error
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends a member with the comma and the key before it, or nothing where it has no value.
+    func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
+        guard !record.isNull(member.field) else { return }
+        text.append(contentsOf: member.prefix)
+        guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
+        text.append(UInt8(ascii: "{"))
+        let start = text.count
+        let elements = member.elements
+        let span = elements.span
+        for index in span.indices { try append(span[index], of: record, to: &text) }
+        // The first element has no comma before it.
+        if text.count > start { text.removeSubrange(start..<start + 2) }
+        text.append(UInt8(ascii: "}"))
+    }
+}

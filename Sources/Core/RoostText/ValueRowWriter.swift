@@ -1,0 +1,122 @@
+internal import Foundation
+package import RoostCore
+package import RoostJSONText
+package import RoostQuery
+
+/// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
+///
+/// The values are in the form of ``RecordTextWriter``, every one exact. The ID of an object is its key where its hierarchy has one
+/// entity only, else `"Entity/key"`, unless a column says how its IDs are written.
+package struct ValueRowWriter: Sendable {
+    /// The names of the columns.
+    package let columns: [String]
+    private let types: [AttributeType?]
+    /// By column, whether IDs name their entity; nil where that depends on the hierarchy.
+    private let namesEntity: [Bool?]
+    private let model: ManagedObjectModel
+    /// For each column `"name": `.
+    private let keys: [[UInt8]]
+
+    /// Makes a writer.
+    ///
+    /// - Parameters:
+    ///   - columns: The names of the columns.
+    ///   - types: By column, the type of its values; nil where it shows only on them.
+    ///   - namesEntity: By column, whether IDs name their entity; nil for those that do where the hierarchy has several.
+    ///   - model: The model of the objects that IDs name.
+    package init(columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel) {
+        (self.columns, self.types, self.namesEntity, self.model) = (columns, types, namesEntity, model)
+        keys = columns.map { name in
+            var key = TextBuffer()
+            JSONText.append(name, to: &key)
+            key.append(": ")
+            return key.bytes
+        }
+    }
+
+    /// Appends a row as a JSON object on one line, without a line break; what has no value is `null`.
+    package func appendJSON(_ batch: RowBatch, _ row: Int, to text: inout TextBuffer) {
+        text.append(UInt8(ascii: "{"))
+        for column in columns.indices {
+            if column > 0 { text.append(", ") }
+            text.append(contentsOf: keys[column])
+            appendJSON(batch[row, column], column, to: &text)
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends the line of the columns' names.
+    package func appendCSVHeader(to text: inout TextBuffer) {
+        for (column, name) in columns.enumerated() {
+            if column > 0 { text.append(UInt8(ascii: ",")) }
+            let start = text.count
+            text.append(contentsOf: name.utf8)
+            CSVText.quote(&text, from: start)
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    /// Appends a row as a line of comma-separated values, as ``RecordRowWriter/appendCSV(_:to:)`` writes a record.
+    package func appendCSV(_ batch: RowBatch, _ row: Int, to text: inout TextBuffer) {
+        for column in columns.indices {
+            if column > 0 { text.append(UInt8(ascii: ",")) }
+            let start = text.count
+            if appendText(batch[row, column], column, to: &text) { CSVText.quote(&text, from: start) }
+        }
+        text.append(UInt8(ascii: "\n"))
+    }
+
+    /// Appends a value as plain text: a string as it is, anything else as in JSON but without quotes.
+    ///
+    /// - Returns: Whether there is a value; false, with nothing appended, for null.
+    package func appendText(_ value: Value, _ column: Int, to text: inout TextBuffer) -> Bool {
+        switch value {
+        case .null: return false
+        case .string(let string), .uri(let string): text.append(contentsOf: string.utf8)
+        default:
+            let start = text.count
+            appendJSON(value, column, to: &text)
+            // What JSON writes as a string here has no escapes, but for names of entities, which have none either.
+            if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
+                text.removeSubrange(start..<start + 1)
+                text.removeLast(1)
+            }
+        }
+        return true
+    }
+
+    private func appendJSON(_ value: Value, _ column: Int, to text: inout TextBuffer) {
+        switch value {
+        case .null: text.append("null")
+        case .bool(let flag): text.append(flag ? "true" : "false")
+        case .int(let number): JSONText.append(number, to: &text)
+        case .double(let number):
+            // The shortest text of a float is not that of the same number as a double.
+            if types[column] == .float {
+                JSONText.append(Float(number), to: &text)
+            } else {
+                JSONText.append(number, to: &text)
+            }
+        case .date(let date): JSONText.append(date.timeIntervalSinceReferenceDate, to: &text)
+        case .decimal(let decimal): JSONText.append(DecimalNumber(decimal) ?? .nan, to: &text)
+        case .string(let string), .uri(let string): JSONText.append(string, to: &text)
+        case .data(let data): JSONText.append(data: data, to: &text)
+        case .uuid(let uuid): JSONText.append(uuid.uuidString, to: &text)
+        case .objectID(let id):
+            let root = model.entity(id.entity).map { model.entities[$0.root] }
+            guard namesEntity[column] ?? root?.hasSubentities ?? true else {
+                return JSONText.append(id.key, to: &text)
+            }
+            JSONText.append("\(id.entity)/\(id.key)", to: &text)
+        case .composite(let elements):
+            text.append(UInt8(ascii: "{"))
+            for (index, element) in elements.filter({ !$0.value.isNull }).sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { text.append(", ") }
+                JSONText.append(element.key, to: &text)
+                text.append(": ")
+                appendJSON(element.value, column, to: &text)
+            }
+            text.append(UInt8(ascii: "}"))
+        }
+    }
+}

@@ -1,0 +1,239 @@
+public import RoostCore
+
+extension KeyValueStore {
+    /// Examines the storage's structure, every record's bytes, every entry against the records and back, and the recorded tally.
+    ///
+    /// - Complexity: O(*n* log *n*) in records, links and entries; constant memory.
+    public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
+        try requireOpen()
+        var findings = try storage.integrityFindings()
+        let reader = try read()
+        defer { reader.close() }
+        let check = StoreCheck(plan, reader)
+        try check.run()
+        findings += check.findings
+        return findings
+    }
+}
+
+/// One examination of a store's spaces.
+final class StoreCheck {
+    /// The findings of one kind that are listed; of the rest only the number is.
+    private static let maximumCount = 50
+
+    private let plan: StorePlan
+    private let reader: any KeyValueReader
+    private(set) var findings: [StoreFinding] = []
+    private var counts: [String: Int] = [:]
+    private var tally: StoreTally
+    /// How many entries each space must have, as the records say.
+    private var expected: [KeySpace: Int] = [:]
+    private var highestKeys: [Int: Int64] = [:]
+
+    private var model: ManagedObjectModel { plan.model }
+
+    init(_ plan: StorePlan, _ reader: any KeyValueReader) {
+        self.plan = plan
+        self.reader = reader
+        tally = StoreTally(model: plan.model)
+    }
+
+    func run() throws(StoreError) {
+        try checkRecords()
+        for space in [KeySpace.references, .unique, .indexes] { try checkEntries(space) }
+        try checkLinks()
+        try checkMetadata()
+        for (kind, count) in counts.sorted(by: { $0.key < $1.key }) where count > Self.maximumCount {
+            findings.append(StoreFinding(.damage, "\(kind): \(count - Self.maximumCount) more of the same kind"))
+        }
+    }
+
+    private func report(_ kind: String, _ message: @autoclosure () -> String) {
+        counts[kind, default: 0] += 1
+        if counts[kind, default: 0] <= Self.maximumCount { findings.append(StoreFinding(.damage, message())) }
+    }
+
+    // MARK: Records and what follows from them
+
+    private func checkRecords() throws(StoreError) {
+        let cursor = try reader.cursor(in: .records)
+        var (values, scratch) = ([UInt8](), StorageKey())
+        while try cursor.next() {
+            guard let place = cursor.key.recordPlace, model.entities.indices.contains(place.root),
+                model.entities[place.root].root == place.root
+            else {
+                report("records", "A key in the space of records is of no hierarchy of the model.")
+                continue
+            }
+            let (root, key) = (place.root, place.key)
+            highestKeys[root] = key
+            do throws(StoreError) {
+                let record = try RecordVerifier(model: model, root: root).record(cursor.value, key: key)
+                tally.entities[record.entityNumber].add(record.computedContentHash)
+                try record.validate()
+                try RecordEntries.visit(record, plan, values: &values, key: &scratch) {
+                    (space, entry) throws(StoreError) in
+                    expected[space, default: 0] += 1
+                    let value = RecordEntries.value(in: space, object: key)
+                    if try reader.value(of: entry, in: space) != value {
+                        report("\(space)", "\(record.id) is missing in space '\(space)' of \(name(entry, space)).")
+                    }
+                }
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                report("records", error.message)
+            }
+        }
+    }
+
+    /// What the number that a key begins with stands for.
+    private func name(_ key: StorageKey, _ space: KeySpace) -> String {
+        guard let number = key.number else { return "nothing" }
+        switch space {
+        case .references where model.relationships.indices.contains(number):
+            return "\(model.relationships[number].name)"
+        case .unique where plan.constraints.indices.contains(number):
+            return "the constraint on \(plan.constraints[number].attributes.joined(separator: ", "))"
+        case .indexes:
+            return model.fetchIndexes.first { $0.number == number }.map { "index '\($0.declaration.name)'" }
+                ?? "no index"
+        default: return "number \(number)"
+        }
+    }
+
+    /// Looks for entries that no record has.
+    ///
+    /// Every record's entries were looked up before, so counting is enough to know.
+    private func checkEntries(_ space: KeySpace) throws(StoreError) {
+        let cursor = try reader.cursor(in: space)
+        var count = 0
+        while try cursor.next() { count += 1 }
+        guard count != expected[space, default: 0] else { return }
+        report(
+            "count of \(space)",
+            "Space '\(space)' has \(count) entries; the records have \(expected[space, default: 0]).")
+        let walk = try reader.cursor(in: space)
+        while try walk.next() {
+            let (key, value) = (StorageKey(walk.key), Array(walk.value))
+            if try !isBacked(key, value, space) {
+                report("\(space)", "An entry of \(name(key, space)) in space '\(space)' belongs to no record.")
+            }
+        }
+    }
+
+    /// Whether the record that an entry names has it.
+    private func isBacked(_ key: StorageKey, _ value: [UInt8], _ space: KeySpace) throws(StoreError) -> Bool {
+        let named =
+            switch space {
+            case .unique: value.littleEndian64(at: 0).map { Int64(bitPattern: $0) }
+            case .references: try key.withBytes { (key) throws(StoreError) in LinkKey(key)?.to }
+            default: try key.withBytes { (key) throws(StoreError) in key.lastKey }
+            }
+        guard let object = named, let root = root(key, space) else { return false }
+        var isFound = false
+        do throws(StoreError) {
+            try reader.withRecord(object, root: root, model: model) { (record) throws(StoreError) in
+                guard let record else { return }
+                isFound = RecordEntries.all(of: record, plan).contains { $0.space == space && $0.key == key }
+            }
+        } catch {
+            // A damaged record was reported; whether it had this entry cannot be told.
+            guard error.code == .corrupted else { throw error }
+            return true
+        }
+        return isFound && RecordEntries.value(in: space, object: object) == value
+    }
+
+    /// The hierarchy of the objects an entry can name.
+    private func root(_ key: StorageKey, _ space: KeySpace) -> Int? {
+        guard let number = key.number else { return nil }
+        let entity: Int?
+        switch space {
+        case .references:
+            entity = model.relationships.indices.contains(number) ? model.relationships[number].source : nil
+        case .unique: entity = plan.constraints.indices.contains(number) ? plan.constraints[number].entity : nil
+        default: entity = model.fetchIndexes.first { $0.number == number }?.entity
+        }
+        return entity.map { model.entities[$0].root }
+    }
+
+    // MARK: Links
+
+    private func checkLinks() throws(StoreError) {
+        var counts = [0, 0]
+        for (index, space) in [KeySpace.links, .inverseLinks].enumerated() {
+            let cursor = try reader.cursor(in: space)
+            while try cursor.next() {
+                counts[index] += 1
+                guard let number = cursor.key.keyNumber, model.relationships.indices.contains(number),
+                    model.relationships[number].ownsLinks
+                else {
+                    report("links", "A key in space '\(space)' is of no relationship that has links.")
+                    continue
+                }
+                let seen: Link
+                do throws(StoreError) {
+                    seen = try LinkStream.link(cursor.key, cursor.value, space)
+                } catch {
+                    report("links", error.message)
+                    continue
+                }
+                let link = space == .links ? seen : seen.flipped
+                let name = model.relationships[number].name
+                if model.relationships[number].normalised(link) != link {
+                    report("links", "The link \(link.source) → \(link.target) of '\(name)' is not in its normal form.")
+                }
+                let keys = LinkKeys.keys(link, number)
+                let (other, key, value) =
+                    space == .links
+                    ? (KeySpace.inverseLinks, keys.inverseKey, link.order) : (.links, keys.key, link.inverseOrder)
+                if try reader.number(of: key, in: other) != value {
+                    report(
+                        "links",
+                        "The link p\(link.source) → p\(link.target) of '\(name)' is missing in space '\(other)'.")
+                }
+                if space == .links {
+                    tally.relationships[number].add(RecordHash.link(relationship: number, link))
+                }
+            }
+        }
+        if counts[0] != counts[1] {
+            report(
+                "links",
+                "There are \(counts[0]) links seen from their sources and \(counts[1]) seen from their targets.")
+        }
+    }
+
+    // MARK: Metadata
+
+    private func checkMetadata() throws(StoreError) {
+        do throws(StoreError) {
+            _ = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, reader))
+            let recorded = try MetaSpace.readTally(model, reader)
+            for (number, entity) in model.entities.enumerated()
+            where recorded.entities[number] != tally.entities[number] {
+                report("tally", mismatch("entity '\(entity.name)'", recorded.entities[number], tally.entities[number]))
+            }
+            for (number, relationship) in model.relationships.enumerated()
+            where recorded.relationships[number] != tally.relationships[number] {
+                report(
+                    "tally",
+                    mismatch(
+                        "relationship '\(relationship.name)'", recorded.relationships[number],
+                        tally.relationships[number]))
+            }
+            for (root, highest) in highestKeys where try MetaSpace.readLastKey(root: root, reader) < highest {
+                report("keys", "The last key of '\(model.entities[root].name)' is below that of an object.")
+            }
+        } catch {
+            guard error.code == .corrupted else { throw error }
+            report("metadata", error.message)
+        }
+    }
+
+    private func mismatch(_ what: String, _ recorded: Tally, _ found: Tally) -> String {
+        recorded.count == found.count
+            ? "The contents of \(what) are not those that were recorded."
+            : "The store recorded \(recorded.count) of \(what) and has \(found.count)."
+    }
+}

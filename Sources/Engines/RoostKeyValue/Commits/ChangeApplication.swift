@@ -1,0 +1,260 @@
+internal import RoostCore
+
+/// Writes a prepared change inside one write transaction, and compares it with what the store holds on the way.
+///
+/// What is wrong with it throws, the first kind of trouble with all its cases: versions, keys, unique values, ends of links. The
+/// transaction is given up then, so nothing of what was written before is left.
+struct ChangeApplication {
+    private let change: PreparedChange
+    private let plan: StorePlan
+    private let model: ManagedObjectModel
+    private let writer: any KeyValueWriter
+    private var tally: StoreTally
+    private var hasChanged = false
+    private var conflicts = ChangeConflicts()
+    /// Objects that stay and refer to deleted ones, where the change set asks for them.
+    private var denials = DeleteDenials()
+    /// Entries that go, of one object.
+    private var gone = EntryArena()
+    /// Entries that are put after all that go are gone: one object may take over what another gives up.
+    private var pending = EntryArena()
+    /// The unique values among them.
+    private var claims = UniqueClaims()
+    /// Memory that is used again for each record.
+    private var scratch: [UInt8] = []
+
+    init(_ change: PreparedChange, _ plan: StorePlan, _ writer: any KeyValueWriter) throws(StoreError) {
+        self.change = change
+        self.plan = plan
+        self.model = change.model
+        self.writer = writer
+        tally = try MetaSpace.readTally(change.model, writer)
+    }
+
+    /// Writes everything.
+    ///
+    /// - Returns: The generations before and after it.
+    mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
+        let previous = tally.generation
+        let requirements = ConflictDetection(change: change, reader: writer)
+        let unchanged = try requirements.unchangedConflicts()
+        try writeUpdates()
+        // Before the deletes: a link that the change set removes does not stand against a delete.
+        if conflicts.isEmpty {
+            for batch in change.removedLinks {
+                for link in batch.links { try remove(link, batch.relationship) }
+            }
+        }
+        try writeDeletes()
+        conflicts.append(unchanged)
+        try conflicts.throwIfAny()
+        try requirements.requireLastPlaces()
+        try writeInserts()
+        try putPending()
+        try requirements.requireObjects()
+        for batch in change.addedLinks {
+            for link in batch.links { try add(link, batch.relationship) }
+        }
+        if change.changes.requiresUnreferencedDeletes {
+            try requirements.findReferences(&denials)
+            try denials.throwIfAny()
+        }
+        try writeUserMetadata()
+        try raiseLastKeys()
+        guard hasChanged else { return (previous, previous) }
+        try tally.countCommit()
+        try MetaSpace.writeTally(tally, writer)
+        return (previous, tally.generation)
+    }
+
+    // MARK: Records
+
+    private mutating func writeUpdates() throws(StoreError) {
+        let updates = change.changes.updates
+        for item in change.updates {
+            try updates.withRecord(at: item.position) { (new) throws(StoreError) in try update(item, new) }
+        }
+    }
+
+    private mutating func update(_ item: PreparedChange.Item, _ new: RecordReader) throws(StoreError) {
+        var isWritten = false
+        try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
+            guard let old, old.entityNumber == item.entity, old.version == new.version else {
+                return conflicts.append(
+                    item, version: new.version, stored: old, in: change, rank: change.rank(ofUpdate: item))
+            }
+            // After the first conflict the rest is only compared.
+            guard conflicts.isEmpty else { return }
+            guard new.version < UInt32.max else {
+                throw .usedUpVersions(new.id, version: new.version)
+            }
+            isWritten = true
+            tally.entities[item.entity].remove(old.storedContentHash)
+            tally.entities[item.entity].add(new.storedContentHash)
+            // Most updates leave alone what entries are made of.
+            if !RecordEntries.agree(old, new, plan) { exchangeEntries(old, new) }
+        }
+        guard isWritten else { return }
+        hasChanged = true
+        try deleteGone()
+        try put(new, version: new.version &+ 1, item.place) { [writer] (key, bytes) throws(StoreError) in
+            try writer.put(key, bytes, in: .records)
+        }
+    }
+
+    /// Notes which entries of one object go and which come.
+    private mutating func exchangeEntries(_ old: RecordReader, _ new: RecordReader) {
+        let (oldEntries, newEntries) = (RecordEntries.all(of: old, plan), RecordEntries.all(of: new, plan))
+        for entry in oldEntries where !newEntries.contains(entry) { gone.append(entry.key, .none, in: entry.space) }
+        for entry in newEntries where !oldEntries.contains(entry) { note(entry.space, entry.key, new) }
+    }
+
+    /// Notes an entry that comes.
+    private mutating func note(_ space: KeySpace, _ key: StorageKey, _ record: RecordReader) {
+        if space == .unique {
+            claims.append(key, entity: record.entityNumber, object: record.key)
+        } else {
+            pending.append(key, .none, in: space)
+        }
+    }
+
+    private mutating func writeDeletes() throws(StoreError) {
+        var (values, key) = ([UInt8](), StorageKey())
+        for item in change.deletes {
+            let version = change.changes.deletes[item.position].version
+            let rank = change.rank(ofDelete: item)
+            var isGoing = false
+            try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
+                guard let old, old.entityNumber == item.entity, old.version == version else {
+                    return conflicts.append(item, version: version, stored: old, in: change, rank: rank)
+                }
+                guard conflicts.isEmpty else { return }
+                isGoing = true
+                tally.entities[item.entity].remove(old.storedContentHash)
+                RecordEntries.visit(old, plan, values: &values, key: &key) { gone.append($1, .none, in: $0) }
+            }
+            guard isGoing else { continue }
+            hasChanged = true
+            try deleteGone()
+            _ = try ShortKey(record: item.place.key, root: item.place.root).withBytes { (key) throws(StoreError) in
+                try writer.delete(key, in: .records)
+            }
+            try removeLinks(of: item)
+        }
+    }
+
+    private mutating func deleteGone() throws(StoreError) {
+        guard !gone.isEmpty else { return }
+        try gone.forEachKey { [writer] (space, key) throws(StoreError) in _ = try writer.delete(key, in: space) }
+        gone.removeAll()
+    }
+
+    private mutating func writeInserts() throws(StoreError) {
+        let inserts = change.changes.inserts
+        var (values, key) = ([UInt8](), StorageKey())
+        for item in change.inserts {
+            try inserts.withRecord(at: item.position) { (record) throws(StoreError) in
+                let isNew = try put(record, version: 1, item.place) { [writer] (key, bytes) throws(StoreError) in
+                    try writer.insert(key, bytes, in: .records)
+                }
+                guard isNew else { throw .takenKey(change.id(item)) }
+                tally.entities[item.entity].add(record.storedContentHash)
+                RecordEntries.visit(record, plan, values: &values, key: &key) { note($0, $1, record) }
+            }
+            hasChanged = true
+        }
+    }
+
+    /// Calls `body` with the key of a record and its bytes at a version; they are copied only where they are at another one.
+    private mutating func put<Result>(
+        _ record: RecordReader, version: UInt32, _ place: ObjectPlace,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
+            try record.withBytes(version: version, scratch: &scratch) { (bytes) throws(StoreError) in
+                try body(key, bytes)
+            }
+        }
+    }
+
+    // MARK: Entries
+
+    private mutating func putPending() throws(StoreError) {
+        try claims.put(writer, plan)
+        pending.sort()
+        try pending.forEachKey { [writer] (space, key) throws(StoreError) in try writer.put(key, .none, in: space) }
+    }
+
+    // MARK: Links
+
+    /// Removes every link that begins or ends at a deleted object.
+    private mutating func removeLinks(of item: PreparedChange.Item) throws(StoreError) {
+        let entity = plan.entities[item.entity]
+        for relationship in entity.linksAsSource { try removeLinks(of: item, relationship, .links) }
+        for relationship in entity.linksAsTarget { try removeLinks(of: item, relationship, .inverseLinks) }
+    }
+
+    private mutating func removeLinks(
+        of item: PreparedChange.Item, _ number: Int, _ space: KeySpace
+    ) throws(StoreError) {
+        var links: [Link] = []
+        try writer.forEach(prefix: StorageKey(record: item.place.key, root: number), in: space) {
+            (key, value) throws(StoreError) in
+            let link = try LinkStream.link(key, value, space)
+            links.append(space == .links ? link : link.flipped)
+            return true
+        }
+        for link in links {
+            if change.changes.requiresUnreferencedDeletes { try deny(item, link, number, space) }
+            try removeStored(link, number)
+        }
+    }
+
+    /// Notes the other end of a link of a deleted object, if that end stays and refers to it.
+    private mutating func deny(
+        _ item: PreparedChange.Item, _ link: Link, _ number: Int, _ space: KeySpace
+    ) throws(StoreError) {
+        let owner = model.relationships[number]
+        let isSource = space == .links
+        // The source refers by the relationship itself, the target by the inverse if there is one.
+        guard let back = isSource ? owner.inverse : number else { return }
+        let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
+        let place = ObjectPlace(root: model.entities[entity].root, key: key)
+        let relationship = model.relationships[back]
+        guard PreparedChange.item(at: place, in: change.deletes) == nil, !denials.contains(item, relationship),
+            let remaining = try ConflictDetection(change: change, reader: writer).id(key, in: entity)
+        else { return }
+        denials.append(item, relationship: relationship, remaining: remaining, in: change)
+    }
+
+    private mutating func remove(_ link: Link, _ relationship: Int) throws(StoreError) {
+        if let stored = try writer.storedLink(link, relationship, model) { try removeStored(stored, relationship) }
+    }
+
+    private mutating func removeStored(_ link: Link, _ relationship: Int) throws(StoreError) {
+        try writer.removeStoredLink(link, relationship, model, &tally)
+        hasChanged = true
+    }
+
+    private mutating func add(_ link: Link, _ relationship: Int) throws(StoreError) {
+        if try writer.addLink(link, relationship, model, &tally) { hasChanged = true }
+    }
+
+    // MARK: Metadata
+
+    private mutating func writeUserMetadata() throws(StoreError) {
+        guard !change.changes.userMetadata.isEmpty else { return }
+        let old = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, writer))
+        var new = old
+        for (name, value) in change.changes.userMetadata { new[name] = value }
+        guard new != old else { return }
+        try MetaSpace.write(try MetadataDocument.encode(new), MetaSpace.userMetadata, writer)
+        hasChanged = true
+    }
+
+    private func raiseLastKeys() throws(StoreError) {
+        for (root, key) in change.highestInsertedKeys where try MetaSpace.readLastKey(root: root, writer) < key {
+            try MetaSpace.writeLastKey(key, root: root, writer)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import RoostCore
+
+/// Compares what a change set requires with what a store holds.
+struct ConflictDetection {
+    let change: PreparedChange
+    let reader: any KeyValueReader
+
+    private var model: ManagedObjectModel { change.model }
+
+    /// Finds the objects that must not have changed, and did.
+    func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
+        var conflicts = ChangeConflicts()
+        for item in change.unchanged {
+            let version = change.changes.unchanged[item.position].version
+            try reader.withRecord(item.place.key, root: item.place.root, model: model) { (record) throws(StoreError) in
+                if let record, record.entityNumber == item.entity, record.version == version { return }
+                conflicts.append(
+                    item, version: version, stored: record, in: change, rank: change.rank(ofUnchanged: item))
+            }
+        }
+        return conflicts
+    }
+
+    /// Throws code `conflict` if a place was taken after the last one that was read.
+    func requireLastPlaces() throws(StoreError) {
+        for last in change.lastPlaces {
+            var spaces: [(space: KeySpace, number: Int)] = []
+            switch last.relationship.storage {
+            case .field: continue
+            case .derived(let inverse): spaces = [(.references, inverse)]
+            case .links(let owner, let isFlipped):
+                spaces = [(isFlipped ? .inverseLinks : .links, owner)]
+                if last.relationship.isReflexive { spaces.append((.inverseLinks, owner)) }
+            }
+            for (space, number) in spaces {
+                let prefix = StorageKey(record: last.expected.id.key, root: number)
+                var start = prefix
+                if let place = last.expected.place {
+                    start.append(place: place)
+                    start.append(key: .max)
+                    start.append(bytes: [0])
+                }
+                let cursor = try reader.cursor(in: space)
+                if try cursor.seek(to: start), cursor.key.begins(with: prefix.bytes) { throw last.expected.conflict }
+            }
+        }
+    }
+
+    /// Throws code `objectNotFound` if an object that must exist, or the end of a link that is
+    /// added, does not exist.
+    ///
+    /// The records of the change are written and deleted already.
+    func requireObjects() throws(StoreError) {
+        var missing = MissingObjects()
+        for item in change.existing {
+            let found = try reader.entityNumber(of: item.place.key, root: item.place.root, model: model)
+            if found != item.entity { missing.append(change.id(item)) }
+        }
+        for batch in change.addedLinks {
+            let relationship = model.relationships[batch.relationship]
+            for link in batch.links {
+                try find(link.source, at: relationship.source, of: relationship, &missing)
+                try find(link.target, at: relationship.destination, of: relationship, &missing)
+            }
+        }
+        try missing.throwIfAny()
+    }
+
+    private func find(
+        _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
+        _ missing: inout MissingObjects
+    ) throws(StoreError) {
+        let entity = model.entities[entity]
+        let found = try reader.entityNumber(of: key, root: entity.root, model: model)
+        guard let found, entity.includes(found) else {
+            return missing.append(endOf: relationship, entity, key: key)
+        }
+    }
+
+    /// Finds the to-one references to objects that the change deletes.
+    ///
+    /// The records of the change are written and deleted already, with their entries.
+    func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {
+        var known: (entity: Int, relationships: [ManagedObjectModel.Relationship])?
+        for item in change.deletes {
+            if known?.entity != item.entity { known = (item.entity, model.references(to: item.entity)) }
+            for relationship in known?.relationships ?? [] {
+                try reader.forEach(
+                    prefix: StorageKey(record: item.place.key, root: relationship.number), in: .references
+                ) { (key, _) throws(StoreError) in
+                    guard let entry = LinkKey(key) else {
+                        throw StoreError(.corrupted, "A key in space '\(KeySpace.references)' is of no relationship.")
+                    }
+                    guard let remaining = try id(entry.to, in: relationship.source) else { return true }
+                    denials.append(item, relationship: relationship, remaining: remaining, in: change)
+                    return false
+                }
+            }
+        }
+    }
+
+    /// Returns the ID of an object by its own entity; nil if it does not exist.
+    func id(_ key: Int64, in entity: Int) throws(StoreError) -> ObjectID? {
+        let root = model.entities[entity].root
+        let found = try reader.entityNumber(of: key, root: root, model: model)
+        return found.map { ObjectID(model.entities[$0].name, key) }
+    }
+}

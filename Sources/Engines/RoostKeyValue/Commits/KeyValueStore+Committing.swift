@@ -1,0 +1,28 @@
+public import RoostCore
+
+extension KeyValueStore {
+    /// Writes a change set, all or nothing; see ``PersistentStore/commit(_:)``.
+    ///
+    /// It is compared with what the store holds while it is written, in one transaction that is given up when anything is wrong. A
+    /// change set that turns out to change nothing, such as the removal of a link that is not there, leaves the generation as it is.
+    public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        try requireWritable()
+        let change = try PreparedChange(changes, model: model, location: location)
+        if change.isEmpty {
+            let reader = try read()
+            defer { reader.close() }
+            let requirements = ConflictDetection(change: change, reader: reader)
+            try requirements.unchangedConflicts().throwIfAny()
+            try requirements.requireLastPlaces()
+            try requirements.requireObjects()
+            let generation = try MetaSpace.readTally(model, reader).generation
+            return CommitReceipt(changes, generation: generation, previousGeneration: generation)
+        }
+        let generations = try write { [plan] (writer) throws(StoreError) in
+            var application = try ChangeApplication(change, plan, writer)
+            return try application.run()
+        }
+        noteUsedKeys(change.highestInsertedKeys)
+        return CommitReceipt(changes, generation: generations.now, previousGeneration: generations.previous)
+    }
+}

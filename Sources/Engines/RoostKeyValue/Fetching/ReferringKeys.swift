@@ -1,0 +1,51 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// The objects whose to-one relationship leads to one object, in key order.
+///
+/// They are read as they are asked for: a limit leaves the rest alone, and no more than a batch of them is held.
+final class ReferringKeys: KeySource {
+    private let cursor: any KeyValueCursor
+    private let visits: VisitCount?
+    /// What the keys of all its references begin with.
+    private let prefix: [UInt8]
+    /// Whether the cursor may be at a reference that was not given.
+    private var isMore: Bool
+    /// How many keys are given at once: few at first, because a limit may leave the rest alone.
+    private var batchCount = 32
+
+    /// Nil for a way that does not lead to the keys of one object's references in their order.
+    init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
+        // Where the relationship back is ordered, the references are in its order, not in that of their keys.
+        guard case .references(let number, let objects) = access, objects.count == 1,
+            !snapshot.model.relationships[number].inverseIsOrdered
+        else { return nil }
+        cursor = try snapshot.reader.cursor(in: .references)
+        self.visits = visits
+        prefix = StorageKey(record: objects[0], root: number).bytes
+        isMore = try cursor.seek(to: prefix)
+    }
+
+    func next(into keys: inout [Int64]) throws(StoreError) -> Bool {
+        keys.removeAll(keepingCapacity: true)
+        guard isMore else { return false }
+        let (prefix, most) = (prefix, batchCount)
+        keys.reserveCapacity(most)
+        isMore = false
+        var isStopped = false
+        _ = try cursor.visit { (key, _) throws(StoreError) in
+            guard key.begins(with: prefix) else { return false }
+            guard keys.count < most else {
+                isStopped = true
+                return false
+            }
+            guard let end = LinkKey.end(of: key, behind: prefix.count) else { throw .damagedEntry(.references) }
+            keys.append(end)
+            return true
+        }
+        isMore = isStopped
+        batchCount = min(1024, 2 * batchCount)
+        visits?.count += keys.count
+        return !keys.isEmpty
+    }
+}

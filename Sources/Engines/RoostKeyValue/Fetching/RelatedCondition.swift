@@ -1,0 +1,180 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// Comparisons with constants behind a relationship of the object, as a condition on the objects it leads to.
+struct RelatedCondition {
+    let relationship: ManagedObjectModel.Relationship
+    /// What the related objects must meet: with names from there.
+    private(set) var predicates: [FetchRequest.Predicate]
+    /// How many of them must.
+    let leastCount: Int
+    /// The conjuncts that say so.
+    private(set) var positions: Set<Int>
+    /// Whether the conjuncts are true for exactly the objects from which the relationship leads to so many.
+    let isExact: Bool
+
+    /// Nil for a comparison that is something else, or that can be true where the relationship leads nowhere.
+    init?(
+        _ comparison: FetchRequest.Comparison, _ position: Int, _ entity: ManagedObjectModel.Entity,
+        _ model: ManagedObjectModel
+    ) {
+        if let counted = Self.countedSubquery(comparison, entity, model) {
+            (relationship, predicates, leastCount, isExact) = (counted.0, [counted.1], counted.2, counted.3)
+        } else if let (relationship, predicate) = Self.behindPath(comparison, entity, model) {
+            (self.relationship, predicates, leastCount, isExact) = (relationship, [predicate], 1, true)
+        } else {
+            return nil
+        }
+        positions = [position]
+    }
+
+    /// What is true where one of some conditions behind one relationship is; nil for none.
+    ///
+    /// An object leads to one that meets this or to one that meets that exactly where it leads to one that meets either.
+    init?(anyOf conditions: [Self]) {
+        guard let first = conditions.first else { return nil }
+        self = first
+        guard conditions.count > 1 else { return }
+        predicates = [.or(conditions.map { $0.predicates.count == 1 ? $0.predicates[0] : .and($0.predicates) })]
+    }
+
+    /// Whether it is true exactly where the relationship leads to an object that meets the condition.
+    var isOfAny: Bool { leastCount == 1 && isExact }
+
+    /// Adds what another comparison behind the same to-one relationship says.
+    mutating func add(_ other: Self) {
+        guard !positions.isSuperset(of: other.positions) else { return }
+        predicates += other.predicates
+        positions.formUnion(other.positions)
+    }
+
+    // MARK: Paths
+
+    /// `album.title == "x"` as `title == "x"` of the album; `ANY tracks.title == "x"` the same way.
+    private static func behindPath(
+        _ comparison: FetchRequest.Comparison, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate)? {
+        guard case .keyPath(let names) = comparison.left, let values = comparison.constants,
+            let path = path(names, entity, model), path.collectionOperator == nil,
+            let first = path.relationships.first
+        else { return nil }
+        let isMany = path.relationships.dropFirst().contains(where: \.isToMany)
+        if first.isToMany {
+            guard comparison.modifier == .any else { return nil }
+        } else {
+            // Where the relationship leads nowhere, the value is null; so must be false what is compared with it.
+            guard comparison.modifier == (isMany ? .any : .direct), comparison.operator != .notEqual,
+                !values.contains(where: \.isNull)
+            else { return nil }
+        }
+        var inner = comparison
+        let rest = Array(names.dropFirst())
+        inner.left = rest.isEmpty ? .evaluatedObject : .keyPath(rest)
+        inner.modifier = isMany ? .any : .direct
+        return (first, .comparison(inner))
+    }
+
+    private static func path(
+        _ names: [String], _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) -> ResolvedPath? {
+        do throws(StoreError) {
+            return try ResolvedPath(names, from: entity.number, model: model)
+        } catch {
+            return nil
+        }
+    }
+
+    // MARK: Subqueries
+
+    /// `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of three tracks.
+    private static func countedSubquery(
+        _ comparison: FetchRequest.Comparison, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate, Int, isExact: Bool)? {
+        guard comparison.modifier == .direct, case .constant(.int(let number)) = comparison.right,
+            let subquery = counted(comparison.left),
+            case .subquery(.keyPath(let names), let variable, let predicate) = subquery,
+            let path = path(names, entity, model), path.collectionOperator == nil, path.relationships.count == 1,
+            case .object = path.end, let relationship = path.relationships.first, relationship.isToMany,
+            let inner = predicate.seen(from: variable)
+        else { return nil }
+        let least: Int64
+        var isExact = true
+        switch comparison.operator {
+        case .greaterThan: least = number.addingReportingOverflow(1).partialValue
+        case .greaterThanOrEqual: least = number
+        case .notEqual where number == 0: least = 1
+        case .equal: (least, isExact) = (number, false)
+        default: return nil
+        }
+        guard least >= 1, let least = Int(exactly: least) else { return nil }
+        return (relationship, inner, least, isExact)
+    }
+
+    /// The expression whose elements are counted.
+    private static func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
+        switch expression {
+        case .path(of: let inner, [FetchRequest.CollectionOperator.count.rawValue]): inner
+        case .function(.count, let arguments): arguments.count == 1 ? arguments[0] : nil
+        case .element(of: let inner, .size): inner
+        default: nil
+        }
+    }
+}
+
+extension FetchRequest.Predicate {
+    /// The predicate with the object that a variable stands for as its own; nil when it looks at any other object.
+    fileprivate func seen(from variable: String) -> Self? {
+        switch self {
+        case .constant: return self
+        case .not(let member): return member.seen(from: variable).map { .not($0) }
+        case .and(let members): return Self.seen(members, from: variable).map { .and($0) }
+        case .or(let members): return Self.seen(members, from: variable).map { .or($0) }
+        case .comparison(var comparison):
+            guard let left = comparison.left.seen(from: variable), let right = comparison.right.seen(from: variable)
+            else {
+                return nil
+            }
+            (comparison.left, comparison.right) = (left, right)
+            return .comparison(comparison)
+        }
+    }
+
+    private static func seen(_ members: [Self], from variable: String) -> [Self]? {
+        var result: [Self] = []
+        for member in members {
+            guard let member = member.seen(from: variable) else { return nil }
+            result.append(member)
+        }
+        return result
+    }
+}
+
+extension FetchRequest.Expression {
+    /// As of a predicate.
+    fileprivate func seen(from variable: String) -> Self? {
+        switch self {
+        case .constant: return self
+        case .variable(variable): return .evaluatedObject
+        case .path(of: .variable(variable), let names): return .keyPath(names)
+        case .path(of: let inner, let names): return inner.seen(from: variable).map { .path(of: $0, names) }
+        case .aggregate(let members): return Self.seen(members, from: variable).map { .aggregate($0) }
+        // A fetch of its own would have a time of its own.
+        case .function(.now, _): return nil
+        case .function(let function, let arguments):
+            return Self.seen(arguments, from: variable).map { .function(function, $0) }
+        case .cast(let inner, let type): return inner.seen(from: variable).map { .cast($0, type) }
+        // What is left is rare; it is evaluated on each object.
+        case .evaluatedObject, .keyPath, .variable, .registered, .subquery, .conditional, .element, .setOperation:
+            return nil
+        }
+    }
+
+    private static func seen(_ members: [Self], from variable: String) -> [Self]? {
+        var result: [Self] = []
+        for member in members {
+            guard let member = member.seen(from: variable) else { return nil }
+            result.append(member)
+        }
+        return result
+    }
+}

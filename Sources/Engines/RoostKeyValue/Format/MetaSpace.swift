@@ -1,0 +1,171 @@
+internal import RoostCore
+
+/// Keys and values of the space `meta`.
+///
+/// Every value is an XXH3-64 of the rest, little-endian, then the rest.
+enum MetaSpace {
+    /// The version of the format that this engine writes and reads.
+    static let formatVersion = 2
+
+    static let format = StorageKey("format".utf8)
+    static let uuid = StorageKey("uuid".utf8)
+    static let type = StorageKey("type".utf8)
+    static let model = StorageKey("model".utf8)
+    static let userMetadata = StorageKey("user".utf8)
+    static let tally = StorageKey("tally".utf8)
+
+    /// Where the highest key of the hierarchy `root` that is used or reserved stands.
+    static func lastKey(root: Int) -> StorageKey {
+        var key = StorageKey("last/".utf8)
+        key.append(number: root)
+        return key
+    }
+
+    /// The value of a key that every store has.
+    static func require(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
+        guard let value = try read(key, reader) else { throw damaged(key, "it is missing") }
+        return value
+    }
+
+    static func damaged(_ key: StorageKey, _ reason: String) -> StoreError {
+        let name = key.bytes.starts(with: "last/".utf8) ? "last/…" : String(decoding: key.bytes, as: UTF8.self)
+        return StoreError(
+            .corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
+    }
+
+    // MARK: Numbers and tallies
+
+    /// The highest key used or reserved in the hierarchy `root`; 0 if none was.
+    static func readLastKey(root: Int, _ reader: any KeyValueReader) throws(StoreError) -> Int64 {
+        let key = lastKey(root: root)
+        var last: Int64 = 0
+        try withValue(of: key, reader) { (value) throws(StoreError) in
+            guard let value else { return }
+            guard value.count == 8, let number = value.littleEndian64(at: 0), number <= UInt64(Int64.max) else {
+                throw damaged(key, "it is not a key")
+            }
+            last = Int64(number)
+        }
+        return last
+    }
+
+    static func writeLastKey(_ last: Int64, root: Int, _ writer: any KeyValueWriter) throws(StoreError) {
+        try write(UInt64(bitPattern: last).littleEndianBytes, lastKey(root: root), writer)
+    }
+
+    /// The tally: generation, entity count, relationship count, then count and sum of each; all eight bytes, little-endian.
+    static func readTally(_ model: ManagedObjectModel, _ reader: any KeyValueReader) throws(StoreError) -> StoreTally {
+        var result = StoreTally(model: model)
+        let (entities, relationships) = (result.entities.count, result.relationships.count)
+        try withValue(of: tally, reader) { (value) throws(StoreError) in
+            guard let value else { throw damaged(tally, "it is missing") }
+            guard value.count == 8 * (3 + 2 * (entities + relationships)),
+                value.littleEndian64(at: 8) == UInt64(entities), value.littleEndian64(at: 16) == UInt64(relationships)
+            else { throw damaged(tally, "its length is not that of the model") }
+            func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
+            func tallyAt(_ index: Int) throws(StoreError) -> Tally {
+                let (count, sum) = (word(3 + 2 * index), word(4 + 2 * index))
+                guard let count = Int(exactly: count), Tally.canBe(count: count) else {
+                    throw damaged(tally, "it counts more than there can be")
+                }
+                return Tally(count: count, sum: sum)
+            }
+            result.generation = Generation(number: word(0))
+            for index in 0..<entities { result.entities[index] = try tallyAt(index) }
+            for index in 0..<relationships { result.relationships[index] = try tallyAt(entities + index) }
+        }
+        return result
+    }
+
+    static func writeTally(_ value: StoreTally, _ writer: any KeyValueWriter) throws(StoreError) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(8 * (3 + 2 * (value.entities.count + value.relationships.count)))
+        for word in [value.generation.number, UInt64(value.entities.count), UInt64(value.relationships.count)] {
+            bytes.append(littleEndian: word)
+        }
+        for tallies in [value.entities, value.relationships] {
+            for tally in tallies {
+                bytes.append(littleEndian: UInt64(bitPattern: Int64(tally.count)))
+                bytes.append(littleEndian: tally.sum)
+            }
+        }
+        try write(bytes, tally, writer)
+    }
+
+    // MARK: Whole metadata
+
+    /// What the format entry says: version and key limit, four bytes each, little-endian.
+    static func readFormat(_ reader: any KeyValueReader, _ location: StoreLocation) throws(StoreError) -> (
+        version: Int, keyLimit: Int
+    ) {
+        guard let value = try read(format, reader) else {
+            throw StoreError(.notAStore, "'\(location)' is not a store: it has no format entry; check the path.")
+        }
+        guard value.count >= 8, let word = value.littleEndian64(at: 0) else { throw damaged(format, "it is too short") }
+        let (version, keyLimit) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
+        guard version <= formatVersion else {
+            throw StoreError(
+                .unsupportedVersion,
+                "'\(location)' is written in format version \(version); this program reads \(formatVersion). Use a newer program."
+            )
+        }
+        guard version >= 1, keyLimit >= 64 else { throw damaged(format, "it holds no possible format") }
+        guard version == formatVersion else {
+            throw StoreError(
+                .unsupportedVersion,
+                "'\(location)' is written in format version \(version); this program reads \(formatVersion). Dump it with the version of the program that wrote it, and load the dump."
+            )
+        }
+        return (version, keyLimit)
+    }
+
+    static func writeFormat(keyLimit: Int, _ writer: any KeyValueWriter) throws(StoreError) {
+        try write((UInt64(formatVersion) | UInt64(keyLimit) << 32).littleEndianBytes, format, writer)
+    }
+
+    /// Everything the store says about itself; `knownModel` spares parsing the embedded model again.
+    static func readMetadata(
+        _ reader: any KeyValueReader, of storage: any OrderedKeyValueStorage, type expected: String,
+        location: StoreLocation,
+        knownModel: ManagedObjectModel? = nil
+    ) throws(StoreError) -> StoreMetadata {
+        // One that this program does not read is refused before anything else.
+        _ = try readFormat(reader, location)
+        let type = String(decoding: try require(type, reader), as: UTF8.self)
+        guard type == expected else {
+            throw StoreError(.notAStore, "'\(location)' is a store of type '\(type)', not '\(expected)'.")
+        }
+        let identity = try require(uuid, reader)
+        guard let identity = StoreUUID(String(decoding: identity, as: UTF8.self)) else {
+            throw damaged(uuid, "it is not a UUID")
+        }
+        let model: ManagedObjectModel
+        if let knownModel { model = knownModel } else { model = try readModel(reader) }
+        return StoreMetadata(
+            type: type, formatVersion: storage.formatVersion, storeUUID: identity, model: model,
+            userMetadata: try readUserMetadata(reader))
+    }
+
+    /// The user's metadata.
+    static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
+        try MetadataDocument.decode(try require(userMetadata, reader))
+    }
+
+    private static func readModel(_ reader: any KeyValueReader) throws(StoreError) -> ManagedObjectModel {
+        let document = try require(model, reader)
+        do throws(StoreError) {
+            return try ManagedObjectModel(document: document)
+        } catch {
+            throw StoreError(
+                .corrupted, "The model embedded in the store cannot be read. Restore the store from a copy.",
+                underlying: error)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The little-endian number of eight bytes at `offset`; nil if the bytes end before it does.
+    func littleEndian64(at offset: Int) -> UInt64? {
+        span.bytes.withUnsafeBytes { $0.littleEndian64(at: offset) }
+    }
+}

@@ -1,0 +1,337 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// A storage key while it is built.
+///
+/// Its memory is used again for the next key.
+///
+/// The order of the bytes is the order of the parts, and no part's bytes begin with those of another, so that parts of different
+/// length can follow one another. FORMAT.md lists every key.
+struct StorageKey: Sendable, Hashable {
+    private(set) var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(64) }
+
+    /// A key that starts with the number of a hierarchy, relationship, constraint or index.
+    init(number: Int) {
+        self.init()
+        append(number: number)
+    }
+
+    /// The key of a record.
+    init(record key: Int64, root: Int) {
+        self.init()
+        append(ShortKey(record: key, root: root))
+    }
+
+    /// A key of these bytes.
+    init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+    var count: Int { bytes.count }
+
+    /// The number at the start; nil if there is none.
+    var number: Int? { bytes.withUnsafeBytes { $0.keyNumber } }
+
+    /// Starts again with the number of a hierarchy, relationship, constraint or index.
+    mutating func start(number: Int) {
+        bytes.removeAll(keepingCapacity: true)
+        append(number: number)
+    }
+
+    /// Starts again with the key of a record.
+    mutating func start(record key: Int64, root: Int) { start(ShortKey(record: key, root: root)) }
+
+    /// Starts again with a key that consists of a few parts.
+    mutating func start(_ parts: ShortKey) {
+        bytes.removeAll(keepingCapacity: true)
+        append(parts)
+    }
+
+    /// Adds a number; see ``ShortKey/append(number:)``.
+    mutating func append(number: Int) {
+        var part = ShortKey()
+        part.append(number: number)
+        append(part)
+    }
+
+    /// Adds the key of an object; see ``ShortKey/append(key:)``.
+    mutating func append(key: Int64) {
+        var part = ShortKey()
+        part.append(key: key)
+        append(part)
+    }
+
+    /// Adds a place in an ordered relationship; see ``ShortKey/append(place:)``.
+    mutating func append(place: Int64) {
+        var part = ShortKey()
+        part.append(place: place)
+        append(part)
+    }
+
+    private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
+
+    /// Adds the key of an object to the end of a key whose other parts may be of any length: always eight bytes.
+    mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
+
+    mutating func append(_ word: UInt64) {
+        withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(bytes more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+
+    /// Removes bytes at the end.
+    mutating func truncate(to count: Int) {
+        if count < bytes.count { bytes.removeLast(bytes.count - count) }
+    }
+
+    /// Runs `body` with the key's bytes.
+    func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try body(bytes) }
+    }
+}
+
+/// A key of a record, a reference or a link while it is built, which needs no memory of its own.
+///
+/// How the parts of all keys are written is said here, once.
+struct ShortKey: Sendable {
+    /// A number, two object keys and a place at their longest are 3 + 9 + 9 + 9 bytes.
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    private(set) var count = 0
+
+    init() {}
+
+    /// The key of a record.
+    init(record key: Int64, root: Int) {
+        append(number: root)
+        append(key: key)
+    }
+
+    /// The key of a link as seen from its source, and of a reference as seen from its destination.
+    init(_ relationship: Int, from: Int64, place: Int64, to: Int64) {
+        append(number: relationship)
+        append(key: from)
+        append(place: place)
+        append(key: to)
+    }
+
+    /// Adds a number: one byte, or from 255 on three.
+    ///
+    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see ``StorePlan``.
+    mutating func append(number: Int) {
+        guard number >= KeyParts.wideNumber else {
+            return append(UInt64(UInt8(truncatingIfNeeded: number)) << 56, byteCount: 1)
+        }
+        append(UInt64(KeyParts.wideNumber) << 56 | UInt64(UInt16(truncatingIfNeeded: number)) << 40, byteCount: 3)
+    }
+
+    /// Adds the key of an object: how many bytes it takes, then these.
+    ///
+    /// A longer number is a greater one. No stored key is below 1; 0 comes before all of them.
+    mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
+
+    /// Adds a place in an ordered relationship; 0, the one of a link without order, takes no bytes.
+    ///
+    /// An object key follows and starts with 1 … 8: a negative place starts with less, a positive one with more.
+    mutating func append(place: Int64) {
+        if place > 0 { return append(UInt64(bitPattern: place), counted: KeyParts.positivePlace) }
+        guard place < 0 else { return }
+        append(UInt64(KeyParts.negativePlace) << 56, byteCount: 1)
+        append(UInt64(bitPattern: place), byteCount: 8)
+    }
+
+    /// Adds a number without its leading zeros, behind a byte that is `base` and how many bytes there are.
+    private mutating func append(_ number: UInt64, counted base: UInt8) {
+        let byteCount = (71 - number.leadingZeroBitCount) / 8
+        append(UInt64(base + UInt8(truncatingIfNeeded: byteCount)) << 56, byteCount: 1)
+        // A shift by all 64 bits, for 0, gives 0.
+        append(number << UInt64(64 - 8 * byteCount), byteCount: byteCount)
+    }
+
+    /// Adds the first bytes of a number, the most significant first.
+    private mutating func append(_ word: UInt64, byteCount: Int) {
+        precondition(count <= 24, "a short key has at most 32 bytes")
+        // SAFETY: the 8 bytes end at 32 or before, and what of them does not count is written again by the next part.
+        withUnsafeMutableBytes(of: &words) {
+            $0.storeBytes(of: word.bigEndian, toByteOffset: count, as: UInt64.self)
+        }
+        count += byteCount
+    }
+
+    /// Runs `body` with the key's bytes.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // SAFETY: `count` is at most 32: see `append(_:byteCount:)`.
+        try withUnsafeBytes(of: words) { (bytes) throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
+    }
+}
+
+/// Takes a key apart, from its beginning.
+///
+/// Every part is nil where the bytes at the position are none that ``StorageKey`` makes: there is one way to write a key.
+struct KeyParts {
+    /// The first byte of a number that takes two more.
+    static let wideNumber = 255
+    /// The first byte of a place below 0, which takes eight more.
+    static let negativePlace: UInt8 = 0
+    /// What the first byte of a place above 0 is beside its length.
+    static let positivePlace: UInt8 = 0x80
+
+    private let bytes: UnsafeRawBufferPointer
+    private var offset: Int
+
+    /// Stands before the byte at `offset`.
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    /// Whether nothing is left.
+    var isAtEnd: Bool { offset == bytes.count }
+
+    @inline(__always)
+    private var byte: UInt8? { offset >= 0 && offset < bytes.count ? bytes[offset] : nil }
+
+    /// The number of a hierarchy, relationship, constraint or index.
+    @inline(__always)
+    mutating func number() -> Int? {
+        guard let first = byte else { return nil }
+        offset += 1
+        guard Int(first) == Self.wideNumber else { return Int(first) }
+        guard bytes.count - offset >= 2 else { return nil }
+        // SAFETY: two bytes follow `offset`.
+        let number = Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+        offset += 2
+        return number >= Self.wideNumber ? number : nil
+    }
+
+    /// The key of an object, 1 or more.
+    @inline(__always)
+    mutating func key() -> Int64? {
+        guard let count = byte else { return nil }
+        return positive(byteCount: Int(count))
+    }
+
+    /// A place in an ordered relationship.
+    mutating func place() -> Int64? {
+        guard let first = byte else { return nil }
+        if first > Self.positivePlace { return positive(byteCount: Int(first - Self.positivePlace)) }
+        guard first == Self.negativePlace else { return 0 }
+        guard let place = bytes.bigEndian64(at: offset + 1), place < 0 else { return nil }
+        offset += 9
+        return place
+    }
+
+    /// The number of so many bytes behind the next one.
+    @inline(__always)
+    private mutating func positive(byteCount: Int) -> Int64? {
+        let start = offset + 1
+        guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
+        offset = start + byteCount
+        // Most numbers end at least four bytes behind the key's beginning, and are what a word that ends there has at its end.
+        if byteCount <= 4, offset >= 4 {
+            // SAFETY: four bytes lie before `offset`, which is not behind the end.
+            let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
+            let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
+            return Int64((word &<< shift) &>> shift)
+        }
+        var number: UInt64 = 0
+        for index in start..<offset { number = number << 8 | UInt64(bytes[index]) }
+        return Int64(exactly: number)
+    }
+}
+
+/// Reads the keys of one hierarchy's records as most are written, without taking them apart.
+struct RecordKeyReader {
+    /// The first byte of its keys; a number that no byte is for a hierarchy whose number takes more.
+    private let first: Int
+
+    init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
+
+    /// The key of an object of the hierarchy, of two to four bytes; nil for any other key, which ``KeyParts`` tells.
+    @inline(__always)
+    func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard bytes.count >= 4, Int(bytes[0]) == first else { return nil }
+        return bytes.lastShortKey(behind: 1)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The number at the start of a key; nil if there is none.
+    var keyNumber: Int? {
+        var parts = KeyParts(self)
+        return parts.number()
+    }
+
+    /// The hierarchy and the object that a key of the space `records` names; nil if it has another form.
+    var recordPlace: ObjectPlace? {
+        var parts = KeyParts(self)
+        guard let root = parts.number(), let key = parts.key(), parts.isAtEnd else { return nil }
+        return ObjectPlace(root: root, key: key)
+    }
+
+    /// The key of an object, of up to four bytes, that is all there is behind `offset`, as most are; nil for anything else, which ``KeyParts``
+    /// tells.
+    @inline(__always)
+    func lastShortKey(behind offset: Int) -> Int64? {
+        let byteCount = count - offset - 1
+        guard count >= 4, offset >= 0, byteCount >= 1, byteCount <= 4, Int(self[offset]) == byteCount,
+            self[offset + 1] != 0
+        else { return nil }
+        // SAFETY: there are at least four bytes; those before the number are shifted out.
+        let word = UInt32(bigEndian: loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+        let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
+        return Int64((word &<< shift) &>> shift)
+    }
+
+    /// The object key in the last eight bytes; nil if there are fewer.
+    var lastKey: Int64? { bigEndian64(at: count - 8) }
+
+    /// The signed number of eight bytes at `offset`, most significant first; nil if the bytes end before it does.
+    func bigEndian64(at offset: Int) -> Int64? {
+        guard offset >= 0, count >= 8, offset <= count - 8 else { return nil }
+        return Int64(bitPattern: UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+    }
+
+    /// The little-endian number of eight bytes at `offset`; nil if the bytes end before it does.
+    func littleEndian64(at offset: Int) -> UInt64? {
+        bigEndian64(at: offset).map { UInt64(bitPattern: $0).byteSwapped }
+    }
+
+    /// Whether the bytes come before `other`, as keys are ordered.
+    func precedes(_ other: [UInt8]) -> Bool {
+        other.span.bytes.withUnsafeBytes { other in
+            let common = Swift.min(count, other.count)
+            if common > 0, let start = baseAddress, let expected = other.baseAddress {
+                let result = memcmp(start, expected, common)
+                if result != 0 { return result < 0 }
+            }
+            return count < other.count
+        }
+    }
+
+    /// Whether the bytes begin with those of `prefix`.
+    func begins(with prefix: [UInt8]) -> Bool {
+        guard count >= prefix.count else { return false }
+        return prefix.span.bytes.withUnsafeBytes { prefix in
+            guard let start = baseAddress, let expected = prefix.baseAddress else { return true }
+            return memcmp(start, expected, prefix.count) == 0
+        }
+    }
+}
+
+extension UInt64 {
+    /// The number's bytes, least significant first.
+    var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
+}
+
+extension [UInt8] {
+    /// Adds the number's bytes, least significant first.
+    mutating func append(littleEndian word: UInt64) {
+        Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
+    }
+}

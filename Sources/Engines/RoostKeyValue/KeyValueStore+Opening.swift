@@ -1,0 +1,97 @@
+public import RoostCore
+
+extension KeyValueStore {
+    /// Writes an empty store into an empty storage and opens it.
+    ///
+    /// The storage is closed when this throws.
+    /// - Parameters:
+    ///   - storage: An empty storage, which the store owns from here on.
+    ///   - type: The type the store is registered under; its name is written into the store.
+    ///   - location: Where the store is, for messages and for spill files of large loads, which are made beside a store that is a file.
+    ///   - model: The model to embed.
+    ///   - options: Identity, user metadata, timeout.
+    /// - Throws: `alreadyExists` when the storage holds a store, `limitExceeded` for a model with too many parts, and what the storage throws.
+    public convenience init(
+        creating storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
+        model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            let keyLimit = storage.maximumKeyByteCount
+            precondition(keyLimit >= 64, "a storage must take keys of 64 bytes")
+            let plan = try StorePlan(model: model, keyLimit: keyLimit)
+            let uuid = Array((options.storeUUID ?? StoreUUID()).description.utf8)
+            let (document, typeName) = (model.document(), Array(type.name.utf8))
+            let userMetadata = try MetadataDocument.encode(options.userMetadata)
+            try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+                guard try !writer.contains(MetaSpace.format, in: .meta) else {
+                    throw StoreError(.alreadyExists, "'\(location)' exists already.")
+                }
+                try MetaSpace.write(uuid, MetaSpace.uuid, writer)
+                try MetaSpace.write(typeName, MetaSpace.type, writer)
+                try MetaSpace.write(document, MetaSpace.model, writer)
+                try MetaSpace.write(userMetadata, MetaSpace.userMetadata, writer)
+                try MetaSpace.writeTally(StoreTally(model: model), writer)
+                try MetaSpace.writeFormat(keyLimit: keyLimit, writer)
+            }
+            self.init(storage: storage, type: type, location: location, plan: plan, options: options)
+        } catch {
+            throw Self.closing(storage, after: error)
+        }
+    }
+
+    /// Opens the store in a storage.
+    ///
+    /// Writes nothing.
+    ///
+    /// The storage is closed when this throws.
+    /// - Parameters:
+    ///   - storage: The storage, which the store owns from here on.
+    ///   - type: The type the store must be of.
+    ///   - location: Where the store is, for messages and for spill files.
+    ///   - options: What the caller expects and how long to wait.
+    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` when the options name a model that is not compatible.
+    public convenience init(
+        opening storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
+        options: StoreOptions
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            let reader = try storage.read()
+            defer { reader.close() }
+            let metadata = try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location)
+            if let expected = options.model, !expected.isCompatible(with: metadata) {
+                throw .modelMismatch("\(location)", has: metadata.model, expected: expected)
+            }
+            let keyLimit = try MetaSpace.readFormat(reader, location).keyLimit
+            guard keyLimit <= storage.maximumKeyByteCount else {
+                throw StoreError(
+                    .unsupportedVersion,
+                    "The store '\(location)' has keys of up to \(keyLimit) bytes; this storage takes \(storage.maximumKeyByteCount)."
+                )
+            }
+            _ = try MetaSpace.readTally(metadata.model, reader)
+            let plan = try StorePlan(model: metadata.model, keyLimit: keyLimit)
+            self.init(storage: storage, type: type, location: location, plan: plan, options: options)
+        } catch {
+            throw Self.closing(storage, after: error)
+        }
+    }
+
+    /// Reads the metadata of the store in a storage, without opening it.
+    ///
+    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`.
+    public static func metadata(
+        in storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation
+    ) throws(StoreError) -> StoreMetadata {
+        let reader = try storage.read()
+        defer { reader.close() }
+        return try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location)
+    }
+
+    /// Closes the storage of a store that could not be made.
+    ///
+    /// The first error is the one to tell.
+    private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
+        do throws(StoreError) { try storage.close() } catch { return error }
+        return error
+    }
+}

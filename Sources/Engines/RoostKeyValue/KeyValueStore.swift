@@ -1,0 +1,168 @@
+internal import Dispatch
+public import RoostCore
+
+/// A persistent store on any ordered key-value storage: the engine behind memory, LMDB and whatever else keeps keys in order.
+///
+/// FORMAT.md draws every key and value. An adapter provides the storage and a `PersistentStoreType` that makes these.
+public final class KeyValueStore: IntegrityCheckingStore {
+    /// What changes while a store is open.
+    struct State {
+        var isClosed = false
+        /// Keys that were set aside in the storage and not yet handed out, by the number of the hierarchy's root.
+        var blocks: [Int: KeyBlock] = [:]
+        /// The bulk load that is under way.
+        var load: Load?
+        /// Why what the storage holds is no store any more.
+        var failure: StoreError?
+    }
+
+    /// A bulk load that is under way, which counts on it that nobody gets keys meanwhile.
+    struct Load {
+        /// The loader, which alone ends it.
+        let loader: ObjectIdentifier
+        /// Whether it commits in parts, which no snapshot may show.
+        let isInParts: Bool
+    }
+
+    /// The type the store is registered under.
+    public let type: any PersistentStoreType
+    /// Where the store is.
+    public let location: StoreLocation
+    /// The model that the store embeds.
+    public var model: ManagedObjectModel { plan.model }
+    /// Whether every change throws code `readOnly`.
+    public let isReadOnly: Bool
+
+    let storage: any OrderedKeyValueStorage
+    let plan: StorePlan
+    let options: StoreOptions
+    let state = Mutex(State())
+    /// Held by who writes to a store that is not published yet, where loads commit in parts.
+    private let partsPlace: DispatchSemaphore?
+
+    init(
+        storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation, plan: StorePlan,
+        options: StoreOptions
+    ) {
+        self.storage = storage
+        self.type = type
+        self.location = location
+        self.plan = plan
+        self.options = options
+        isReadOnly = options.isReadOnly
+        partsPlace = options.isUnpublished ? DispatchSemaphore(value: 1) : nil
+    }
+
+    /// The store's metadata, as the latest commit left it.
+    public func metadata() throws(StoreError) -> StoreMetadata {
+        let reader = try read()
+        defer { reader.close() }
+        return try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location, knownModel: model)
+    }
+
+    /// A consistent view of the store as it is now.
+    ///
+    /// Never waits for a writer.
+    public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        // Blocks first: a key handed out in between shows as reserved, never the other way round.
+        let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
+        let reader = try read()
+        return KeyValueSnapshot(
+            store: self, reader: hidesContents ? HiddenContentsReader(reader) : reader, blocks: blocks)
+    }
+
+    /// The bytes the storage takes.
+    public func byteCount() throws(StoreError) -> Int {
+        try requireOpen()
+        return try storage.byteCount()
+    }
+
+    /// Releases the storage, after giving back the keys that were set aside and not handed out.
+    ///
+    /// Calling it again does nothing. Open snapshots throw code `closed` from here on.
+    public func close() throws(StoreError) {
+        let blocks: [Int: KeyBlock]? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.isClosed = true
+            return state.blocks
+        }
+        guard let blocks else { return }
+        returnKeys(blocks)
+        try storage.close()
+    }
+
+    // MARK: Doors
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func requireOpen() throws(StoreError) {
+        // Every read asks: nothing is copied out of the lock unless something is wrong.
+        guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
+        let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
+        if isClosed { throw StoreError(.closed, "The store '\(location)' was closed.") }
+        if let failure { throw .abandonedLoadRemains(in: location, failure) }
+    }
+
+    func requireWritable() throws(StoreError) {
+        try requireOpen()
+        if isReadOnly { throw StoreError(.readOnly, "The store '\(location)' was opened read-only.") }
+    }
+
+    /// Takes the place of a load in parts, which gives the storage's own up between two of them.
+    ///
+    /// Nothing to take in a store that is published.
+    func takePartsPlace() throws(StoreError) {
+        guard let partsPlace else { return }
+        // A wait of more than a year, or of NaN seconds, is a wait of a year.
+        let seconds = options.timeoutSeconds.isNaN ? 31_536_000 : min(max(options.timeoutSeconds, 0), 31_536_000)
+        guard partsPlace.wait(timeout: .now() + seconds) == .success else {
+            throw StoreError(.busy, "A load into '\(location)' is under way; wait until it is finished or abandoned.")
+        }
+    }
+
+    func leavePartsPlace() { partsPlace?.signal() }
+
+    /// Writes to the storage, in the one place that there is for that.
+    func write<Result: Sendable>(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result) throws(StoreError)
+        -> Result
+    {
+        try takePartsPlace()
+        defer { leavePartsPlace() }
+        return try storage.write(timeoutSeconds: options.timeoutSeconds, body)
+    }
+
+    /// A view of the storage.
+    func read() throws(StoreError) -> any KeyValueReader {
+        try requireOpen()
+        return try storage.read()
+    }
+}
+
+/// A view that shows metadata and nothing else: what a store is to others while a bulk load into it is committed in parts.
+final class HiddenContentsReader: KeyValueReader {
+    private let base: any KeyValueReader
+
+    init(_ base: any KeyValueReader) { self.base = base }
+
+    func withValue(
+        of key: UnsafeRawBufferPointer, in space: KeySpace,
+        _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard space == .meta else { return try body(nil) }
+        try base.withValue(of: key, in: space, body)
+    }
+
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
+        space == .meta ? try base.cursor(in: space) : NothingCursor()
+    }
+
+    func close() { base.close() }
+
+    private final class NothingCursor: KeyValueCursor {
+        var key: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+        var value: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+        func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { false }
+        func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool { false }
+        func next() throws(StoreError) -> Bool { false }
+    }
+}

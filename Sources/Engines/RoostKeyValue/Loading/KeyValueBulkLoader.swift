@@ -1,0 +1,304 @@
+public import RoostCore
+
+extension KeyValueStore {
+    /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
+    ///
+    /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded transactions; snapshots of this
+    /// program show nothing of it until the end. Into any other it writes in one long transaction. Memory: about 16 MiB (a store that
+    /// is in memory sorts its entries there), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it
+    /// spills to its file).
+    public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try requireWritable()
+        var lastKeys: [Int: Int64] = [:]
+        for (name, key) in options.lastKeys {
+            let root = try model.requireEntity(name).root
+            lastKeys[root] = max(lastKeys[root] ?? 0, key)
+        }
+        return try KeyValueBulkLoader(self, lastKeys: lastKeys, checkCancellation: options.checkCancellation)
+    }
+}
+
+/// A bulk load in progress.
+final class KeyValueBulkLoader: BulkLoader {
+    /// After so many bytes a load in parts commits one.
+    private static let partByteCount = 16 << 20
+
+    private let store: KeyValueStore
+    private let plan: StorePlan
+    private let startedEmpty: Bool
+    private let commitsInParts: Bool
+    private let sorter: ExternalSorter
+    private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
+    private var write: (any KeyValueLongWrite)?
+    private var writtenByteCount = 0
+    private var hasCommittedParts = false
+    private let initialTally: StoreTally
+    private var tally: StoreTally
+    private var highestKeys: [Int: Int64]
+    /// The greatest place a record was written to; what comes after it can be appended.
+    private var lastPlace = ObjectPlace(root: -1, key: 0)
+    private var hasLoaded = false
+    private var values: [UInt8] = []
+    private var key = StorageKey()
+
+    init(
+        _ store: KeyValueStore, lastKeys: [Int: Int64],
+        checkCancellation: (@Sendable () throws(StoreError) -> Void)?
+    ) throws(StoreError) {
+        self.store = store
+        self.checkCancellation = checkCancellation
+        plan = store.plan
+        highestKeys = lastKeys
+        // What goes into memory anyway is sorted there.
+        sorter =
+            store.storage.holdsCheckedMemory
+            ? ExternalSorter(memoryByteCount: .max, directories: [])
+            : ExternalSorter(directories: store.spillDirectories)
+        try store.takePartsPlace()
+        let write: any KeyValueLongWrite
+        do throws(StoreError) {
+            write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
+        } catch {
+            store.leavePartsPlace()
+            throw error
+        }
+        let model = store.model
+        do throws(StoreError) {
+            (tally, startedEmpty) = try write.perform { (writer) throws(StoreError) in
+                var isEmpty = true
+                for space in KeySpace.allCases where space != .meta {
+                    if try writer.cursor(in: space).next() { isEmpty = false }
+                }
+                return (try MetaSpace.readTally(model, writer), isEmpty)
+            }
+        } catch {
+            write.abort()
+            store.leavePartsPlace()
+            throw error
+        }
+        initialTally = tally
+        self.write = write
+        commitsInParts = store.options.isUnpublished && startedEmpty
+        let load = KeyValueStore.Load(loader: ObjectIdentifier(self), isInParts: commitsInParts)
+        store.state.withLock { $0.load = load }
+    }
+
+    deinit { abandon() }
+
+    // MARK: Loading
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        let write = try requireUsable()
+        do throws(StoreError) {
+            try records.requireStorable(in: store.location, of: store.model)
+            guard !records.isEmpty else { return }
+            try write.perform { [plan, lastPlace, startedEmpty] (writer) throws(StoreError) in
+                try Self.write(records, plan, after: startedEmpty ? lastPlace : nil, writer)
+            }
+            try note(records)
+            try written(records.byteCount)
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    /// Writes records: appended behind `last` where they come behind it, put in their place otherwise, or if `last` is nil.
+    private static func write(
+        _ records: RecordBatch, _ plan: StorePlan, after last: ObjectPlace?, _ writer: any KeyValueWriter
+    ) throws(StoreError) {
+        var last = last
+        try records.forEachRecord { (record) throws(StoreError) in
+            let place = ObjectPlace(root: plan.entities[record.entityNumber].root, key: record.key)
+            let isBehind = last.map { ($0.root, $0.key) < (place.root, place.key) } ?? false
+            let isNew = try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
+                guard isBehind else { return try writer.insert(key, record.bytes, in: .records) }
+                try writer.append(key, record.bytes, in: .records)
+                return true
+            }
+            guard isNew else {
+                throw StoreError(
+                    .duplicateObject, "\(record.id) cannot be loaded: its key is taken in its hierarchy.")
+            }
+            if isBehind { last = place }
+        }
+    }
+
+    /// Counts records in and collects their entries in the other spaces.
+    private func note(_ records: RecordBatch) throws(StoreError) {
+        hasLoaded = true
+        tally.add(records)
+        // Most records of a batch are of one hierarchy.
+        var highest = ObjectPlace(root: -1, key: 0)
+        for index in 0..<records.count {
+            let place = plan.model.place(of: records, at: index)
+            if place.root != highest.root {
+                note(highest)
+                highest = place
+            } else if place.key > highest.key {
+                highest = place
+            }
+        }
+        note(highest)
+        let (sorter, plan) = (sorter, plan)
+        var (values, key) = (self.values, self.key)
+        try records.forEachRecord { (record) throws(StoreError) in
+            try RecordEntries.visit(record, plan, values: &values, key: &key) { (space, key) throws(StoreError) in
+                if space == .unique {
+                    try sorter.append(key, number: record.key, in: space)
+                } else {
+                    try sorter.append(key, in: space)
+                }
+            }
+        }
+        (self.values, self.key) = (values, key)
+    }
+
+    /// Remembers the highest record of a hierarchy.
+    private func note(_ place: ObjectPlace) {
+        guard place.root >= 0 else { return }
+        if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
+        highestKeys[place.root] = max(highestKeys[place.root] ?? 0, place.key)
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        let write = try requireUsable()
+        do throws(StoreError) {
+            for batch in links.isEmpty ? [] : [try links.stored(in: plan.model)] {
+                hasLoaded = true
+                if startedEmpty {
+                    let relationship = plan.model.relationships[batch.relationship]
+                    let isOrderedTwice = relationship.isOrdered && relationship.inverseIsOrdered
+                    for link in batch.links {
+                        LinkKeys.fill(&key, link, batch.relationship)
+                        try sorter.append(key, number: link.inverseOrder, in: .links)
+                        LinkKeys.fill(&key, link.flipped, batch.relationship)
+                        try sorter.append(key, number: link.order, in: .inverseLinks)
+                        if isOrderedTwice {
+                            try sorter.append(pairOf: link, batch.relationship, key: &key)
+                        }
+                    }
+                } else {
+                    // Whether a link is there already, or came in this load, a look at each tells.
+                    tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
+                        var tally = tally
+                        for link in batch.links {
+                            guard try writer.storedLink(link, batch.relationship, plan.model) == nil else {
+                                throw .repeatedLink(
+                                    "\(plan.model.relationships[batch.relationship].name), p\(link.source) and p\(link.target)"
+                                )
+                            }
+                            try writer.insertLink(link, batch.relationship, &tally)
+                        }
+                        return tally
+                    }
+                }
+            }
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    // MARK: Finishing
+
+    func finish() throws(StoreError) -> StoreTally {
+        _ = try requireUsable()
+        do throws(StoreError) {
+            var entries = SortedEntryWriter(plan: plan, startedEmpty: startedEmpty, tally: tally)
+            try sorter.drain { (sorted) throws(StoreError) in
+                try checkCancellation?()
+                entries = try requireUsable().perform { [entries] (writer) throws(StoreError) in
+                    var entries = entries
+                    try entries.write(sorted, writer)
+                    return entries
+                }
+                try written(sorted.byteCount)
+            }
+            try entries.requireUnique()
+            tally = entries.tally
+            if hasLoaded { try tally.countCommit() }
+            let write = try requireUsable()
+            try write.perform { [tally, highestKeys] (writer) throws(StoreError) in
+                for (root, key) in highestKeys where try MetaSpace.readLastKey(root: root, writer) < key {
+                    try MetaSpace.writeLastKey(key, root: root, writer)
+                }
+                try MetaSpace.writeTally(tally, writer)
+            }
+            try write.commit()
+            hasCommittedParts = true
+            if store.options.isUnpublished { try store.storage.sync() }
+            self.write = nil
+            store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
+            endLoad()
+            store.leavePartsPlace()
+            return tally
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    func abandon() {
+        guard let write else { return }
+        write.abort()
+        self.write = nil
+        defer { store.leavePartsPlace() }
+        guard commitsInParts else { return endLoad() }
+        do throws(StoreError) {
+            if hasCommittedParts { try clear() }
+            endLoad()
+        } catch {
+            // The contract has no error here; what is left is no store, and every later call says why.
+            store.state.withLock { $0.failure = error }
+        }
+    }
+
+    /// Says that the load is over, unless the next one has begun in its place.
+    private func endLoad() {
+        let loader = ObjectIdentifier(self)
+        store.state.withLock { if $0.load?.loader == loader { $0.load = nil } }
+    }
+
+    private func requireUsable() throws(StoreError) -> any KeyValueLongWrite {
+        do throws(StoreError) {
+            try store.requireOpen()
+        } catch {
+            abandon()
+            throw error
+        }
+        guard let write else { throw .loadIsOver(store.location) }
+        return write
+    }
+
+    /// Counts bytes; commits a part when enough came together.
+    private func written(_ byteCount: Int) throws(StoreError) {
+        writtenByteCount += byteCount
+        guard commitsInParts, writtenByteCount >= Self.partByteCount, let write else { return }
+        writtenByteCount = 0
+        hasCommittedParts = true
+        try write.commit()
+        self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
+    }
+
+    /// Empties the store again, in bounded transactions; keys that counted as used go on doing so.
+    private func clear() throws(StoreError) {
+        for space in KeySpace.allCases where space != .meta {
+            var isEmpty = false
+            while !isEmpty {
+                isEmpty = try store.storage.write(timeoutSeconds: store.options.timeoutSeconds) {
+                    (writer) throws(StoreError) in
+                    var keys: [StorageKey] = []
+                    let cursor = try writer.cursor(in: space)
+                    while keys.count < 4096, try cursor.next() { keys.append(StorageKey(cursor.key)) }
+                    for key in keys { try writer.delete(key, in: space) }
+                    return keys.isEmpty
+                }
+            }
+        }
+        try store.storage.write(timeoutSeconds: store.options.timeoutSeconds) {
+            [initialTally] (writer) throws(StoreError) in
+            try MetaSpace.writeTally(initialTally, writer)
+        }
+    }
+}

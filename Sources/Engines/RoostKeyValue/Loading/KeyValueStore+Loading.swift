@@ -1,0 +1,98 @@
+package import RoostCore
+
+extension KeyValueStore {
+    /// Sets the store's generation, and raises its highest keys: for a store that is loaded from another form of itself.
+    package func setGeneration(_ generation: Generation, lastKeys: [EntityName: Int64]) throws(StoreError) {
+        try requireWritable()
+        let model = model
+        try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+            var tally = try MetaSpace.readTally(model, writer)
+            tally.generation = generation
+            try MetaSpace.writeTally(tally, writer)
+            for (name, key) in lastKeys {
+                let root = try model.requireEntity(name).root
+                if try MetaSpace.readLastKey(root: root, writer) < key {
+                    try MetaSpace.writeLastKey(key, root: root, writer)
+                }
+            }
+        }
+    }
+
+    /// A to-one reference or a link that leads to no object.
+    package struct DanglingReference: Sendable {
+        /// The relationship, which is kept in a record's field or owns links.
+        package let relationship: RelationshipName
+        /// The key of the object that refers.
+        package let source: Int64
+        /// The key it refers to.
+        package let target: Int64
+        /// Whether it is the source that does not exist; only of links.
+        package let lacksSource: Bool
+        /// The number of the entity that a to-one reference names, where the object it leads to is of another one.
+        package var named: Int?
+    }
+
+    /// The first reference or link with an end that does not exist, or is of an entity that cannot stand there.
+    ///
+    /// - Complexity: One look-up for each object that is referred to.
+    package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
+        let reader = try read()
+        defer { reader.close() }
+        if let found = try firstDangling(.references, reader) { return found }
+        if let found = try firstDangling(.links, reader) { return found }
+        return try firstDangling(.inverseLinks, reader)
+    }
+
+    /// Looks at the entries of a space, which begin with the number of a relationship and the object one end names.
+    ///
+    /// Of references that is the destination; of links the source, and of inverse links the target.
+    private func firstDangling(
+        _ space: KeySpace, _ reader: any KeyValueReader
+    ) throws(StoreError) -> DanglingReference? {
+        let cursor = try reader.cursor(in: space)
+        var last: (relationship: Int, key: Int64, entity: Int)?
+        while try cursor.next() {
+            guard let entry = LinkKey(cursor.key), model.relationships.indices.contains(entry.relationship) else {
+                throw StoreError(.corrupted, "A key in space '\(space)' is of no relationship.")
+            }
+            let (number, near, far) = (entry.relationship, entry.from, entry.to)
+            let relationship = model.relationships[number]
+            let entity: Int
+            if let last, last.relationship == number, last.key == near {
+                entity = last.entity
+                guard space == .references else { continue }
+            } else {
+                let end = model.entities[space == .links ? relationship.source : relationship.destination]
+                let found = try reader.entityNumber(of: near, root: end.root, model: model)
+                guard let found, end.includes(found) else {
+                    return DanglingReference(
+                        relationship: relationship.name, source: space == .links ? near : far,
+                        target: space == .links ? far : near, lacksSource: space == .links)
+                }
+                entity = found
+                last = (number, near, found)
+            }
+            guard space == .references, let named = try namedEntity(relationship, far, reader), named != entity else {
+                continue
+            }
+            return DanglingReference(
+                relationship: relationship.name, source: far, target: near, lacksSource: false, named: named)
+        }
+        return nil
+    }
+
+    /// The number of the entity that a to-one reference names; nil where every object it can lead to is of one.
+    private func namedEntity(
+        _ relationship: ManagedObjectModel.Relationship, _ key: Int64, _ reader: any KeyValueReader
+    ) throws(StoreError) -> Int? {
+        let destination = model.entities[relationship.destination]
+        guard destination.selfAndSubentities.count > 1 else { return nil }
+        var named: Int?
+        let root = model.entities[relationship.source].root
+        try reader.withRecord(key, root: root, model: model) { (record) throws(StoreError) in
+            guard let record, let field = record.layout.field(relationship.name.name) else { return }
+            named = record.reference(field)?.entity
+        }
+        return named
+    }
+}

@@ -1,0 +1,244 @@
+internal import RoostCore
+
+/// The links in one range of a space, in the order of their keys.
+///
+/// The spaces `links`, `inverseLinks` and `references` have keys of one form, ``LinkKey``; the value is the place at the other
+/// end, which references do not have.
+final class LinkStream {
+    private let cursor: any KeyValueCursor
+    private let space: KeySpace
+    private var prefix: StorageKey
+    /// Whether links from an object to itself are left out, because another stream gives them.
+    private let skipsSelf: Bool
+    private var start: StorageKey?
+    /// The link at the position; nil at the end, or before the start.
+    private(set) var current: Link?
+
+    /// A stream of the entries that begin with `prefix`, behind `after` if given.
+    ///
+    /// Call ``advance()`` for the first.
+    init(
+        _ snapshot: KeyValueSnapshot, space: KeySpace, prefix: StorageKey, after: Link? = nil, skipsSelf: Bool = false
+    ) throws(StoreError) {
+        cursor = try snapshot.reader.cursor(in: space)
+        self.space = space
+        self.prefix = prefix
+        self.skipsSelf = skipsSelf
+        var start = prefix
+        // Every stored key is positive: what lies behind a lower one begins with 1.
+        if let after, after.source > 0 {
+            start.append(key: after.source)
+            start.append(place: after.order)
+            start.append(key: max(1, after.target))
+            // The least key behind that of a link is the same one with a byte more.
+            if after.target > 0 { start.append(bytes: [0]) }
+        }
+        self.start = start
+    }
+
+    /// Goes before the first entry that begins with another prefix.
+    func restart(prefix: StorageKey) {
+        self.prefix = prefix
+        start = prefix
+        current = nil
+    }
+
+    /// Moves to the next link, or the first.
+    func advance() throws(StoreError) {
+        repeat {
+            let found: Bool
+            if let first = start {
+                start = nil
+                found = try cursor.seek(to: first)
+            } else {
+                found = current == nil ? false : try cursor.next()
+            }
+            current =
+                found && cursor.key.begins(with: prefix.bytes) ? try Self.link(cursor.key, cursor.value, space) : nil
+        } while skipsSelf && current.map { $0.source == $0.target } ?? false
+    }
+
+    /// Reads an entry, as seen from the end its space is ordered by.
+    static func link(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace
+    ) throws(StoreError) -> Link {
+        let inverse = space == .references && value.isEmpty ? 0 : value.littleEndian64(at: 0)
+        guard value.count == (space == .references ? 0 : 8), let inverse, let key = LinkKey(key) else {
+            throw .damagedEntry(space)
+        }
+        return Link(key.from, key.to, order: key.place, inverseOrder: Int64(bitPattern: inverse))
+    }
+}
+
+extension StoreError {
+    /// An entry that the engine cannot have written.
+    static func damagedEntry(_ space: KeySpace) -> StoreError {
+        StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
+    }
+}
+
+/// A key of the spaces `links`, `inverseLinks` and `references`, taken apart: `[number][from][place][to]`.
+struct LinkKey {
+    let relationship: Int
+    let from: Int64
+    let place: Int64
+    let to: Int64
+
+    /// Nil if the key has another form.
+    init?(_ key: UnsafeRawBufferPointer) {
+        var parts = KeyParts(key)
+        guard let relationship = parts.number(), let from = parts.key(), let place = parts.place(),
+            let to = parts.key(),
+            parts.isAtEnd
+        else { return nil }
+        (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
+    }
+
+    /// The last part of a key whose first bytes are known to be number and `from`; nil if the key has another form.
+    @inline(__always)
+    static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
+        key.lastShortKey(behind: byteCount) ?? longEnd(of: key, behind: byteCount)
+    }
+
+    @inline(never)
+    private static func longEnd(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
+        var parts = KeyParts(key, at: byteCount)
+        guard parts.place() != nil, let to = parts.key(), parts.isAtEnd else { return nil }
+        return to
+    }
+}
+
+/// The links of one stream, or of several merged by place and key.
+final class KeyValueLinkCursor: FillingLinkCursor {
+    private let snapshot: KeyValueSnapshot
+    private let streams: [LinkStream]
+    private var hasStarted = false
+
+    init(_ snapshot: KeyValueSnapshot, relationship: Int, streams: [LinkStream]) {
+        self.snapshot = snapshot
+        self.streams = streams
+        super.init(relationship: relationship)
+    }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        if !hasStarted {
+            hasStarted = true
+            for stream in streams { try stream.advance() }
+        }
+        while let stream = nextStream(), let link = stream.current {
+            guard !batch.isFull else { return true }
+            batch.links.append(link)
+            try stream.advance()
+        }
+        return false
+    }
+
+    /// The stream whose link comes first; nil when all are at their end.
+    private func nextStream() -> LinkStream? { streams.count == 1 ? streams[0] : streams.leading }
+}
+
+extension [LinkStream] {
+    /// The stream whose link comes first by place and key; nil when all are at their end.
+    fileprivate var leading: LinkStream? {
+        var best: LinkStream?
+        for stream in self {
+            guard let link = stream.current else { continue }
+            if let other = best?.current, (other.order, other.target) <= (link.order, link.target) { continue }
+            best = stream
+        }
+        return best
+    }
+}
+
+/// The links of many objects, object after object, found with one cursor of each space.
+final class GroupedLinkCursor: FillingLinkCursor {
+    private let snapshot: KeyValueSnapshot
+    private let description: ManagedObjectModel.Relationship
+    private let spaces: [(space: KeySpace, number: Int)]
+    private let ids: [ObjectID]
+    /// The next object to begin with.
+    private var index = 0
+    /// The cursor of the one space; nil before the first object, and where two are merged.
+    private var cursor: (any KeyValueCursor)?
+    /// The bytes that the entries of the object that was begun start with; nil between two objects.
+    private var prefix: StorageKey?
+    /// The streams that are merged; empty where there is one space.
+    private var streams: [LinkStream] = []
+
+    init(
+        _ snapshot: KeyValueSnapshot, _ relationship: ManagedObjectModel.Relationship,
+        spaces: [(space: KeySpace, number: Int)], ids: [ObjectID]
+    ) {
+        (self.snapshot, description, self.spaces, self.ids) = (snapshot, relationship, spaces, ids)
+        super.init(relationship: relationship.number)
+    }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        spaces.count == 1 ? try fillFromOne(&batch) : try fillMerging(&batch)
+    }
+
+    /// Adds links of one space.
+    private func fillFromOne(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        let (space, number) = spaces[0]
+        let cursor: any KeyValueCursor
+        if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: space) }
+        self.cursor = cursor
+        var links = batch.links
+        batch.links = []
+        defer { batch.links = links }
+        var key = prefix ?? StorageKey()
+        // After a full batch the cursor is at the last link that was given.
+        var isFound = prefix == nil ? false : try cursor.next()
+        while true {
+            if isFound {
+                let bytes = key.bytes
+                _ = try cursor.visit { (entry, value) throws(StoreError) in
+                    guard entry.begins(with: bytes) else { return false }
+                    links.append(try LinkStream.link(entry, value, space))
+                    return links.count < LinkBatch.capacityCount
+                }
+                if links.count >= LinkBatch.capacityCount {
+                    prefix = key
+                    return true
+                }
+            }
+            prefix = nil
+            guard index < ids.count else { return false }
+            let id = ids[index]
+            index += 1
+            key.start(record: id.key, root: number)
+            // An object without entries has no links, whether or not it exists.
+            isFound = try cursor.seek(to: key) && cursor.key.begins(with: key.bytes)
+            if isFound { isFound = try snapshot.exists(id, description) }
+        }
+    }
+
+    /// Adds links of two spaces, those of each object merged by place and key.
+    private func fillMerging(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        while true {
+            if let stream = streams.leading, let link = stream.current {
+                guard !batch.isFull else { return true }
+                batch.links.append(link)
+                try stream.advance()
+                continue
+            }
+            guard index < ids.count else { return false }
+            let id = ids[index]
+            index += 1
+            guard try snapshot.exists(id, description) else { continue }
+            for (position, (space, number)) in spaces.enumerated() {
+                let key = StorageKey(record: id.key, root: number)
+                if position < streams.count {
+                    streams[position].restart(prefix: key)
+                } else {
+                    streams.append(try LinkStream(snapshot, space: space, prefix: key, skipsSelf: position > 0))
+                }
+                try streams[position].advance()
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// A view of a store at one commit: a reader of the storage, and what the store's model says about its keys.
+final class KeyValueSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
+    let store: KeyValueStore
+    let reader: any KeyValueReader
+    private let blocks: [Int: KeyBlock]
+    let model: ManagedObjectModel
+    /// The entity that was named last: one request after the other is about the same, and a name is looked up by its hash.
+    private var lastEntity: ManagedObjectModel.Entity?
+    private var isClosed = false
+
+    init(store: KeyValueStore, reader: any KeyValueReader, blocks: [Int: KeyBlock]) {
+        self.store = store
+        self.reader = reader
+        self.blocks = blocks
+        model = store.model
+    }
+
+    deinit { reader.close() }
+
+    var plan: StorePlan { store.plan }
+
+    /// What checks the records of a hierarchy before they are shown; valid as long as the snapshot.
+    func verifier(root: Int) -> RecordVerifier {
+        RecordVerifier(model: model, root: root, comparesChecksums: !store.storage.holdsCheckedMemory)
+    }
+
+    func close() {
+        isClosed = true
+        reader.close()
+    }
+
+    func requireOpen() throws(StoreError) {
+        try store.requireOpen()
+        if isClosed { throw StoreError(.closed, "The snapshot of store '\(store.location)' was closed.") }
+    }
+
+    /// The entity with this name; throws code `unknownEntity`.
+    func entity(_ name: EntityName) throws(StoreError) -> ManagedObjectModel.Entity {
+        if let lastEntity, lastEntity.name == name { return lastEntity }
+        let entity = try model.requireEntity(name)
+        lastEntity = entity
+        return entity
+    }
+
+    func recordedTally() throws(StoreError) -> StoreTally? {
+        try requireOpen()
+        return try MetaSpace.readTally(model, reader)
+    }
+
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try requireOpen()
+        return try MetaSpace.readUserMetadata(reader)
+    }
+
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+        try requireOpen()
+        let root = try model.requireEntity(entity).root
+        let last = try MetaSpace.readLastKey(root: root, reader)
+        // What this program has set aside without handing it out is neither used nor reserved.
+        if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
+        return last
+    }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        let entity = try model.requireEntity(entity)
+        if let id, try model.requireEntity(id.entity).root != entity.root {
+            throw StoreError(
+                .invalidRequest, "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy."
+            )
+        }
+        return try EntityRecordCursor(self, entity: entity, after: id?.key ?? 0)
+    }
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        for id in ids { _ = try entity(id.entity) }
+        return SelectedRecordCursor(self, ids: ids)
+    }
+
+    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(model)
+        batch.removeAll()
+        try requireOpen()
+        let entity = try entity(id.entity)
+        let verifier = verifier(root: entity.root)
+        try ShortKey(record: id.key, root: entity.root).withBytes { (key) throws(StoreError) in
+            try reader.withValue(of: key, in: .records) { (value) throws(StoreError) in
+                guard let value else { return }
+                let record = try verifier.record(value, key: id.key)
+                if record.entityNumber == entity.number || entity.includes(record.entityNumber) { batch.append(record) }
+            }
+        }
+        return !batch.isEmpty
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        let (owner, isFlipped) = try model.requireLinkRelationship(relationship)
+        let number = try model.requireRelationship(relationship).number
+        let after = link.map { model.relationships[owner].normalised($0, isFlipped: isFlipped) }
+        let stream = try LinkStream(
+            self, space: isFlipped ? .inverseLinks : .links, prefix: StorageKey(number: owner), after: after)
+        return KeyValueLinkCursor(self, relationship: number, streams: [stream])
+    }
+
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        let relationship = try model.requireRelationship(relationship)
+        let spaces = try linkSpaces(of: relationship)
+        var streams: [LinkStream] = []
+        if try exists(id, relationship) {
+            for (index, (space, number)) in spaces.enumerated() {
+                let stream = try LinkStream(
+                    self, space: space, prefix: StorageKey(record: id.key, root: number), skipsSelf: index > 0)
+                streams.append(stream)
+            }
+        }
+        return KeyValueLinkCursor(self, relationship: relationship.number, streams: streams)
+    }
+
+    func groupedLinks(
+        of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
+    ) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        return GroupedLinkCursor(self, relationship, spaces: try linkSpaces(of: relationship), ids: ids)
+    }
+
+    /// The spaces in which the links from one object are, and the number that their keys begin
+    /// with.
+    ///
+    /// Two of a relationship that is its own inverse: each pair is stored once, so both ends are
+    /// looked up.
+    private func linkSpaces(
+        of relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> [(space: KeySpace, number: Int)] {
+        switch relationship.storage {
+        case .field:
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
+        case .derived(let inverse): return [(.references, inverse)]
+        case .links(let owner, let isFlipped):
+            let own: (space: KeySpace, number: Int) = (isFlipped ? .inverseLinks : .links, owner)
+            return relationship.isReflexive ? [own, (.inverseLinks, owner)] : [own]
+        }
+    }
+
+    /// Whether there is an object with this ID, and it can have the relationship.
+    func exists(_ id: ObjectID, _ relationship: ManagedObjectModel.Relationship) throws(StoreError) -> Bool {
+        let entity = try entity(id.entity)
+        guard let number = try reader.entityNumber(of: id.key, root: entity.root, model: model) else { return false }
+        return entity.includes(number) && model.entities[relationship.source].includes(number)
+    }
+}

@@ -1,0 +1,175 @@
+public import RoostCore
+
+extension SQLStore: ChangeAcceptingStore {
+    /// Finds the rows and links that another program changed since the last commit.
+    public func externalChanges() throws(StoreError) -> ExternalChanges {
+        try requireOpen()
+        let snapshot = try verifyingSnapshot()
+        defer { snapshot.close() }
+        return try externalChanges(snapshot).changes
+    }
+
+    /// Signs the rows that another program changed, as updates of their objects, and records the
+    /// content as it is.
+    public func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
+        try requireWritable()
+        // Damage to the file is not a change by another program, even where every value can be read.
+        if let finding = try database.integrityFindings().first {
+            throw StoreError(
+                .corrupted,
+                "'\(database.name)' is damaged, so its content cannot be accepted: \(finding.message). Restore it from a backup."
+            )
+        }
+        var lastKeys = [Int64?](repeating: nil, count: schema.objectTables.count)
+        let generation = try writing { (connection) throws(StoreError) -> Generation in
+            let snapshot = SQLSnapshot(
+                store: self, connection: connection, acceptsChanges: false, ownsConnection: false)
+            defer { snapshot.close() }
+            let (changes, found) = try externalChanges(snapshot)
+            guard changes == expected else {
+                throw StoreError(
+                    .conflict, "'\(location)' changed after its changes were shown; nothing was accepted.")
+            }
+            guard !changes.isEmpty else { return try SQLTallies.read(connection, self).generation }
+            for (position, table) in schema.objectTables.enumerated() {
+                lastKeys[position] = try sign(table, snapshot, connection)
+            }
+            try raiseLastKeys(lastKeys, connection)
+            return try SQLTallies.set(found, connection, self)
+        }
+        noteUsedKeys(lastKeys)
+        state.withLock { $0.knownTallies = SQLKnownTallies(model: model) }
+        return generation
+    }
+
+    /// Finds the differences from the content that the last commit recorded, and the tally of the
+    /// content as it is.
+    ///
+    /// - Throws: `corrupted` for content that cannot be accepted.
+    private func externalChanges(
+        _ snapshot: SQLSnapshot
+    ) throws(StoreError) -> (changes: ExternalChanges, found: StoreTally) {
+        let recorded = try SQLTallies.read(try snapshot.open(), self)
+        var found = StoreTally(model: model)
+        found.generation = recorded.generation
+        var (count, objects) = (0, [ObjectID]())
+        for table in schema.objectTables {
+            if let message = try impossibleKey(in: table, try snapshot.open()) {
+                throw StoreError(.corrupted, "\(message) Mend it with an SQL tool.")
+            }
+            try snapshot.walk(table.root) { (row) throws(StoreError) in
+                switch row {
+                case .unreadable(let error): throw error
+                case .sound(let record): found.entities[record.entityNumber].add(record.computedContentHash)
+                case .changed(_, let record):
+                    found.entities[record.entityNumber].add(record.computedContentHash)
+                    count += 1
+                    if objects.count < ExternalChanges.listedCount { objects.append(record.id) }
+                }
+            }
+        }
+        for case let table? in schema.linkTables {
+            let relationship = table.relationship
+            let tally = try tally(of: table, try snapshot.open()) { (link) throws(StoreError) in
+                guard link.source > 0, link.target > 0, relationship.normalised(link) == link else {
+                    throw StoreError(
+                        .corrupted,
+                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Mend it with an SQL tool."
+                    )
+                }
+            }
+            found.relationships[relationship.number] = tally
+        }
+        var entities: [ExternalChanges.Difference] = []
+        for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
+            let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
+            // A row that was only changed still has the checksum that the last commit counted.
+            let stored = try storedTally(of: entity, try snapshot.open())
+            entities.append(
+                ExternalChanges.Difference(
+                    name: entity.name.text, recorded: before.count, found: now.count, hasOtherMembers: stored != before)
+            )
+        }
+        let relationships = zip(model.relationships, zip(recorded.relationships, found.relationships))
+            .filter { $1.0 != $1.1 }
+            .map {
+                ExternalChanges.Difference(
+                    name: $0.name.description, recorded: $1.0.count, found: $1.1.count,
+                    hasOtherMembers: $1.0.count != $1.1.count)
+            }
+        return (
+            ExternalChanges(
+                objectCount: count, objects: objects, entities: entities, relationships: relationships,
+                digest: found.digest), found
+        )
+    }
+
+    /// The tally of the checksums that the rows of an entity have, whatever their values are.
+    private func storedTally(
+        of entity: ManagedObjectModel.Entity, _ connection: any SQLConnection
+    ) throws(StoreError) -> Tally {
+        let table = schema.table(of: entity.number).quotedName
+        let sql = "SELECT _version, _checksum FROM \(table) WHERE _entity = \(schema.dialect.parameter(1))"
+        return try connection.withStatement(sql) { (statement) throws(StoreError) -> Tally in
+            try statement.bind(.integer(Int64(entity.number)), at: 1)
+            var tally = Tally()
+            while try statement.step() {
+                let version = UInt32(truncatingIfNeeded: try statement.integer(at: 0))
+                let checksum = UInt64(bitPattern: try statement.integer(at: 1))
+                tally.add(schema.checksum.contentHash(checksum: checksum, version: version))
+            }
+            return tally
+        }
+    }
+
+    /// The most rows that are signed between two parts of a walk.
+    private static var signedTogether: Int { 4096 }
+
+    /// Writes the changed rows of a table anew, each as an update of its object.
+    ///
+    /// - Returns: The highest key of the table; nil for an empty one.
+    private func sign(
+        _ table: SQLTable, _ snapshot: SQLSnapshot, _ connection: any SQLConnection
+    ) throws(StoreError) -> Int64? {
+        var highest: Int64?
+        var start: Int64? = 0
+        while let after = start {
+            // No row is written while the walk reads the table.
+            var changed: [ObjectID] = []
+            start = try snapshot.walk(table.root, after: after, until: { changed.count >= Self.signedTogether }) {
+                (row) throws(StoreError) in
+                switch row {
+                case .unreadable(let error): throw error
+                case .sound(let record): highest = max(highest ?? 0, record.key)
+                case .changed(_, let record):
+                    highest = max(highest ?? 0, record.key)
+                    changed.append(record.id)
+                }
+            }
+            for id in changed { try sign(id, table, connection) }
+        }
+        return highest
+    }
+
+    private func sign(_ id: ObjectID, _ table: SQLTable, _ connection: any SQLConnection) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        let reason = try connection.withStatement(schema.reading.lookupSQL(table.root)) {
+            (statement) throws(StoreError) -> StoreError? in
+            try statement.look(up: id.key, into: &batch, plan: schema.reading[table.root], accepting: true)
+        }
+        if let reason { throw reason }
+        guard !batch.isEmpty, batch.version(at: 0) < UInt32.max else {
+            throw StoreError(
+                .limitExceeded, "The versions of \(id) are used up, or it disappeared; nothing was accepted.")
+        }
+        try batch.withRecord(at: 0) { (record) throws(StoreError) in
+            try connection.withStatement(table.writing.updateSQL) { (statement) throws(StoreError) in
+                try statement.bind(record, version: record.version + 1, columns: table.writing.columns, at: 1)
+                while try statement.step() {}
+            }
+        }
+        guard connection.changedRowCount == 1 else {
+            throw StoreError(.internalInconsistency, "The row of \(id) was not found; nothing was accepted.")
+        }
+    }
+}

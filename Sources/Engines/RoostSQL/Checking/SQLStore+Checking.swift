@@ -1,0 +1,215 @@
+public import RoostCore
+
+extension SQLStore {
+    /// Returns what the database says about its files and, in a store that accepts them, the
+    /// changes of another program; all content comes out of the store as it is.
+    public func contentNotices() throws(StoreError) -> [String] {
+        try requireOpen()
+        guard acceptsChanges else { return database.notices }
+        let changes = try externalChanges()
+        return database.notices + changes.sentences.map { "Accepted as it is: \($0)" }
+    }
+
+    /// Lets the database check the structure of its file.
+    public func checkStructure() throws(StoreError) {
+        try requireOpen()
+        try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
+    }
+
+    /// Examines the database's file, and compares every row with its checksum and all of them with
+    /// the tallies.
+    public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
+        try requireOpen()
+        var findings = database.notices.map { StoreFinding(.warning, $0) }
+        findings += try database.integrityFindings()
+        let snapshot = try verifyingSnapshot()
+        defer { snapshot.close() }
+        let recorded: StoreTally
+        do throws(StoreError) {
+            recorded = try SQLTallies.read(try snapshot.open(), self)
+        } catch  where error.code == .corrupted {
+            findings.append(StoreFinding(.damage, error.message))
+            recorded = StoreTally(model: model)
+        }
+        for table in schema.objectTables { try check(table, recorded, snapshot, &findings) }
+        for case let table? in schema.linkTables { try check(table, recorded, try snapshot.open(), &findings) }
+        return findings
+    }
+
+    /// A snapshot that reports rows that do not match their checksums, whether or not the store
+    /// accepts them.
+    func verifyingSnapshot() throws(StoreError) -> SQLSnapshot {
+        SQLSnapshot(store: self, connection: try database.beginReading(), acceptsChanges: false)
+    }
+
+    /// The most findings of one table that are listed one by one.
+    private static var maximumListed: Int { 100 }
+
+    private func check(
+        _ table: SQLTable, _ recorded: StoreTally, _ snapshot: SQLSnapshot, _ findings: inout [StoreFinding]
+    ) throws(StoreError) {
+        var listed: [StoreFinding] = []
+        var lastKey = Int64.max
+        do throws(StoreError) {
+            lastKey = try Self.lastKey(table.root, try snapshot.open(), self)
+        } catch  where error.code == .corrupted {
+            listed.append(StoreFinding(.damage, error.message))
+        }
+        var tallies = [Int: Tally]()
+        var count = 0
+        func found(_ message: String) {
+            count += 1
+            if count <= Self.maximumListed { listed.append(StoreFinding(.damage, message)) }
+        }
+        do throws(StoreError) {
+            if let message = try impossibleKey(in: table, try snapshot.open()) { found(message) }
+            try snapshot.walk(table.root) { row throws(StoreError) in
+                switch row {
+                case .unreadable(let error): found(error.message)
+                case .changed(let error, let record):
+                    found(error.message)
+                    tallies[record.entityNumber, default: Tally()].add(record.computedContentHash)
+                case .sound(let record):
+                    tallies[record.entityNumber, default: Tally()].add(record.computedContentHash)
+                    guard record.key > lastKey else { return }
+                    found(
+                        "\(record.id) has a key above the last one that was reserved, \(lastKey); it could be given out again."
+                    )
+                }
+            }
+        } catch  where error.code == .corrupted {
+            found(error.message)
+        }
+        for number in model.entities[table.root].selfAndSubentities {
+            let found = tallies[number] ?? Tally()
+            guard found != recorded.entities[number] else { continue }
+            listed.append(
+                StoreFinding(
+                    .damage,
+                    "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
+                ))
+        }
+        if count > Self.maximumListed {
+            listed.append(
+                StoreFinding(
+                    .damage, "\(count - Self.maximumListed) more findings in table '\(table.name)' are not listed."))
+        }
+        findings += listed
+    }
+
+    /// Looks for a row whose key no object can have; a walk begins after such keys.
+    ///
+    /// - Returns: A sentence about the first such row, or nil.
+    /// - Throws: What reading the table reports.
+    func impossibleKey(in table: SQLTable, _ connection: any SQLConnection) throws(StoreError) -> String? {
+        let sql =
+            "SELECT _id FROM \(table.quotedName) WHERE _id < 1 ORDER BY _id \(schema.dialect.limit("1", offset: nil))"
+        return try connection.integer(sql).map {
+            "Table '\(table.name)' has a row with the key \($0), which no object can have: keys begin at 1."
+        }
+    }
+
+    private func check(
+        _ table: SQLSchema.LinkTable, _ recorded: StoreTally, _ connection: any SQLConnection,
+        _ findings: inout [StoreFinding]
+    ) throws(StoreError) {
+        let number = table.relationship.number
+        let tally: Tally
+        do throws(StoreError) {
+            tally = try self.tally(of: table, connection) { _ in }
+        } catch  where error.code == .corrupted {
+            findings.append(StoreFinding(.damage, error.message))
+            return
+        }
+        guard tally != recorded.relationships[number] else { return }
+        findings.append(
+            StoreFinding(
+                .damage,
+                "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
+            ))
+    }
+
+    /// Counts the links of a table; calls `body` with each.
+    func tally(
+        of table: SQLSchema.LinkTable, _ connection: any SQLConnection, _ body: (Link) throws(StoreError) -> Void
+    ) throws(StoreError) -> Tally {
+        let number = table.relationship.number
+        var tally = Tally()
+        try connection.withStatement("SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName)") {
+            (statement) throws(StoreError) in
+            var batch = LinkBatch(relationship: number)
+            var hasMore = true
+            while hasMore {
+                batch.removeAll()
+                hasMore = try statement.fill(&batch)
+                for link in batch.links {
+                    tally.add(RecordHash.link(relationship: number, link))
+                    try body(link)
+                }
+            }
+        }
+        return tally
+    }
+}
+
+/// A row of a walk through a table.
+enum SQLWalkedRow {
+    /// The values match the checksum.
+    case sound(RecordReader)
+    /// The values do not match the checksum, and are ones that the row can have.
+    case changed(StoreError, RecordReader)
+    /// No record can hold the values.
+    case unreadable(StoreError)
+}
+
+extension SQLSnapshot {
+    /// Calls `body` with all rows of a hierarchy in key order, those included that do not match
+    /// their checksums.
+    ///
+    /// - Parameters:
+    ///   - root: The number of the root entity.
+    ///   - key: The key after which the walk begins.
+    ///   - isDone: Asked after each batch whether to end.
+    ///   - body: Receives each row.
+    /// - Returns: The key of the last row that was read; nil at the end of the table.
+    /// - Throws: What reading the table throws, and what `body` throws.
+    @discardableResult
+    func walk(
+        _ root: Int, after key: Int64 = 0, until isDone: () -> Bool = { false },
+        _ body: (SQLWalkedRow) throws(StoreError) -> Void
+    ) throws(StoreError) -> Int64? {
+        let name = model.entities[root].name
+        let cursor = try records(of: name, after: ObjectID(name, key))
+        var batch = RecordBatch(model: model)
+        var lastKey = key
+        while true {
+            var damage: StoreError?
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return nil }
+            } catch  where error.damagedObject != nil {
+                damage = error
+            }
+            if let damage {
+                lastKey = max(lastKey, damage.damagedObject?.key ?? lastKey)
+                try walk(damaged: damage, &batch, body)
+            } else {
+                try batch.forEachRecord { (record) throws(StoreError) in try body(.sound(record)) }
+                lastKey = batch.isEmpty ? lastKey : batch.key(at: batch.count - 1)
+            }
+            if isDone() { return lastKey }
+        }
+    }
+
+    /// Calls `body` with a row that a cursor did not give out.
+    private func walk(
+        damaged error: StoreError, _ batch: inout RecordBatch, _ body: (SQLWalkedRow) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        batch.removeAll()
+        guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
+        let lookup = try lookup(id.entity)
+        let reason = try lookup.statement.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
+        // A damaged table may show a row to a walk that a look-up does not find.
+        guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
+        try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }
+    }
+}

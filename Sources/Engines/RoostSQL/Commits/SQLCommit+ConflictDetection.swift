@@ -1,0 +1,174 @@
+internal import RoostCore
+
+/// What a row says about itself, without its values.
+struct SQLRowHead {
+    let version: UInt32
+    let entity: Int
+    /// The content hash that the row's checksum stands for.
+    ///
+    /// The tallies count this hash.
+    let contentHash: UInt64
+    /// Whether the columns that indexes have hold what the record that is to replace the row has.
+    var keepsIndexedColumns = false
+}
+
+// Optimistic conflict detection: a commit compares the versions of objects with those that its caller read.
+
+extension SQLCommit {
+    /// Throws code `conflict` for objects that do not have the versions of the change set.
+    mutating func requireCurrentVersions() throws(StoreError) {
+        guard !changes.updates.isEmpty || !changes.deletes.isEmpty || !changes.unchanged.isEmpty else { return }
+        var conflicts = ChangeConflicts()
+        try readUpdateHeads(&conflicts)
+        var old = RecordBatch(model: model)
+        for item in change.deletes { deleteHeads.append(try head(deleting: item, &old, &conflicts)) }
+        for item in change.unchanged { try requireUnchanged(item, &old, &conflicts) }
+        try conflicts.throwIfAny()
+    }
+
+    /// Throws code `conflict` where a place was taken after the last one that was read.
+    func requireLastPlaces() throws(StoreError) {
+        for last in change.lastPlaces {
+            let (relationship, place) = (last.relationship, last.expected.place)
+            guard relationship.storage != .field else { continue }
+            let links = try schema.linkQuery(relationship, from: nil)
+            let condition = place == nil ? "" : " WHERE l.place > \(schema.dialect.parameter(2))"
+            let sql =
+                "WITH l(source, target, place, inverse_place) AS (\(links)) SELECT 1 FROM l\(condition) \(schema.dialect.limit("1", offset: nil))"
+            let isTaken = try connection.withStatement(sql) { (statement) throws(StoreError) -> Bool in
+                try statement.bind([.integer(last.expected.id.key)] + (place.map { [.integer($0)] } ?? []))
+                return try statement.step()
+            }
+            guard !isTaken else { throw last.expected.conflict }
+        }
+    }
+
+    private mutating func readUpdateHeads(_ conflicts: inout ChangeConflicts) throws(StoreError) {
+        let updates = changes.updates
+        updateHeads = [SQLRowHead?](repeating: nil, count: updates.count)
+        var start = 0
+        while start < change.updates.count {
+            let end = endOfTable(start)
+            let root = change.updates[start].place.root
+            let plan = schema.updating[schema.tableOfEntity[root]]
+            var old = RecordBatch(model: model)
+            try connection.withStatement(schema.reading.lookupSQL(root)) { (statement) throws(StoreError) in
+                for order in start..<end {
+                    let item = change.updates[order]
+                    old.removeAll()
+                    // What the new record takes the place of is verified: damage is refused, not signed.
+                    let error = try statement.look(
+                        up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
+                    if let error { throw error }
+                    let version = updates.version(at: item.position)
+                    guard Self.holds(old, item, version: version) else {
+                        note(item, version: version, old, rank: change.rank(ofUpdate: item), &conflicts)
+                        continue
+                    }
+                    var head = try old.withRecord(at: 0) { (record) throws(StoreError) in try self.head(of: record) }
+                    if !store.acceptsChanges, let indexed = plan.indexed[item.entity] {
+                        head.keepsIndexedColumns = old.withRecord(at: 0) { old in
+                            updates.withRecord(at: item.position) { indexed.holds(old, $0) }
+                        }
+                    }
+                    updateHeads[order] = head
+                }
+            }
+            start = end
+        }
+    }
+
+    /// The end of the prepared updates of the table that the update at `start` is in.
+    func endOfTable(_ start: Int) -> Int {
+        let updates = change.updates
+        var end = start + 1
+        while end < updates.count, updates[end].place.root == updates[start].place.root { end += 1 }
+        return end
+    }
+
+    /// Whether a batch holds the object of an item at a version.
+    private static func holds(_ found: RecordBatch, _ item: PreparedChange.Item, version: UInt32) -> Bool {
+        !found.isEmpty && found.entityNumber(at: 0) == item.entity && found.version(at: 0) == version
+    }
+
+    private func note(
+        _ item: PreparedChange.Item, version: UInt32, _ found: RecordBatch, rank: Int,
+        _ conflicts: inout ChangeConflicts
+    ) {
+        guard !found.isEmpty else {
+            return conflicts.append(item, version: version, stored: nil, in: change, rank: rank)
+        }
+        found.withRecord(at: 0) { conflicts.append(item, version: version, stored: $0, in: change, rank: rank) }
+    }
+
+    /// Returns the head of the row of a record that was just read.
+    private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
+        var hash = record.storedContentHash
+        if store.acceptsChanges {
+            // Of a row that another program changed the tallies count what its checksum still stands for.
+            let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
+            if let stored = try head(place) { hash = stored.contentHash }
+        }
+        return SQLRowHead(version: record.version, entity: record.entityNumber, contentHash: hash)
+    }
+
+    /// Returns the head of the row of an object to delete, after verifying its values.
+    ///
+    /// - Returns: Nil, with a conflict, if the object does not have the version of the change set.
+    private func head(
+        deleting item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
+    ) throws(StoreError) -> SQLRowHead? {
+        let version = changes.deletes[item.position].version
+        try read(item, into: &old)
+        guard Self.holds(old, item, version: version) else {
+            note(item, version: version, old, rank: change.rank(ofDelete: item), &conflicts)
+            return nil
+        }
+        return try old.withRecord(at: 0) { (record) throws(StoreError) in try head(of: record) }
+    }
+
+    /// Notes a conflict if an object does not have the version of the change set.
+    private func requireUnchanged(
+        _ item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
+    ) throws(StoreError) {
+        let version = changes.unchanged[item.position].version
+        if let head = try head(item.place), head.entity == item.entity, head.version == version { return }
+        try read(item, into: &old)
+        note(item, version: version, old, rank: change.rank(ofUnchanged: item), &conflicts)
+    }
+
+    /// Reads the record at the place of an item, whatever its entity.
+    private func read(_ item: PreparedChange.Item, into batch: inout RecordBatch) throws(StoreError) {
+        let root = item.place.root
+        batch.removeAll()
+        let error = try connection.withStatement(schema.reading.lookupSQL(root)) {
+            (statement) throws(StoreError) -> StoreError? in
+            try statement.look(
+                up: item.place.key, into: &batch, plan: schema.reading[root], accepting: store.acceptsChanges)
+        }
+        if let error { throw error }
+    }
+
+    func head(_ place: ObjectPlace) throws(StoreError) -> SQLRowHead? {
+        try connection.withStatement(schema.updating[schema.tableOfEntity[place.root]].headSQL) {
+            (statement) throws(StoreError) -> SQLRowHead? in try head(place, statement)
+        }
+    }
+
+    /// Reads what a row says about itself; the statement then stands at the row.
+    private func head(_ place: ObjectPlace, _ statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
+        try statement.bind(.integer(place.key), at: 1)
+        guard try statement.step() else { return nil }
+        let entity = try statement.integer(at: 1)
+        guard let version = UInt32(exactly: try statement.integer(at: 0)), let entity = Int(exactly: entity),
+            model.entities.indices.contains(entity), model.entities[place.root].includes(entity)
+        else {
+            throw schema.reading[place.root].damaged(
+                key: place.key, entity: nil, "its version or its entity is not a possible one")
+        }
+        let checksum = UInt64(bitPattern: try statement.integer(at: 2))
+        return SQLRowHead(
+            version: version, entity: entity,
+            contentHash: schema.checksum.contentHash(checksum: checksum, version: version))
+    }
+}

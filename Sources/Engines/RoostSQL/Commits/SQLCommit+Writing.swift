@@ -1,0 +1,248 @@
+internal import RoostCore
+
+extension SQLCommit {
+    /// Deletes rows, and the links at both ends of their objects.
+    mutating func deleteObjects() throws(StoreError) {
+        for (item, head) in zip(change.deletes, deleteHeads) {
+            guard let head else { continue }
+            let table = schema.table(of: item.place.root)
+            try connection.run(
+                "DELETE FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))",
+                .integer(item.place.key))
+            tally.entities[head.entity].remove(head.contentHash)
+            hasChanged = true
+            for case let links? in schema.linkTables {
+                let relationship = links.relationship
+                if model.entities[relationship.source].root == table.root {
+                    try deleteLinks(of: item, atSource: true, in: links)
+                }
+                if model.entities[relationship.destination].root == table.root {
+                    try deleteLinks(of: item, atSource: false, in: links)
+                }
+            }
+        }
+    }
+
+    private mutating func deleteLinks(
+        of item: PreparedChange.Item, atSource isSource: Bool, in table: SQLSchema.LinkTable
+    ) throws(StoreError) {
+        let p = schema.dialect.parameter(1)
+        let end = isSource ? "source" : "target"
+        let removed = try connection.withStatement(
+            "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE \(end) = \(p)"
+        ) { (statement) throws(StoreError) -> [Link] in
+            try statement.bind(.integer(item.place.key), at: 1)
+            var links: [Link] = []
+            while try statement.step() { links.append(try Self.link(statement)) }
+            return links
+        }
+        guard !removed.isEmpty else { return }
+        let number = table.relationship.number
+        for link in removed {
+            if changes.requiresUnreferencedDeletes { try deny(item, link, of: table.relationship, isSource) }
+            tally.relationships[number].remove(RecordHash.link(relationship: number, link))
+        }
+        try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
+    }
+
+    /// Notes the other end of a link of a deleted object, if that end stays and refers to it.
+    private mutating func deny(
+        _ item: PreparedChange.Item, _ link: Link, of owner: ManagedObjectModel.Relationship, _ isSource: Bool
+    ) throws(StoreError) {
+        // The source refers by the relationship itself, the target by the inverse if there is one.
+        guard let back = isSource ? owner.inverse : owner.number else { return }
+        let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
+        let place = ObjectPlace(root: model.entities[entity].root, key: key)
+        let relationship = model.relationships[back]
+        guard PreparedChange.item(at: place, in: change.deletes) == nil, !denials.contains(item, relationship),
+            let head = try head(place)
+        else { return }
+        let remaining = ObjectID(model.entities[head.entity].name, key)
+        denials.append(item, relationship: relationship, remaining: remaining, in: change)
+    }
+
+    /// Finds the to-one references to deleted objects, by the indexes of their columns.
+    ///
+    /// Everything else of the change is written.
+    mutating func findReferences() throws(StoreError) {
+        for relationship in model.relationships where relationship.storage == .field {
+            let (source, destination) = (
+                model.entities[relationship.source], model.entities[relationship.destination]
+            )
+            let table = schema.table(of: source.number)
+            guard let field = source.layout.field(relationship.name.name),
+                let column = table.column(field, of: source.number)
+            else { continue }
+            let p = schema.dialect.parameter(1)
+            let sql =
+                "SELECT _id, _entity FROM \(table.quotedName) WHERE \(column) = \(p) \(schema.dialect.limit("1", offset: nil))"
+            for item in change.deletes where destination.includes(item.entity) {
+                let found = try connection.withStatement(sql) { (statement) throws(StoreError) -> ObjectID? in
+                    try statement.bind(.integer(item.place.key), at: 1)
+                    guard try statement.step() else { return nil }
+                    let (key, entity) = (try statement.integer(at: 0), try statement.integer(at: 1))
+                    let number = Int(exactly: entity).flatMap { model.entities.indices.contains($0) ? $0 : nil }
+                    return ObjectID(model.entities[number ?? table.root].name, key)
+                }
+                if let found {
+                    denials.append(item, relationship: relationship, remaining: found, in: change)
+                }
+            }
+        }
+    }
+
+    private static func link(_ statement: any SQLStatement) throws(StoreError) -> Link {
+        Link(
+            try statement.integer(at: 0), try statement.integer(at: 1), order: try statement.integer(at: 2),
+            inverseOrder: try statement.integer(at: 3))
+    }
+
+    mutating func writeUpdates() throws(StoreError) {
+        guard !changes.updates.isEmpty else { return }
+        hasChanged = true
+        try releaseUniqueValues()
+        var start = 0
+        while start < change.updates.count {
+            let end = endOfTable(start)
+            let table = schema.tableOfEntity[change.updates[start].place.root]
+            try writeUpdates(start..<end, schema.objectTables[table].writing, schema.updating[table])
+            start = end
+        }
+    }
+
+    /// Writes updates of one table.
+    private mutating func writeUpdates(
+        _ range: Range<Int>, _ plan: SQLWritePlan, _ light: SQLUpdatePlan
+    ) throws(StoreError) {
+        let full = try connection.statement(plan.updateSQL)
+        defer { connection.recycle(full) }
+        let partial = try connection.statement(light.updateSQL)
+        defer { connection.recycle(partial) }
+        // Values that were taken away so that others can have them must be written again.
+        let isPartial = constraintsToRelease.isEmpty
+        for order in range {
+            guard let head = updateHeads[order] else { continue }
+            let item = change.updates[order]
+            guard head.version < UInt32.max else { throw .usedUpVersions(change.id(item), version: head.version) }
+            let isLight = isPartial && head.keepsIndexedColumns
+            let statement = isLight ? partial : full
+            let hash = try changes.updates.withRecord(at: item.position) { (record) throws(StoreError) -> UInt64 in
+                try statement.bind(
+                    record, version: head.version + 1, columns: isLight ? light.columns : plan.columns, at: 1)
+                while try statement.step() {}
+                statement.reset()
+                return record.storedContentHash
+            }
+            guard connection.changedRowCount == 1 else {
+                throw StoreError(
+                    .internalInconsistency,
+                    "The update of \(change.id(item)) found no row; nothing was written.")
+            }
+            tally.entities[item.entity].remove(head.contentHash)
+            tally.entities[item.entity].add(hash)
+        }
+    }
+
+    mutating func writeInserts() throws(StoreError) {
+        guard !changes.inserts.isEmpty else { return }
+        hasChanged = true
+        for table in lastKeys.indices where lastKeys[table] != nil {
+            try connection.insert(changes.inserts, plan: schema.objectTables[table].writing, version: 1)
+        }
+        tally.add(changes.inserts)
+        try store.raiseLastKeys(lastKeys, connection)
+    }
+
+    // MARK: Links
+
+    mutating func removeLinks() throws(StoreError) {
+        for batch in change.removedLinks {
+            let table = try linkTable(batch)
+            for link in batch.links {
+                guard let old = try storedLink(link, in: table) else { continue }
+                try connection.run(
+                    "DELETE FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))",
+                    .integer(link.source), .integer(link.target))
+                tally.relationships[batch.relationship].remove(RecordHash.link(relationship: batch.relationship, old))
+                hasChanged = true
+            }
+        }
+    }
+
+    mutating func addLinks() throws(StoreError) {
+        for batch in change.addedLinks {
+            let table = try linkTable(batch)
+            for link in batch.links { try add(link, to: table) }
+        }
+    }
+
+    private func linkTable(_ batch: LinkBatch) throws(StoreError) -> SQLSchema.LinkTable {
+        guard schema.linkTables.indices.contains(batch.relationship), let table = schema.linkTables[batch.relationship]
+        else {
+            throw StoreError(
+                .internalInconsistency, "The relationship with number \(batch.relationship) has no table.")
+        }
+        return table
+    }
+
+    private func storedLink(_ link: Link, in table: SQLSchema.LinkTable) throws(StoreError) -> Link? {
+        let sql =
+            "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))"
+        return try connection.withStatement(sql) { (statement) throws(StoreError) -> Link? in
+            try statement.bind([.integer(link.source), .integer(link.target)])
+            return try statement.step() ? try Self.link(statement) : nil
+        }
+    }
+
+    private mutating func add(_ link: Link, to table: SQLSchema.LinkTable) throws(StoreError) {
+        let number = table.relationship.number
+        let old = try storedLink(link, in: table)
+        if old == link { return }
+        hasChanged = true
+        if let old { tally.relationships[number].remove(RecordHash.link(relationship: number, old)) }
+        tally.relationships[number].add(RecordHash.link(relationship: number, link))
+        let p = (1...4).map { schema.dialect.parameter($0) }
+        let sql =
+            old == nil
+            ? "INSERT INTO \(table.quotedName) (\(SQLLinkColumns(isFlipped: false).list)) VALUES (\(p.joined(separator: ", ")))"
+            : "UPDATE \(table.quotedName) SET \(SQLLinkColumns.order) = \(p[2]), inverse_order = \(p[3]) WHERE source = \(p[0]) AND target = \(p[1])"
+        try connection.run(
+            sql, .integer(link.source), .integer(link.target), .integer(link.order), .integer(link.inverseOrder))
+    }
+
+    /// Throws code `objectNotFound` if an object that must exist, or the end of a link that is
+    /// added, does not exist.
+    ///
+    /// The rows of the change are written and deleted already.
+    func requireObjects() throws(StoreError) {
+        var missing = MissingObjects()
+        for item in change.existing where try head(item.place)?.entity != item.entity {
+            missing.append(change.id(item))
+        }
+        var known: Set<ObjectPlace> = []
+        for batch in change.addedLinks {
+            let relationship = model.relationships[batch.relationship]
+            for link in batch.links {
+                try find(link.source, at: relationship.source, of: relationship, &known, &missing)
+                try find(link.target, at: relationship.destination, of: relationship, &known, &missing)
+            }
+        }
+        try missing.throwIfAny()
+    }
+
+    /// Looks for a link's end, as an object of the right entity.
+    private func find(
+        _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
+        _ known: inout Set<ObjectPlace>, _ missing: inout MissingObjects
+    ) throws(StoreError) {
+        let entity = model.entities[entity]
+        let place = ObjectPlace(root: entity.root, key: key)
+        // Whether it is of the right entity can differ between two relationships into one hierarchy only.
+        let isRoot = entity.superentity == nil
+        if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
+        guard let head = try head(place), entity.includes(head.entity) else {
+            return missing.append(endOf: relationship, entity, key: key)
+        }
+        if isRoot { known.insert(place) }
+    }
+}

@@ -1,0 +1,91 @@
+internal import RoostCore
+
+/// One commit under way: checks everything first, then writes.
+struct SQLCommit {
+    let store: SQLStore
+    let change: PreparedChange
+    let connection: any SQLConnection
+    /// What changes in the store's tallies.
+    var tally: StoreTally
+    /// What is known of the tallies before, then after the commit.
+    private(set) var knownTallies: SQLKnownTallies
+    /// The highest keys of inserted objects, by position in the schema's object tables.
+    let lastKeys: [Int64?]
+    /// The heads of the rows that are updated, one for each of the prepared updates.
+    var updateHeads: [SQLRowHead?] = []
+    /// The heads of the rows that are deleted, one for each of the prepared deletes.
+    var deleteHeads: [SQLRowHead?] = []
+    /// Whether anything in the store is different afterwards.
+    var hasChanged = false
+    /// Constraints whose values move between updated objects: the old ones must go before the new ones come.
+    var constraintsToRelease: Set<Int> = []
+    /// Objects that stay and refer to deleted ones, where the change set asks for them.
+    var denials = DeleteDenials()
+
+    var schema: SQLSchema { store.schema }
+    var model: ManagedObjectModel { schema.model }
+    var changes: ChangeSet { change.changes }
+
+    init(_ change: PreparedChange, store: SQLStore, connection: any SQLConnection) {
+        self.change = change
+        self.store = store
+        self.connection = connection
+        var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
+        // In the order of their keys, so the last one of a table has the highest.
+        for item in change.inserts { lastKeys[store.schema.tableOfEntity[item.place.root]] = item.place.key }
+        self.lastKeys = lastKeys
+        tally = StoreTally(model: store.model)
+        knownTallies = store.state.withLock { $0.knownTallies }
+    }
+
+    /// Does all of it.
+    ///
+    /// After an error the transaction must be rolled back.
+    ///
+    /// - Returns: The generations before and after it, which differ if anything changed.
+    mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
+        try requireCurrentVersions()
+        try requireLastPlaces()
+        try checkConstraints()
+        // Before the deletes: a link that the change set removes does not stand against a delete.
+        try removeLinks()
+        try deleteObjects()
+        try writeUpdates()
+        try writeInserts()
+        try requireObjects()
+        try addLinks()
+        if changes.requiresUnreferencedDeletes {
+            try findReferences()
+            try denials.throwIfAny()
+        }
+        if !changes.userMetadata.isEmpty {
+            var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name, schema)
+            let old = metadata
+            for (name, value) in changes.userMetadata { metadata[name] = value }
+            if metadata != old {
+                try SQLMetadata.setUserMetadata(metadata, connection, schema)
+                hasChanged = true
+            }
+        }
+        guard hasChanged else {
+            let generation = try SQLTallies.read(connection, store).generation
+            return (generation, generation)
+        }
+        return try SQLTallies.apply(tally, known: &knownTallies, connection, store)
+    }
+
+    // MARK: Checking
+
+    /// Looks the inserted keys up in the store; throws code `duplicateObject`, naming the first that is there.
+    ///
+    /// The database itself refuses such a key, without naming it.
+    func requireNoDuplicates() throws(StoreError) {
+        for index in 0..<changes.inserts.count {
+            let place = model.place(of: changes.inserts, at: index)
+            let sql = schema.table(of: place.root).writing.existsSQL
+            if try connection.integer(sql, .integer(place.key)) != nil {
+                throw .takenKey(changes.inserts.id(at: index))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import RoostCore
+
+extension SQLStore {
+    /// Writes a change set, all or nothing.
+    ///
+    /// On return it is durable, as far as the database's options say.
+    public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        try requireWritable()
+        let change = try PreparedChange(changes, model: model, location: location)
+        guard !change.isEmpty else { return try verify(change) }
+        typealias Done = (
+            generations: (previous: Generation, now: Generation), lastKeys: [Int64?], tallies: SQLKnownTallies
+        )
+        let done: Done
+        do throws(StoreError) {
+            done = try writing { (connection) throws(StoreError) -> Done in
+                var commit = SQLCommit(change, store: self, connection: connection)
+                let generations = try commit.run()
+                return (generations, commit.lastKeys, commit.knownTallies)
+            }
+        } catch  where error.code == .duplicateObject && error.underlying != nil {
+            throw namingDuplicate(in: change, error)
+        }
+        noteUsedKeys(done.lastKeys)
+        state.withLock { $0.knownTallies = done.tallies }
+        return CommitReceipt(
+            changes, generation: done.generations.now, previousGeneration: done.generations.previous)
+    }
+
+    /// The error for an insert that the database refused, naming the object; the database's own where the key has become free meanwhile.
+    private func namingDuplicate(in change: PreparedChange, _ original: StoreError) -> StoreError {
+        do throws(StoreError) {
+            try reading { (connection) throws(StoreError) in
+                try SQLCommit(change, store: self, connection: connection).requireNoDuplicates()
+            }
+            return original
+        } catch {
+            return error.code == .duplicateObject ? error : original
+        }
+    }
+
+    /// Compares what a change set requires with the store, without writing anything.
+    private func verify(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
+        try reading { (connection) throws(StoreError) in
+            var commit = SQLCommit(change, store: self, connection: connection)
+            try commit.requireCurrentVersions()
+            try commit.requireLastPlaces()
+            try commit.requireObjects()
+            let generation = try SQLTallies.read(connection, self).generation
+            return CommitReceipt(change.changes, generation: generation, previousGeneration: generation)
+        }
+    }
+}

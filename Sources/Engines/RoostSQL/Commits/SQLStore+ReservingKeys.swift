@@ -1,0 +1,107 @@
+public import RoostCore
+
+extension SQLStore {
+    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to.
+    ///
+    /// Keys are reserved in the database in growing blocks and given out from memory, so most calls cost no transaction.
+    public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try requireWritable()
+        let table = schema.tableOfEntity[try model.requireEntity(entity).number]
+        guard count > 0 else {
+            throw StoreError(
+                .invalidRequest, "The number of keys to reserve for '\(entity)' must be positive, not \(count).")
+        }
+        if let keys = takeReserved(count, table) { return keys }
+        let blockCount = state.withLock { state in
+            defer { state.nextBlockCount[table] = min(4096, state.nextBlockCount[table] * 4) }
+            return max(state.nextBlockCount[table], Int64(count))
+        }
+        let root = schema.objectTables[table].root
+        let block = try writing { (connection) throws(StoreError) -> Range<Int64> in
+            let last = try Self.lastKey(root, connection, self)
+            let (end, overflow) = last.addingReportingOverflow(blockCount)
+            guard !overflow, end < Int64.max else {
+                throw StoreError(.limitExceeded, "The keys of '\(model.entities[root].name)' are used up.")
+            }
+            try Self.setLastKey(end, root, connection, schema)
+            return last + 1..<end + 1
+        }
+        return state.withLock { state in
+            // Another thread may have fetched a block too; the one with more left is kept, keys of the other stay gaps.
+            let rest = block.lowerBound + Int64(count)..<block.upperBound
+            state.recordedLastKeys[table] = max(state.recordedLastKeys[table], block.upperBound - 1)
+            if rest.count > state.reservedKeys[table].count { state.reservedKeys[table] = rest }
+            return block.lowerBound..<block.lowerBound + Int64(count)
+        }
+    }
+
+    private func takeReserved(_ count: Int, _ table: Int) -> Range<Int64>? {
+        state.withLock { state in
+            let available = state.reservedKeys[table]
+            guard available.count >= count else { return nil }
+            let end = available.lowerBound + Int64(count)
+            state.reservedKeys[table] = end..<available.upperBound
+            return available.lowerBound..<end
+        }
+    }
+
+    /// Makes sure that keys that were chosen by somebody else are never given out; called when the commit that wrote them is durable.
+    ///
+    /// - Parameter lastKeys: By position in the schema's object tables, the highest key that was written, or nil.
+    func noteUsedKeys(_ lastKeys: [Int64?]) {
+        state.withLock { state in
+            for (table, key) in lastKeys.enumerated() {
+                guard let key else { continue }
+                state.recordedLastKeys[table] = max(state.recordedLastKeys[table], key)
+                let available = state.reservedKeys[table]
+                if available.lowerBound <= key {
+                    state.reservedKeys[table] =
+                        (key < available.upperBound ? key + 1 : available.upperBound)..<available.upperBound
+                }
+            }
+        }
+    }
+
+    static func lastKey(_ root: Int, _ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> Int64 {
+        let hasChecksum = store.schema.formatVersion >= 3
+        return try connection.withStatement(store.schema.lastKeySQL.select) { (statement) throws(StoreError) -> Int64 in
+            try statement.bind(.integer(Int64(root)), at: 1)
+            func damaged(_ reason: String) -> StoreError {
+                StoreError(
+                    .corrupted,
+                    "The last key of '\(store.model.entities[root].name)' \(reason) in '\(store.database.name)'. Restore the store from a backup."
+                )
+            }
+            guard try statement.step() else { throw damaged("is missing") }
+            let last = try statement.integer(at: 0)
+            if hasChecksum, try statement.integer(at: 1) != checksum(ofLastKey: last, root) {
+                throw damaged("is damaged")
+            }
+            guard last >= 0 else { throw damaged("is damaged") }
+            return last
+        }
+    }
+
+    private static func checksum(ofLastKey key: Int64, _ root: Int) -> Int64 {
+        SQLChecksum.row("keys", "\(root)", "\(key)")
+    }
+
+    static func setLastKey(
+        _ key: Int64, _ root: Int, _ connection: any SQLConnection, _ schema: SQLSchema
+    ) throws(StoreError) {
+        let checksum = schema.formatVersion >= 3 ? [SQLValue.integer(checksum(ofLastKey: key, root))] : []
+        try schema.lastKeySQL.set.run([.integer(Int64(root)), .integer(key)] + checksum, on: connection)
+    }
+
+    /// Raises the last keys to those that were written; by position in the schema's object tables.
+    func raiseLastKeys(_ lastKeys: [Int64?], _ connection: any SQLConnection) throws(StoreError) {
+        let recorded = state.withLock { $0.recordedLastKeys }
+        for (table, key) in lastKeys.enumerated() {
+            guard let key, key > recorded[table] else { continue }
+            let root = schema.objectTables[table].root
+            if try Self.lastKey(root, connection, self) < key {
+                try Self.setLastKey(key, root, connection, schema)
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import RoostCore
+
+/// Finds out, after the database refused values, which objects claim them.
+struct SQLViolations {
+    private let schema: SQLSchema
+    private let connection: any SQLConnection
+    /// More pairs than this help nobody.
+    private static let maximumCount = 1000
+
+    init(_ schema: SQLSchema, _ connection: any SQLConnection) {
+        self.schema = schema
+        self.connection = connection
+    }
+
+    /// The error for a batch that could not be inserted beside what is stored, naming the pairs.
+    func error(loading batch: RecordBatch, _ original: StoreError) -> StoreError {
+        var violations: [ConstraintViolation] = []
+        do throws(StoreError) {
+            for constraint in schema.constraints {
+                let declaring = schema.model.entities[constraint.constraint.entity]
+                let query = SQLUniqueQuery(constraint, schema: schema)
+                var owners: [[UInt8]: ObjectID] = [:]
+                for index in 0..<batch.count where declaring.includes(batch.entityNumber(at: index)) {
+                    let id = batch.id(at: index)
+                    let existing = try batch.withRecord(at: index) { (record) throws(StoreError) -> ObjectID? in
+                        guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else {
+                            return nil
+                        }
+                        if let owner = owners[key] { return owner }
+                        owners[key] = id
+                        return try query.holders(fields, record, connection).first { $0.key != id.key }
+                    }
+                    if let existing { violations.append(violation(constraint, id, existing)) }
+                }
+            }
+        } catch {
+            return original
+        }
+        return Self.error(violations, original)
+    }
+
+    /// The error for tables over which a unique index could not be made, naming the pairs.
+    func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
+        Self.error(try violations(of: schema.constraints), original)
+    }
+
+    /// Throws code `constraintViolation` where values that must be unique are used twice.
+    func requireUnique(_ constraints: [SQLSchema.Constraint]) throws(StoreError) {
+        let violations = try violations(of: constraints)
+        guard violations.isEmpty else { throw .constraintViolations(violations) }
+    }
+
+    /// Goes through the values of constraints in their order.
+    private func violations(of constraints: [SQLSchema.Constraint]) throws(StoreError) -> [ConstraintViolation] {
+        var violations: [ConstraintViolation] = []
+        for constraint in constraints {
+            let columns = constraint.columns.joined(separator: ", ")
+            let conditions = constraint.columns.map { "\($0) IS NOT NULL" } + (constraint.scope.map { [$0] } ?? [])
+            let sql =
+                "SELECT _id, _entity, \(columns) FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(columns), _id"
+            try connection.withStatement(sql) { (statement) throws(StoreError) in
+                var first: (id: ObjectID, values: [SQLValue])?
+                while try statement.step(), violations.count < Self.maximumCount {
+                    let entity = Int(truncatingIfNeeded: try statement.integer(at: 1))
+                    let known = schema.model.entities.indices.contains(entity) ? entity : constraint.table.root
+                    let id = ObjectID(schema.model.entities[known].name, try statement.integer(at: 0))
+                    var values: [SQLValue] = []
+                    for column in constraint.columns.indices { values.append(try statement.value(at: column + 2)) }
+                    if let first, first.values == values {
+                        violations.append(violation(constraint, id, first.id))
+                    } else {
+                        first = (id, values)
+                    }
+                }
+            }
+        }
+        return violations
+    }
+
+    private func violation(_ constraint: SQLSchema.Constraint, _ rejected: ObjectID, _ existing: ObjectID)
+        -> ConstraintViolation
+    {
+        ConstraintViolation(
+            entity: schema.model.entities[constraint.constraint.entity].name,
+            attributes: constraint.constraint.attributes, rejected: rejected, existing: existing)
+    }
+
+    private static func error(_ violations: [ConstraintViolation], _ original: StoreError) -> StoreError {
+        violations.isEmpty ? original : .constraintViolations(violations, underlying: original.underlying)
+    }
+}

@@ -1,0 +1,144 @@
+public import RoostCore
+internal import RoostQuery
+
+/// One connection to an SQL database.
+///
+/// Use it from one thread at a time. All members below are required.
+public protocol SQLConnection: SQLConnectionAbilities {
+    /// Prepares a statement.
+    ///
+    /// Give it back with ``SQLConnectionAbilities/recycle(_:)``. The text has numbered parameters
+    /// as ``SQLDialect/parameter(_:)`` writes them; one of them may occur several times.
+    func statement(_ sql: String) throws(StoreError) -> any SQLStatement
+
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
+    var changedRowCount: Int { get }
+
+    /// Whether the transaction that was begun is still open.
+    ///
+    /// A database may end one when reading fails, as on a full disk.
+    var isInTransaction: Bool { get }
+}
+
+/// The optional abilities of a connection; each member has a default.
+public protocol SQLConnectionAbilities: AnyObject {
+    /// Resets a statement, forgets its values and may keep it for the next one with its text.
+    ///
+    /// The default keeps none.
+    func recycle(_ statement: any SQLStatement)
+
+    /// Runs a statement that has no parameters and whose rows, if any, do not matter.
+    func execute(_ sql: String) throws(StoreError)
+
+    /// Inserts the records of a batch that belong to the plan's table, in their order.
+    ///
+    /// - Parameters:
+    ///   - records: Records with sound structure and right content hashes.
+    ///   - plan: Where values go.
+    ///   - version: The version to store; nil for the one each record carries.
+    /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and what else the database
+    ///   reports.
+    func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
+
+    /// Runs `body`, whose statements end with the error that `check` throws.
+    ///
+    /// `check` is called now and then while they run, on this thread.
+    ///
+    /// The default runs it to its end: for a database that cannot be stopped.
+    func ending<Result>(
+        when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
+
+    /// Runs `body`, after whose error the transaction can still be read.
+    ///
+    /// The default only runs it. A database whose transaction ends with the first error sets a
+    /// savepoint before and goes back to it.
+    func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
+}
+
+extension SQLConnection {
+    /// Resets the statement.
+    public func recycle(_ statement: any SQLStatement) { statement.reset() }
+
+    /// Prepares the statement and runs it.
+    public func execute(_ sql: String) throws(StoreError) { try run(sql) }
+
+    /// Binds record after record, and runs a statement whenever its rows are full.
+    public func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
+        var remaining = 0
+        for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
+            remaining += 1
+        }
+        let width = plan.columns.count + SQLRowColumns.systemColumnCount
+        var open: (statement: any SQLStatement, rowCount: Int)?
+        defer { if let open { recycle(open.statement) } }
+        var row = 0
+        try records.forEachRecord { (record) throws(StoreError) in
+            guard plan.columns.entities[record.entityNumber] != nil else { return }
+            let rowCount = remaining >= plan.rowsPerInsert ? plan.rowsPerInsert : 1
+            if let other = open, other.rowCount != rowCount {
+                recycle(other.statement)
+                open = nil
+            }
+            let statement: any SQLStatement
+            if let open {
+                statement = open.statement
+            } else {
+                statement = try self.statement(rowCount == 1 ? plan.insertOneSQL : plan.insertManySQL)
+                open = (statement, rowCount)
+            }
+            try statement.bind(record, version: version ?? record.version, columns: plan.columns, at: row * width + 1)
+            row += 1
+            guard row == rowCount else { return }
+            while try statement.step() {}
+            statement.reset()
+            remaining -= row
+            row = 0
+        }
+    }
+
+    /// Runs `body` to its end.
+    public func ending<Result>(
+        when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try body()
+    }
+
+    /// Runs `body`.
+    public func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try body()
+    }
+}
+
+extension SQLConnection {
+    /// Runs `body`; its statements end with code `cancelled` soon after the task was cancelled.
+    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try ending(when: FetchCancellation.check, body)
+    }
+
+    /// Runs `body` with a statement and gives it back, whatever happens.
+    public func withStatement<Result>(
+        _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let statement = try statement(sql)
+        defer { recycle(statement) }
+        return try body(statement)
+    }
+
+    /// Runs a statement with values; its rows, if any, do not matter.
+    public func run(_ sql: String, _ values: SQLValue...) throws(StoreError) {
+        try withStatement(sql) { (statement) throws(StoreError) in
+            try statement.bind(values)
+            while try statement.step() {}
+        }
+    }
+
+    /// Returns the integer in the first column of the first row, or nil.
+    public func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
+        try withStatement(sql) { (statement) throws(StoreError) -> Int64? in
+            try statement.bind(values)
+            guard try statement.step(), try !statement.isNull(at: 0) else { return nil }
+            return try statement.integer(at: 0)
+        }
+    }
+}

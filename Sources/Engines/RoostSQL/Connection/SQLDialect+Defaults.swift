@@ -1,0 +1,81 @@
+public import RoostCore
+
+// The defaults in standard SQL. Nil where standard SQL has no expression.
+
+extension SQLDialect {
+    /// False.
+    public func isReserved(_ name: String) -> Bool { false }
+    /// Returns nil.
+    public var anyType: String? { nil }
+
+    /// CREATE TABLE with a primary key.
+    public func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
+        let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
+        return "CREATE TABLE \(quote(name)) (\n  \((columns + key).joined(separator: ",\n  "))\n)"
+    }
+
+    /// NOT NULL PRIMARY KEY.
+    public func keyColumn(_ quotedName: String) -> String { "\(quotedName) \(integerType) NOT NULL PRIMARY KEY" }
+
+    /// CREATE INDEX, with DESC after columns that descend, and a WHERE clause.
+    public func createIndex(
+        _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
+    ) -> String {
+        let list = columns.map { $0.isAscending ? $0.quotedName : $0.quotedName + " DESC" }.joined(separator: ", ")
+        let rows = condition.map { " WHERE \($0)" } ?? ""
+        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(quote(name)) ON \(table) (\(list))\(rows)"
+    }
+
+    /// DROP INDEX.
+    public func dropIndex(_ name: String) -> String { "DROP INDEX \(quote(name))" }
+    /// False.
+    public var hasPartialIndexes: Bool { false }
+    /// False.
+    public var rewritesIndexesOfSetColumns: Bool { false }
+
+    /// INSERT INTO.
+    public func insertMany(into table: String) -> String { "INSERT INTO \(table)" }
+    /// Returns nil.
+    public func upsert(into table: String, key: [String], columns: [String]) -> String? { nil }
+
+    /// Not equal, or one of them null.
+    public func isDistinct(_ left: String, from right: String) -> String {
+        "COALESCE(\(left) <> \(right), NOT (\(left) IS NULL AND \(right) IS NULL))"
+    }
+
+    /// False.
+    public var comparesNumbersExactly: Bool { false }
+    /// Returns nil; the engine checks records.
+    public func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? { nil }
+    /// Returns nil; the engine checks records.
+    public func isNoNaN(_ column: String) -> String? { nil }
+    /// Returns nil; the engine adds up records.
+    public func sum(_ column: String) -> String? { nil }
+    /// Returns nil; each value is a parameter.
+    public func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? { nil }
+    /// Returns nil; the engine checks records.
+    public func matches(_ text: String, with parameter: String) -> String? { nil }
+    /// The column itself.
+    public func withoutIndex(_ column: String) -> String { column }
+
+    /// Whether it is null comes first.
+    public func order(_ column: String, ascending: Bool) -> [String] {
+        let direction = ascending ? "" : " DESC"
+        return ["CASE WHEN \(column) IS NULL THEN 0 ELSE 1 END\(direction)", "\(column)\(direction)"]
+    }
+
+    /// Returns nil; the engine sorts records.
+    public func floatingOrder(_ column: String, ascending: Bool) -> [String]? { nil }
+    /// Returns nil.
+    public func findIrregularNaN(_ column: String, in table: String) -> String? { nil }
+    /// Returns nil; the engine sorts records.
+    public func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? { nil }
+
+    /// LIMIT and OFFSET, which most databases have.
+    public func limit(_ count: String, offset: String?) -> String {
+        "LIMIT \(count)" + (offset.map { " OFFSET \($0)" } ?? "")
+    }
+
+    /// Returns an empty plan.
+    public func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan { SQLPlan() }
+}

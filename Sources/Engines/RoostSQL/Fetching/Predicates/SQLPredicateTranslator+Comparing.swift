@@ -1,0 +1,416 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostQuery
+
+/// An expression of SQL whose values are those of a field of some kind.
+struct SQLTerm {
+    var sql: String
+    var kind: RecordLayout.Field.Kind
+    /// The expression for the number of the entity, of an object ID of any hierarchy.
+    var entitySQL: String?
+    /// The number of the root of the hierarchy that a reference leads into; nil where that is any.
+    var root: Int?
+    /// Whether it is a column that leads an index.
+    var isIndexed = false
+}
+
+/// One side of a comparison.
+enum SQLOperand {
+    case constant(Value)
+    case term(SQLTerm)
+}
+
+extension SQLPredicateTranslator {
+    /// The most values of one IN.
+    private static let valuesPerList = 500
+
+    mutating func comparison(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
+        if comparison.modifier != .direct { return quantified(comparison, nesting: nesting) }
+        if let collection = isCollection(comparison.left), comparison.operator == .contains {
+            return contains(collection, comparison.right, comparison.options, nesting: nesting)
+        }
+        if let collection = isCollection(comparison.right), comparison.operator == .isIn {
+            return contains(collection, comparison.left, comparison.options, nesting: nesting)
+        }
+        if let counting = counting(comparison, nesting: nesting) { return counting }
+        guard let left = operand(comparison.left, nesting: nesting) else { return nil }
+        return compare(left, comparison, nesting: nesting)
+    }
+
+    /// Compares the left side, which was translated already, with the right side.
+    mutating func compare(
+        _ left: SQLOperand, _ comparison: FetchRequest.Comparison, nesting: Int
+    ) -> String? {
+        // `[n]` changes nothing; `[l]` only what goes by an order.
+        var options = comparison.options.subtracting(.normalized)
+        switch comparison.operator {
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .between: break
+        default: options.remove(.localized)
+        }
+        switch comparison.operator {
+        case .isIn:
+            guard case .aggregate(let members) = comparison.right else { break }
+            return isIn(left, members, options, nesting: nesting)
+        case .between:
+            guard case .aggregate(let ends) = comparison.right, ends.count == 2,
+                let low = operand(ends[0], nesting: nesting),
+                let lower = compare(left, .greaterThanOrEqual, low, options),
+                let high = operand(ends[1], nesting: nesting),
+                let upper = compare(left, .lessThanOrEqual, high, options)
+            else { return nil }
+            return "(\(lower) AND \(upper))"
+        default: break
+        }
+        guard let right = operand(comparison.right, nesting: nesting) else { return nil }
+        return compare(left, comparison.operator, right, options)
+    }
+
+    private mutating func compare(
+        _ left: SQLOperand, _ comparison: FetchRequest.Comparison.Operator, _ right: SQLOperand,
+        _ options: FetchRequest.Comparison.Options
+    ) -> String? {
+        switch (left, right) {
+        case (.constant, .constant): return nil
+        case (.term(let term), .constant(let value)): return compare(term, comparison, value, options)
+        case (.constant(let value), .term(let term)):
+            return comparison.mirrored.flatMap { compare(term, $0, value, options) }
+        case (.term(let left), .term(let right)): return compare(left, comparison, right, options)
+        }
+    }
+
+    // MARK: With a value
+
+    private mutating func compare(
+        _ term: SQLTerm, _ comparison: FetchRequest.Comparison.Operator, _ value: Value,
+        _ options: FetchRequest.Comparison.Options
+    ) -> String? {
+        let column = term.sql
+        if value.isNull {
+            switch comparison {
+            case .equal: return "\(column) IS NULL"
+            case .notEqual: return "\(column) IS NOT NULL"
+            default: return Self.settled(false, term)
+            }
+        }
+        if term.kind.isText, !options.isEmpty || comparison.needsMatcher {
+            return match(column, comparison, value, options)
+        }
+        switch term.kind {
+        case .reference, .polymorphicReference, .objectID: return compareObject(term, comparison, value)
+        case .decimal, .composite: return nil
+        default: break
+        }
+        if value.isNaN { return Self.settled(comparison == .notEqual, term) }
+        if comparison == .beginsWith { return beginsWith(column, value) }
+        guard let operand = operand(value, for: term.kind) else { return nil }
+        switch comparison {
+        case .equal: return "\(column) = \(bind(operand))"
+        case .notEqual: return dialect.isDistinct(column, from: bind(operand))
+        case .lessThan: return "\(column) < \(bind(operand))"
+        case .lessThanOrEqual: return "\(column) <= \(bind(operand))"
+        case .greaterThan, .greaterThanOrEqual:
+            let orEqual = comparison == .greaterThanOrEqual
+            guard term.kind.isFloating else { return "\(column) \(orEqual ? ">=" : ">") \(bind(operand))" }
+            return dialect.floating(column, greaterThan: bind(operand), orEqual: orEqual)
+        default: return nil
+        }
+    }
+
+    /// A condition that is true or false whatever the term is.
+    ///
+    /// A subselect stays in it: its parameters are numbered already, and a statement must have all of them.
+    private static func settled(_ truth: Bool, _ term: SQLTerm) -> String {
+        guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
+        return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
+    }
+
+    /// What SQL has no word for, or another one: done by the matcher that the evaluator has, too.
+    private mutating func match(
+        _ column: String, _ comparison: FetchRequest.Comparison.Operator, _ value: Value,
+        _ options: FetchRequest.Comparison.Options
+    ) -> String? {
+        let text: String
+        switch value {
+        case .string(let string), .uri(let string): text = string
+        default: return nil
+        }
+        // A pattern that cannot be was refused when the request was compiled.
+        guard let matcher = try? StringMatcher(comparison, text, options: options),
+            let condition = dialect.matches(column, with: dialect.parameter(values.count + 1))
+        else { return nil }
+        _ = bind(.matcher(matcher))
+        // Null differs from every text.
+        return comparison == .notEqual ? "COALESCE(\(condition), TRUE)" : condition
+    }
+
+    /// The parameter that compares with a column as the value compares with the field; nil where there is none.
+    private func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
+        let operand = Self.operand(value, for: kind)
+        guard !dialect.comparesNumbersExactly else { return operand }
+        switch operand {
+        // What is a number of the column's own kind compares in every database.
+        case .integer(let number) where kind.isFloating: return Double(exactly: number).map { .real($0) }
+        case .real(let number) where !kind.isFloating: return Int64(exactly: number).map { .integer($0) }
+        default: return operand
+        }
+    }
+
+    /// As ``operand(_:for:)``, whatever the database makes of numbers of two kinds.
+    private static func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
+        switch (value, kind) {
+        case (.bool(let flag), .integer64), (.bool(let flag), .integer32), (.bool(let flag), .integer16),
+            (.bool(let flag), .boolean), (.bool(let flag), .double), (.bool(let flag), .float):
+            return .integer(flag ? 1 : 0)
+        case (.int(let number), .integer64), (.int(let number), .integer32), (.int(let number), .integer16),
+            (.int(let number), .boolean), (.int(let number), .order), (.int(let number), .double),
+            (.int(let number), .float):
+            return .integer(number)
+        case (.double(let number), .integer64), (.double(let number), .integer32), (.double(let number), .integer16),
+            (.double(let number), .boolean), (.double(let number), .double), (.double(let number), .float):
+            return .real(number)
+        case (.date(let date), .date): return .real(date.timeIntervalSinceReferenceDate)
+        case (.string(let text), .string), (.uri(let text), .string), (.string(let text), .uri), (.uri(let text), .uri):
+            return .text(text)
+        case (.uuid(let uuid), .uuid): return .blob(uuid.bytes)
+        case (.data(let data), .data), (.data(let data), .transformable): return .blob([UInt8](data))
+        default: return nil
+        }
+    }
+
+    private mutating func compareObject(
+        _ term: SQLTerm, _ comparison: FetchRequest.Comparison.Operator, _ value: Value
+    ) -> String? {
+        guard comparison == .equal || comparison == .notEqual, case .objectID(let id) = value else { return nil }
+        let isEqual = comparison == .equal
+        guard let other = schema.model.entity(id.entity), term.root == nil || term.root == other.root else {
+            return Self.settled(!isEqual, term)
+        }
+        var condition = "\(term.sql) = \(bind(.integer(id.key)))"
+        if let entityColumn = term.entitySQL {
+            let numbers = schema.model.entities[other.root].selfAndSubentities.map(String.init).joined(separator: ", ")
+            condition = "(\(condition) AND \(entityColumn) IN (\(numbers)))"
+        }
+        return isEqual ? condition : "(NOT COALESCE(\(condition), FALSE))"
+    }
+
+    /// All texts between the prefix and the first text behind those that start with it, in the order of code points.
+    private mutating func beginsWith(_ column: String, _ value: Value) -> String? {
+        let prefix: String
+        switch value {
+        case .string(let text), .uri(let text): prefix = text
+        default: return nil
+        }
+        guard !prefix.isEmpty else { return "\(column) IS NOT NULL" }
+        let lower = bind(.text(prefix))
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+            guard let scalar = Unicode.Scalar(next) else { continue }
+            var end = String.UnicodeScalarView(scalars)
+            end.append(scalar)
+            let upper = bind(.text(String(end)))
+            // BETWEEN reads the column once for both ends; few rows get as far as the second condition.
+            return "(\(column) BETWEEN \(lower) AND \(upper) AND \(column) <> \(upper))"
+        }
+        return "\(column) >= \(lower)"
+    }
+
+    // MARK: With a list
+
+    private mutating func isIn(
+        _ subject: SQLOperand, _ members: [FetchRequest.Expression], _ options: FetchRequest.Comparison.Options,
+        nesting: Int
+    ) -> String? {
+        if case .term(let term) = subject, let constants = Self.constants(members),
+            options.isEmpty || !term.kind.isText, let operands = listOperands(constants, term)
+        {
+            return isIn(term, operands)
+        }
+        // Expressions, decimals, object IDs of any hierarchy: one comparison each.
+        guard members.count <= Self.valuesPerList else { return nil }
+        var terms: [String] = []
+        for member in members {
+            guard let operand = operand(member, nesting: nesting),
+                let term = compare(subject, .equal, operand, options)
+            else { return nil }
+            terms.append(term)
+        }
+        if terms.isEmpty, case .term(let term) = subject { return Self.settled(false, term) }
+        return terms.isEmpty ? "FALSE" : Self.chain(terms, "OR")
+    }
+
+    private static func constants(_ members: [FetchRequest.Expression]) -> [Value]? {
+        var constants: [Value] = []
+        constants.reserveCapacity(members.count)
+        for member in members {
+            guard case .constant(let value) = member else { return nil }
+            constants.append(value)
+        }
+        return constants
+    }
+
+    /// The values of a list as a column holds them, without those that no column holds; nil where a column does not tell.
+    private func listOperands(_ constants: [Value], _ term: SQLTerm) -> [SQLValue]? {
+        switch term.kind {
+        case .objectID, .decimal, .composite: return nil
+        default: break
+        }
+        var operands: [SQLValue] = []
+        operands.reserveCapacity(constants.count)
+        for constant in constants where !constant.isNaN {
+            if constant.isNull {
+                operands.append(.null)
+            } else if case .objectID(let id) = constant {
+                guard term.kind == .reference || term.kind == .polymorphicReference else { return nil }
+                if schema.model.entity(id.entity)?.root == term.root { operands.append(.integer(id.key)) }
+            } else {
+                guard let operand = operand(constant, for: term.kind) else { return nil }
+                operands.append(operand)
+            }
+        }
+        return operands
+    }
+
+    private mutating func isIn(_ term: SQLTerm, _ operands: [SQLValue]) -> String? {
+        var terms: [String] = []
+        var given: [SQLValue] = []
+        given.reserveCapacity(operands.count)
+        var hasNull = false
+        for operand in operands {
+            if operand == .null { hasNull = true } else { given.append(operand) }
+        }
+        // A list in one parameter has one text of SQL, whatever its length, and no limit.
+        if hasNull { terms.append("\(term.sql) IS NULL") }
+        if given.count > Self.valuesPerList,
+            let list = dialect.list(given, parameter: dialect.parameter(values.count + 1))
+        {
+            _ = bind(list.value)
+            terms.append("\(term.sql) IN (\(list.elements))")
+        } else {
+            guard values.count + given.count <= dialect.maximumParameterCount else { return nil }
+            let parameters = given.map { bind($0) }
+            for start in stride(from: 0, to: parameters.count, by: Self.valuesPerList) {
+                let chunk = parameters[start..<min(parameters.count, start + Self.valuesPerList)]
+                terms.append("\(term.sql) IN (\(chunk.joined(separator: ", ")))")
+            }
+        }
+        return terms.isEmpty ? Self.settled(false, term) : Self.chain(terms, "OR")
+    }
+
+    // MARK: With another expression
+
+    /// Compares two expressions whose values compare as SQL compares them.
+    private func compare(
+        _ left: SQLTerm, _ comparison: FetchRequest.Comparison.Operator, _ right: SQLTerm,
+        _ options: FetchRequest.Comparison.Options
+    ) -> String? {
+        let (a, b) = (left.sql, right.sql)
+        let isFloating = left.kind.isFloating || right.kind.isFloating
+        let isReference = left.kind.isReference && right.kind.isReference
+        if isReference {
+            guard left.root == right.root else { return nil }
+        } else {
+            guard left.kind.comparesPlainly(with: right.kind), options.isEmpty || !left.kind.isText,
+                left.kind.isFloating == right.kind.isFloating || dialect.comparesNumbersExactly
+            else { return nil }
+        }
+        switch comparison {
+        case .equal, .notEqual:
+            let distinct = dialect.isDistinct(a, from: b)
+            // Two NaN of the same bits may be equal to the database.
+            var isNumber = ""
+            if isFloating {
+                guard let condition = dialect.isNoNaN(a) else { return nil }
+                isNumber = " AND \(condition)"
+            }
+            let equal = "(NOT (\(distinct))\(isNumber))"
+            return comparison == .equal ? equal : "(NOT \(equal))"
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            guard !isReference else { return nil }
+            let order = "\(a) \(comparison.sqlWord) \(b)"
+            guard isFloating else { return order }
+            guard let left = dialect.isNoNaN(a), let right = dialect.isNoNaN(b) else { return nil }
+            return "(\(order) AND \(left) AND \(right))"
+        default: return nil
+        }
+    }
+}
+
+extension FetchRequest.Comparison.Operator {
+    /// The operator that says the same with the sides exchanged, where there is one.
+    fileprivate var mirrored: Self? {
+        switch self {
+        case .equal, .notEqual: self
+        case .lessThan: .greaterThan
+        case .lessThanOrEqual: .greaterThanOrEqual
+        case .greaterThan: .lessThan
+        case .greaterThanOrEqual: .lessThanOrEqual
+        case .isIn: .contains
+        case .contains: .isIn
+        default: nil
+        }
+    }
+
+    /// Whether text is compared by a matcher, whatever the options.
+    fileprivate var needsMatcher: Bool {
+        switch self {
+        case .contains, .endsWith, .like, .matches, .isIn: true
+        default: false
+        }
+    }
+
+    /// The operator of an order, or of equality, in SQL.
+    var sqlWord: String {
+        switch self {
+        case .equal: "="
+        case .lessThan: "<"
+        case .lessThanOrEqual: "<="
+        case .greaterThan: ">"
+        default: ">="
+        }
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    var isText: Bool { self == .string || self == .uri }
+    var isFloating: Bool { self == .double || self == .float || self == .date }
+    var isReference: Bool { self == .reference || self == .polymorphicReference }
+
+    /// Whether columns of both kinds compare as the values do.
+    fileprivate func comparesPlainly(with other: Self) -> Bool {
+        switch (family, other.family) {
+        case (nil, _), (_, nil): false
+        case (let a, let b): a == b
+        }
+    }
+
+    /// What compares with each other; nil for what SQL does not compare.
+    private var family: Int? {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .order, .double, .float: 0
+        case .date: 1
+        case .string, .uri: 2
+        case .uuid: 3
+        case .data: 4
+        default: nil
+        }
+    }
+}
+
+extension Value {
+    var isNaN: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+        case .decimal(let number): number.isNaN
+        default: false
+        }
+    }
+}
+
+extension UUID {
+    fileprivate var bytes: [UInt8] {
+        let b = uuid
+        return [b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7, b.8, b.9, b.10, b.11, b.12, b.13, b.14, b.15]
+    }
+}

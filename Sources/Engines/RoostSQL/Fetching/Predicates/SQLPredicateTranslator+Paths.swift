@@ -1,0 +1,544 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// The rows that a path through a to-many relationship leads to, as a SELECT of its own.
+struct SQLCollection {
+    /// Where the SELECT is, as a position in ``SQLPredicateTranslator/levels``.
+    var level: Int
+    /// The first table, with its alias.
+    var table: String
+    /// That the path leads to the rows from where it starts, or from what the last of ``stages`` gives.
+    var origin: SQLOrigin
+    /// SELECTs of the path's beginning, each of the objects from which the next one starts.
+    ///
+    /// A path that is one SELECT from end to end has a row for each way along it; between two of them each object is there once.
+    var stages: [SQLStage] = []
+    /// Whether an object may be the elements' row more than once.
+    var repeats = false
+    /// What a SUBQUERY asks of the rows.
+    var conditions: [String] = []
+    /// Whether the conditions look at rows of the collection alone.
+    var isFree = true
+    /// The row of an element, or of the object that has it.
+    var row: SQLRow
+    /// The element.
+    var element: SQLTerm
+}
+
+/// The beginning of a path, as a SELECT of the objects that it leads to.
+struct SQLStage {
+    let level: Int
+    let table: String
+    let origin: SQLOrigin
+    let conditions: [String]
+}
+
+/// What ties the rows of a to-many relationship to the object it starts from.
+struct SQLOrigin {
+    /// The expression for the key of that object.
+    let key: String
+    /// The column of the rows that has this key; nil where there is no such column.
+    let row: String?
+    /// The condition, given what is asked of the key: `= key` or `IN (SELECT …)`.
+    let condition: (String) -> String
+
+    /// The condition that the rows belong to that one object.
+    var ofKey: String { condition("= \(key)") }
+}
+
+extension SQLPredicateTranslator {
+    // MARK: Values
+
+    /// The value of an expression that has one; nil for what SQL cannot say.
+    mutating func operand(_ expression: FetchRequest.Expression, nesting: Int) -> SQLOperand? {
+        switch expression {
+        case .constant(let value): return .constant(value)
+        case .evaluatedObject: return .term(key(of: object))
+        case .variable(let name): return variables[name].map { .term(key(of: $0)) }
+        case .keyPath, .path:
+            if let (row, path) = resolve(expression), !path.isCollection {
+                guard let collectionOperator = path.collectionOperator else {
+                    return self.row(at: path, from: row).flatMap { end(of: path, at: $0) }.map { .term($0) }
+                }
+                return open(path, from: row, collectionOperator.repetition(nesting))
+                    .flatMap { aggregate(collectionOperator, of: $0) }.map { .term($0) }
+            }
+            guard case .path(let base, let names) = expression, let (path, collectionOperator) = isAggregate(names),
+                var collection = open(base, nesting: nesting, collectionOperator.repetition(nesting)),
+                extend(&collection, path, collectionOperator.repetition(nesting))
+            else { return nil }
+            return aggregate(collectionOperator, of: collection).map { .term($0) }
+        case .function(.count, let arguments) where arguments.count == 1 && isCollection(arguments[0]) != nil:
+            return open(arguments[0], nesting: nesting, .everyWay).flatMap { aggregate(.count, of: $0) }
+                .map { .term($0) }
+        case .element(let list, .size) where isCollection(list) != nil:
+            return open(list, nesting: nesting, .everyWay).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
+        default: return nil
+        }
+    }
+
+    /// A path that starts from the object or a variable, with the row it starts from.
+    private func resolve(_ expression: FetchRequest.Expression) -> (row: SQLRow, path: ResolvedPath)? {
+        let (row, names): (SQLRow, [String])
+        switch expression {
+        case .keyPath(let path), .path(.evaluatedObject, let path): (row, names) = (object, path)
+        case .path(.variable(let name), let path):
+            guard let bound = variables[name] else { return nil }
+            (row, names) = (bound, path)
+        default: return nil
+        }
+        return (try? ResolvedPath(names, from: row.entity.number, model: schema.model)).map { (row, $0) }
+    }
+
+    /// The row at the end of a path's relationships, all of which are to-one.
+    private mutating func row(at path: ResolvedPath, from start: SQLRow) -> SQLRow? {
+        var row = start
+        for relationship in path.relationships {
+            guard !relationship.isToMany, let next = destination(of: relationship, from: row) else { return nil }
+            row = next
+        }
+        return row
+    }
+
+    /// The row that a to-one relationship leads to.
+    private mutating func destination(
+        of relationship: ManagedObjectModel.Relationship, from row: SQLRow
+    ) -> SQLRow? {
+        let name = "\(row.alias) \(relationship.number)"
+        if let known = levels[row.level].rows[name] { return known }
+        let entity = schema.model.entities[relationship.destination]
+        guard let field = row.entity.layout.field(relationship.name.name), let key = column(field, of: row) else {
+            return nil
+        }
+        let alias = alias()
+        let table = schema.table(of: entity.number)
+        let next = SQLRow(
+            alias: alias, key: key, entity: entity, level: row.level,
+            join: " LEFT JOIN \(table.quotedName) AS \(alias) ON \(alias)._id = \(key)")
+        levels[row.level].rows[name] = next
+        return next
+    }
+
+    private mutating func end(of path: ResolvedPath, at row: SQLRow) -> SQLTerm? {
+        switch path.end {
+        case .object: key(of: row)
+        case .field(let field): term(field, of: row)
+        }
+    }
+
+    private mutating func key(of row: SQLRow) -> SQLTerm {
+        lowestLevel = min(lowestLevel, row.level)
+        return SQLTerm(sql: row.key, kind: .reference, root: row.entity.root, isIndexed: true)
+    }
+
+    private mutating func term(_ field: RecordLayout.Field, of row: SQLRow) -> SQLTerm? {
+        guard let column = column(field, of: row) else { return nil }
+        let entityColumn =
+            field.kind == .objectID
+            ? schema.table(of: row.entity.number).entityColumn(field, of: row.entity.number) : nil
+        return SQLTerm(
+            sql: column, kind: field.kind, entitySQL: entityColumn.map { "\(row.alias).\($0)" },
+            root: field.destination.map { schema.model.entities[$0].root }, isIndexed: isIndexed(field, of: row.entity))
+    }
+
+    private func isIndexed(_ field: RecordLayout.Field, of entity: ManagedObjectModel.Entity) -> Bool {
+        schema.table(of: entity.number).column(field, of: entity.number).map {
+            schema.indexedColumns[schema.tableOfEntity[entity.number]].contains($0)
+        } ?? false
+    }
+
+    private mutating func column(_ field: RecordLayout.Field, of row: SQLRow) -> String? {
+        guard let column = schema.table(of: row.entity.number).column(field, of: row.entity.number),
+            levels[row.level].read(row)
+        else { return nil }
+        lowestLevel = min(lowestLevel, row.level)
+        return "\(row.alias).\(column)"
+    }
+
+    // MARK: Collections
+
+    /// The expression itself where it has many values that a SELECT can give.
+    func isCollection(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
+        switch expression {
+        case .subquery: return expression
+        case .path(.subquery, let names): return names.contains { $0.hasPrefix("@") } ? nil : expression
+        default: return resolve(expression).flatMap { $0.path.isCollection ? expression : nil }
+        }
+    }
+
+    /// Starts a SELECT of the elements of a collection.
+    private mutating func open(
+        _ expression: FetchRequest.Expression, nesting: Int, _ repetition: SQLRepetition
+    ) -> SQLCollection? {
+        switch expression {
+        case .subquery(let elements, let variable, let predicate):
+            guard var collection = open(elements, nesting: nesting, repetition),
+                collection.element.sql == collection.row.key
+            else { return nil }
+            let outer = variables[variable]
+            variables[variable] = collection.row
+            let condition = inside(&collection) { $0.condition(predicate, nesting: nesting + Self.nestingOfSelect) }
+            variables[variable] = outer
+            guard let condition else { return nil }
+            collection.conditions.append(condition)
+            return collection
+        case .path(let base, let names) where isCollection(base) != nil:
+            guard var collection = open(base, nesting: nesting, repetition), extend(&collection, names, repetition)
+            else { return nil }
+            return collection
+        default:
+            guard let (row, path) = resolve(expression), path.isCollection, path.collectionOperator == nil else {
+                return nil
+            }
+            return open(path, from: row, repetition)
+        }
+    }
+
+    /// Translates something inside a collection, and notes whether it looks at rows outside.
+    private mutating func inside(
+        _ collection: inout SQLCollection, _ translate: (inout Self) -> String?
+    ) -> String? {
+        let before = lowestLevel
+        lowestLevel = .max
+        let condition = translate(&self)
+        collection.isFree = collection.isFree && lowestLevel >= collection.level
+        lowestLevel = min(lowestLevel, before)
+        return condition
+    }
+
+    /// Starts a SELECT of what a path through a to-many relationship leads to.
+    ///
+    /// Where the path ends early there is no element, but behind its last to-many relationship there is a null one.
+    private mutating func open(
+        _ path: ResolvedPath, from start: SQLRow, _ repetition: SQLRepetition
+    ) -> SQLCollection? {
+        var row = start
+        var rest = path.relationships[...]
+        while let relationship = rest.first, !relationship.isToMany {
+            guard let next = destination(of: relationship, from: row) else { return nil }
+            row = next
+            rest = rest.dropFirst()
+        }
+        guard let first = rest.first else { return nil }
+        levels.append(SQLLevel())
+        guard let hop = hop(first, from: row, level: levels.count - 1) else { return nil }
+        var collection = SQLCollection(
+            level: levels.count - 1, table: hop.table, origin: hop.origin, row: hop.row, element: key(of: hop.row))
+        guard extend(&collection, along: rest.dropFirst(), repetition), let element = end(of: path, at: collection.row)
+        else {
+            return nil
+        }
+        collection.element = element
+        return collection
+    }
+
+    private mutating func extend(
+        _ collection: inout SQLCollection, _ names: [String], _ repetition: SQLRepetition
+    ) -> Bool {
+        guard collection.element.sql == collection.row.key,
+            let path = try? ResolvedPath(names, from: collection.row.entity.number, model: schema.model),
+            path.collectionOperator == nil, extend(&collection, along: path.relationships[...], repetition),
+            let element = end(of: path, at: collection.row)
+        else { return false }
+        collection.element = element
+        return true
+    }
+
+    /// Goes from the elements of a collection along further relationships.
+    private mutating func extend(
+        _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>,
+        _ repetition: SQLRepetition
+    ) -> Bool {
+        for relationship in relationships {
+            defer { collection.repeats = true }
+            guard relationship.isToMany else {
+                guard let next = destination(of: relationship, from: collection.row) else { return false }
+                collection.row = next
+                continue
+            }
+            if collection.repeats, case .once(let nesting) = repetition {
+                guard nesting + (collection.stages.count + 1) * Self.nestingOfSelect < Self.maximumNesting,
+                    begin(relationship, after: &collection)
+                else { return false }
+                continue
+            }
+            guard let hop = hop(relationship, from: collection.row, level: collection.level) else { return false }
+            let first = SQLRow(
+                alias: hop.alias, key: "", entity: hop.row.entity, level: collection.level,
+                join: " JOIN \(hop.table) ON \(hop.origin.ofKey)")
+            guard levels[collection.level].read(first) else { return false }
+            collection.row = hop.row
+        }
+        return true
+    }
+
+    /// Makes what a collection is so far a stage, and goes on along a to-many relationship in a SELECT of its own.
+    private mutating func begin(
+        _ relationship: ManagedObjectModel.Relationship, after collection: inout SQLCollection
+    ) -> Bool {
+        levels.append(SQLLevel())
+        let level = levels.count - 1
+        guard let hop = hop(relationship, from: collection.row, level: level) else { return false }
+        collection.stages.append(
+            SQLStage(
+                level: collection.level, table: collection.table, origin: collection.origin,
+                conditions: collection.conditions))
+        (collection.level, collection.table, collection.origin) = (level, hop.table, hop.origin)
+        (collection.conditions, collection.row) = ([], hop.row)
+        return true
+    }
+
+    /// One to-many relationship: the table to read and its alias, what leads to its rows, and the row of a destination.
+    private struct Hop {
+        let table: String
+        let alias: String
+        let origin: SQLOrigin
+        let row: SQLRow
+    }
+
+    private mutating func hop(
+        _ relationship: ManagedObjectModel.Relationship, from row: SQLRow, level: Int
+    ) -> Hop? {
+        let model = schema.model
+        let entity = model.entities[relationship.destination]
+        let table = schema.table(of: entity.number).quotedName
+        lowestLevel = min(lowestLevel, row.level)
+        let alias = alias()
+        switch relationship.storage {
+        case .field: return nil
+        case .derived(let inverse):
+            let inverse = model.relationships[inverse]
+            guard let field = model.entities[inverse.source].layout.field(inverse.name.name),
+                let column = schema.table(of: inverse.source).column(field, of: inverse.source)
+            else { return nil }
+            var start = row
+            if row.join != nil {
+                // The object that a to-one relationship names need not exist; then nothing belongs to it, whatever else names it.
+                guard levels[row.level].read(row) else { return nil }
+                start.key = "\(row.alias)._id"
+            }
+            return Hop(
+                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", start),
+                row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
+        case .links(let owner, let isFlipped):
+            guard let links = schema.linkTables[owner] else { return nil }
+            if relationship.isReflexive {
+                // Each pair is kept once, so no end is found twice.
+                let name = links.quotedName
+                let origin = SQLOrigin(key: row.key, row: nil) { key in
+                    "\(alias)._id IN (SELECT target FROM \(name) WHERE source \(key) UNION ALL SELECT source FROM \(name) WHERE target \(key))"
+                }
+                return Hop(
+                    table: "\(table) AS \(alias)", alias: alias, origin: origin,
+                    row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
+            }
+            let columns = SQLLinkColumns(isFlipped: isFlipped)
+            let target = "\(alias).\(columns.target)"
+            let end = self.alias()
+            return Hop(
+                table: "\(links.quotedName) AS \(alias)", alias: alias,
+                origin: Self.origin("\(alias).\(columns.source)", row),
+                row: SQLRow(
+                    alias: end, key: target, entity: entity, level: level,
+                    join: " JOIN \(table) AS \(end) ON \(end)._id = \(target)"))
+        }
+    }
+
+    private static func origin(_ column: String, _ row: SQLRow) -> SQLOrigin {
+        SQLOrigin(key: row.key, row: column) { "\(column) \($0)" }
+    }
+
+    /// A SELECT of something from the rows of a collection that meet some more conditions.
+    private func select(_ what: String, _ collection: SQLCollection, and more: [String] = []) -> String {
+        // From the path's beginning on: each SELECT starts from the keys that the one before gives.
+        var origin: String?
+        for (stage, next) in zip(
+            collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
+        {
+            let keys = select(
+                next.key, from: stage.table, stage.level, [origin ?? stage.origin.ofKey] + stage.conditions)
+            origin = next.condition("IN (\(keys))")
+        }
+        return select(
+            what, from: collection.table, collection.level,
+            [origin ?? collection.origin.ofKey] + collection.conditions + more)
+    }
+
+    private func select(_ what: String, from table: String, _ level: Int, _ conditions: [String]) -> String {
+        "SELECT \(what) FROM \(table)\(levels[level].joins)" + SQLFetchStatement.words(conditions)
+    }
+
+    // MARK: What is asked of collections
+
+    /// ANY and ALL.
+    mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
+        guard isCollection(comparison.left) != nil,
+            var collection = open(comparison.left, nesting: nesting, .once(nesting: nesting))
+        else { return nil }
+        var direct = comparison
+        direct.modifier = .direct
+        let nesting = nesting + (collection.stages.count + 1) * Self.nestingOfSelect
+        let element = collection.element
+        guard nesting < Self.maximumNesting,
+            let leaf = inside(&collection, { $0.compare(.term(element), direct, nesting: nesting) })
+        else { return nil }
+        if comparison.modifier == .all {
+            return "(NOT EXISTS (\(select("1", collection, and: ["NOT COALESCE(\(leaf), FALSE)"]))))"
+        }
+        collection.conditions.append(leaf)
+        return exists(collection, isSearch: element.isIndexed && direct.isSearch)
+    }
+
+    /// That a collection has a row.
+    ///
+    /// Asking each object for its rows is best where few objects are asked. Where all are, finding the rows that meet the conditions
+    /// once takes less, and so it does where an index finds them.
+    private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
+        guard looksAtAll || isSearch, let found = found(collection) else {
+            return "EXISTS (\(select("1", collection)))"
+        }
+        return "\(found))"
+    }
+
+    /// `key IN (SELECT …` the objects whose rows meet the conditions, without a closing parenthesis; nil where that cannot be said
+    /// of all of them at once.
+    private func found(_ collection: SQLCollection) -> String? {
+        guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
+        // From the path's end on: each SELECT gives the keys that lead to those of the one behind it.
+        var key = collection.origin.key
+        var found = select(row, from: collection.table, collection.level, collection.conditions)
+        for stage in collection.stages.reversed() {
+            guard let row = stage.origin.row else { return nil }
+            found = select(row, from: stage.table, stage.level, stage.conditions + ["\(key) IN (\(found))"])
+            key = stage.origin.key
+        }
+        return "\(key) IN (\(found)"
+    }
+
+    /// That a value is one of a collection's elements.
+    mutating func contains(
+        _ elements: FetchRequest.Expression, _ value: FetchRequest.Expression,
+        _ options: FetchRequest.Comparison.Options, nesting: Int
+    ) -> String? {
+        quantified(.init(elements, .equal, value, modifier: .any, options: options), nesting: nesting)
+    }
+
+    /// A comparison of a count with a number that can be said without counting for each object; nil for any other comparison.
+    mutating func counting(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
+        guard let elements = counted(comparison.left), case .constant(.int(let number)) = comparison.right else {
+            return nil
+        }
+        let before = self
+        let isOne: Bool?
+        switch (comparison.operator, number) {
+        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isOne = true
+        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isOne = false
+        default: isOne = nil
+        }
+        guard nesting + Self.nestingOfSelect < Self.maximumNesting,
+            let collection = open(elements, nesting: nesting, isOne == nil ? .everyWay : .once(nesting: nesting))
+        else { return nil }
+        if let isOne {
+            return isOne ? exists(collection) : "(NOT COALESCE(\(exists(collection)), FALSE))"
+        }
+        switch (comparison.operator, number) {
+        case (.greaterThan, 1...), (.greaterThanOrEqual, 2...), (.equal, 1...):
+            // None but objects that have a row can have so many.
+            if looksAtAll, let found = found(collection), let row = collection.origin.row {
+                let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
+                return "\(found) GROUP BY \(dialect.withoutIndex(row)) HAVING \(count))"
+            }
+        default: break
+        }
+        self = before
+        return nil
+    }
+
+    /// What an expression counts the elements of; nil where it is none that does.
+    private func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
+        let count = FetchRequest.CollectionOperator.count.rawValue
+        switch expression {
+        case .function(.count, let arguments) where arguments.count == 1: return isCollection(arguments[0])
+        case .element(let list, .size): return isCollection(list)
+        case .keyPath(let names) where names.last == count: return isCollection(.keyPath(names.dropLast()))
+        case .path(let base, let names) where names.last == count:
+            return isCollection(names.count == 1 ? base : .path(of: base, names.dropLast()))
+        default: return nil
+        }
+    }
+
+    /// The operator and the path behind or before it, in the names of a path that starts from a collection.
+    private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
+        guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
+            let found = FetchRequest.CollectionOperator(rawValue: names[index])
+        else { return nil }
+        return (Array(names[..<index] + names[(index + 1)...]), found)
+    }
+
+    /// What an operator makes of a collection's elements.
+    private func aggregate(_ collectionOperator: FetchRequest.CollectionOperator, of collection: SQLCollection)
+        -> SQLTerm?
+    {
+        let element = collection.element
+        switch collectionOperator {
+        case .count: return SQLTerm(sql: "(\(select("COUNT(*)", collection)))", kind: .integer64)
+        case .minimum where hasExtremes(element):
+            return SQLTerm(sql: "(\(select("MIN(\(element.sql))", collection)))", kind: element.kind)
+        case .maximum where hasExtremes(element):
+            return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection)))", kind: element.kind)
+        case .sum where element.kind == .integer16 || element.kind == .integer32:
+            // There cannot be so many that 64 bits do not hold the sum; what is larger is not a 64-bit integer for SQL.
+            return dialect.sum(element.sql).map { sum in
+                SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection)))", kind: .integer64)
+            }
+        default: return nil
+        }
+    }
+
+    /// Whether the least and the greatest of a column are those of the values.
+    private func hasExtremes(_ element: SQLTerm) -> Bool {
+        // Without a condition for NaN the order of NaN in the database is unknown.
+        element.kind.hasExtremes && (!element.kind.isFloating || dialect.isNoNaN(element.sql) != nil)
+    }
+}
+
+/// How often an object that a path reaches several times gives a row.
+enum SQLRepetition {
+    /// Each time: for what counts or adds up rows.
+    case everyWay
+    /// Where that may make ways too many, once: for what asks whether there is a row. Parentheses are nested as deep around it already.
+    case once(nesting: Int)
+}
+
+extension FetchRequest.CollectionOperator {
+    /// What the operator makes of rows that come again.
+    fileprivate func repetition(_ nesting: Int) -> SQLRepetition {
+        self == .minimum || self == .maximum ? .once(nesting: nesting) : .everyWay
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    /// Whether the least and the greatest of a column are those of the values.
+    fileprivate var hasExtremes: Bool {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .double, .float, .date, .string, .uri: true
+        default: false
+        }
+    }
+}
+
+extension FetchRequest.Comparison {
+    /// Whether an index on the left side finds what meets it: a search for known values.
+    var isSearch: Bool {
+        guard options.isEmpty || options == .normalized else { return false }
+        switch (`operator`, right) {
+        case (.equal, .constant(let value)): return !value.isNull
+        case (.lessThan, .constant), (.lessThanOrEqual, .constant), (.greaterThan, .constant),
+            (.greaterThanOrEqual, .constant), (.beginsWith, .constant):
+            return true
+        case (.isIn, .aggregate(let members)), (.between, .aggregate(let members)):
+            return members.allSatisfy { if case .constant(let value) = $0 { !value.isNull } else { false } }
+        default: return false
+        }
+    }
+}

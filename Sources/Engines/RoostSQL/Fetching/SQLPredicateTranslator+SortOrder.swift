@@ -1,0 +1,61 @@
+internal import RoostCore
+
+extension SQLPredicateTranslator {
+    /// The ORDER BY terms that order rows exactly as ``RecordOrder`` orders records.
+    ///
+    /// - Parameters:
+    ///   - descriptors: The levels of the order, compiled before.
+    ///   - isRegular: Whether a column of a table has no NaN but the common one.
+    /// - Returns: The terms without that of the key; nil where SQL has no such order.
+    /// - Throws: What `isRegular` throws.
+    mutating func order(
+        _ descriptors: [FetchRequest.SortDescriptor],
+        isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
+    ) throws(StoreError) -> [String]? {
+        var terms: [String] = []
+        var keys: Set<FetchRequest.SortDescriptor> = []
+        // A key that came before leaves nothing to decide; a statement takes some 2000 terms.
+        for descriptor in descriptors {
+            var name = descriptor
+            name.isAscending = true
+            guard keys.insert(name).inserted else { continue }
+            let names = descriptor.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard case .term(let term) = operand(.keyPath(names), nesting: 0) else { return nil }
+            let isAscending = descriptor.isAscending
+            switch term.kind {
+            case .double, .float, .date:
+                // An index is of use only where it has the right order, which all NaN but the common one would break.
+                let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
+                    try isRegular(column, table)
+                }
+                let order =
+                    isPlain == true
+                    ? dialect.order(term.sql, ascending: isAscending)
+                    : dialect.floatingOrder(term.sql, ascending: isAscending)
+                guard let order else { return nil }
+                terms += order
+            case .string, .uri:
+                let options = descriptor.options.subtracting(.normalized)
+                guard let key = options.isEmpty ? term.sql : dialect.sortKey(term.sql, options: options) else {
+                    return nil
+                }
+                terms += dialect.order(key, ascending: isAscending)
+            case .integer64, .integer32, .integer16, .boolean, .order, .uuid, .data:
+                terms += dialect.order(term.sql, ascending: isAscending)
+            default: return nil
+            }
+        }
+        return terms
+    }
+
+    /// The column of one of the object's own fields that leads an index, and its table.
+    private func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
+        let number = object.entity.number
+        let table = schema.table(of: number)
+        guard let field = object.entity.layout.field(names.joined(separator: ".")),
+            let column = table.column(field, of: number),
+            schema.indexedColumns[schema.tableOfEntity[number]].contains(column)
+        else { return nil }
+        return (column, table)
+    }
+}

@@ -1,0 +1,38 @@
+public import RoostCore
+public import RoostQuery
+
+extension SQLSnapshot: ExplainingSnapshot {
+    /// How ``fetch(_:)`` finds the answer: the statement, and the indexes that the database uses for it.
+    ///
+    /// The indexes have their names in the database. ``FetchPlan/visitedCount`` is how many rows the statement gave where more was to be
+    /// done with them, because the database does not tell how many it looked at.
+    public func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        let request = checked.request
+        let statement = try readingStatement(for: checked)
+        let found = try schema.dialect.plan(of: statement.recordsSQL, on: try open())
+        func describe(_ part: FetchRequest.Predicate) -> String {
+            FetchPlan.describe(part, of: request, model: model)
+        }
+        var plan = FetchPlan(
+            access: [.statement(statement.recordsSQL)] + (found.usesKeys ? [.keys] : [])
+                + found.indexes.map { .index($0) },
+            decidedByAccess: statement.pushed.map(describe))
+        if let rest = statement.rest {
+            plan.filteredAfterwards = (rest.request.predicate?.conjuncts ?? []).map(describe)
+            plan.order = .afterwards(request)
+        } else if found.sorts {
+            plan.order = .byDatabase
+        }
+        guard executing else { return plan }
+        let cursor = try cursor(statement)
+        if let rest = statement.rest {
+            let visits = VisitCount()
+            let visitor = CountingVisitor(cursor, model: model, visits)
+            try ScanningFetch(rest, visiting: visitor, graph: SQLObjectGraph(self)).exhaust(model: model)
+            plan.visitedCount = visits.count
+        } else {
+            try cursor.exhaust(model: model)
+        }
+        return plan
+    }
+}

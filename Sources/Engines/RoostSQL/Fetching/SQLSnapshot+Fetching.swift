@@ -1,0 +1,180 @@
+public import RoostCore
+public import RoostQuery
+
+extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSnapshot {
+    /// Reads related objects by statements that stay prepared.
+    public func makeObjectGraph() -> any ObjectGraph { SQLObjectGraph(self) }
+
+    /// Reads the records that a request asks for, in its order.
+    ///
+    /// What SQL can say exactly is left to the database, the rest is done on the records that are left.
+    public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+        try records(of: try readingStatement(for: request))
+    }
+
+    /// The records that a statement gives, after what is left to do on them.
+    private func records(of statement: SQLFetchStatement) throws(StoreError) -> any RecordCursor {
+        let cursor = try cursor(statement)
+        guard let rest = statement.rest else { return cursor }
+        return ScanningFetch(rest, visiting: CursorVisitor(cursor, model: model), graph: SQLObjectGraph(self))
+    }
+
+    /// Appends the IDs of the objects that a request asks for, without reading their other columns
+    /// where the database decides all.
+    public func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
+        try FetchCancellation.check()
+        let statement = try readingStatement(for: request)
+        guard statement.rest == nil else {
+            return try records(of: statement).appendIDs(to: &ids, model: model)
+        }
+        let names = model.entities.map(\.name)
+        let entity = try model.requireEntity(request.request.entity)
+        // The database need not name the entity where there is only one.
+        let isAlone = entity.selfAndSubentities.count == 1
+        let connection = try open()
+        var found = ids
+        ids = []
+        defer { ids = found }
+        try connection.withStatement(statement.keysSQL(withEntity: !isAlone)) { (rows) throws(StoreError) in
+            try rows.bind(statement.values)
+            try connection.endingWithTask { () throws(StoreError) in
+                while try rows.step() {
+                    let key = try rows.integer(at: 0)
+                    guard !isAlone else {
+                        found.append(ObjectID(entity.name, key))
+                        continue
+                    }
+                    let number = Int(truncatingIfNeeded: try rows.integer(at: 1))
+                    guard entity.includes(number) else {
+                        throw StoreError(
+                            .corrupted, "The row of key \(key) of '\(entity.name)' names another entity.",
+                            damagedObject: ObjectID(entity.name, key))
+                    }
+                    found.append(ObjectID(names[number], key))
+                }
+            }
+        }
+    }
+
+    /// How many records ``fetch(_:)`` would give, limit and offset included.
+    public func count(_ checked: CheckedFetchRequest) throws(StoreError) -> Int {
+        try FetchCancellation.check()
+        let request = checked.request
+        var statement = try statement(for: checked)
+        let entity = try model.requireEntity(request.entity)
+        if let rest = statement.rest, rest.request.predicate != nil {
+            try chooseRange(&statement, entity)
+            return try ScanningFetch.count(
+                rest, visiting: CursorVisitor(try cursor(statement), model: model), graph: SQLObjectGraph(self))
+        }
+        let (sql, values) = statement.aggregates("COUNT(*)", in: schema.table(of: entity.number))
+        let connection = try open()
+        let matches = try connection.withStatement(sql) { (statement) throws(StoreError) -> Int in
+            try statement.bind(Array(values))
+            return try connection.endingWithTask { () throws(StoreError) in
+                try statement.step() ? Int(clamping: try statement.integer(at: 0)) : 0
+            }
+        }
+        let remaining = max(0, matches - (request.fetchOffset ?? 0))
+        return request.fetchLimit.map { min($0, remaining) } ?? remaining
+    }
+
+    /// Whole numbers about all records that a request asks for, where the database decides all of its predicate.
+    ///
+    /// Integers are added as such; a sum beyond 64 bits is an error of the database, and the caller's to make.
+    public func computeNumbers(
+        _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
+    ) throws(StoreError) -> [Int64?]? {
+        try FetchCancellation.check()
+        let request = checked.request
+        let statement = try statement(for: checked)
+        guard statement.rest?.request.predicate == nil, request.fetchLimit == nil, request.fetchOffset ?? 0 == 0 else {
+            return nil
+        }
+        let entity = try model.requireEntity(request.entity)
+        let table = schema.table(of: entity.number)
+        var columns: [String] = []
+        for aggregate in aggregates {
+            guard let column = aggregate.column(of: entity, in: table, schema.dialect) else { return nil }
+            columns.append(column)
+        }
+        let (sql, values) = statement.aggregates(columns.joined(separator: ", "), in: table)
+        let connection = try open()
+        return try connection.withStatement(sql) { (statement) throws(StoreError) -> [Int64?]? in
+            try statement.bind(Array(values))
+            guard try connection.endingWithTask({ () throws(StoreError) in try statement.step() }) else { return nil }
+            var numbers: [Int64?] = []
+            for index in columns.indices {
+                numbers.append(try statement.isNull(at: index) ? nil : try statement.integer(at: index))
+            }
+            return numbers
+        }
+    }
+
+    /// The records that a request's statement gives.
+    func cursor(_ statement: SQLFetchStatement) throws(StoreError) -> SQLRecordCursor {
+        SQLRecordCursor(
+            self, try lease(statement.recordsSQL, statement.values), plan: statement.plan, endsWithTask: true)
+    }
+
+    /// What of a request one statement does.
+    func statement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
+        let connection = try open()
+        try request.requireModel(model)
+        return try SQLFetchStatement(request, schema: schema) { (column, table) throws(StoreError) in
+            guard let search = schema.dialect.findIrregularNaN(column, in: table.quotedName) else { return false }
+            return try connection.integer(search) == nil
+        }
+    }
+
+    /// The same, to read records by.
+    func readingStatement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
+        var statement = try statement(for: request)
+        try chooseRange(&statement, try model.requireEntity(request.request.entity))
+        return statement
+    }
+
+    /// Finds out whether a range with one end is a small part of its table, so that gathering its
+    /// keys pays.
+    private func chooseRange(
+        _ statement: inout SQLFetchStatement, _ entity: ManagedObjectModel.Entity
+    ) throws(StoreError) {
+        guard let (sql, values) = statement.rangeCount else { return }
+        // Where a range holds much of a table, reading the table takes less than gathering keys.
+        let most = try objectCount(entity) / 8 + 1000
+        let count = try open().withStatement(sql) { (statement) throws(StoreError) -> Int64 in
+            try statement.bind(values + [.integer(Int64(most))])
+            return try statement.step() ? try statement.integer(at: 0) : 0
+        }
+        statement.usesRange = count < most
+    }
+
+    /// How many objects of an entity and its subentities the last commit recorded.
+    private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
+        let tally = try SQLTallies.read(try open(), store)
+        return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
+    }
+}
+
+extension WholeNumberAggregate {
+    /// The aggregate in SQL, of the rows called `t0`; nil for what no column of integers holds.
+    fileprivate func column(
+        of entity: ManagedObjectModel.Entity, in table: SQLTable, _ dialect: any SQLDialect
+    ) -> String? {
+        let (make, name): ((String) -> String?, String)
+        switch self {
+        case .objects: return "COUNT(*)"
+        case .count(let attribute): (make, name) = ({ "COUNT(\($0))" }, attribute)
+        case .sum(let attribute): (make, name) = (dialect.sum, attribute)
+        case .minimum(let attribute): (make, name) = ({ "MIN(\($0))" }, attribute)
+        case .maximum(let attribute): (make, name) = ({ "MAX(\($0))" }, attribute)
+        }
+        guard let field = entity.layout.field(name), let column = table.column(field, of: entity.number) else {
+            return nil
+        }
+        switch field.kind {
+        case .integer64, .integer32, .integer16, .boolean: return make("t0.\(column)")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,250 @@
+public import RoostCore
+
+extension SQLStore {
+    /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
+    ///
+    /// An empty store that nobody knows yet is written without a journal. Any other load is one transaction.
+    public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try requireWritable()
+        return try SQLBulkLoader(self, options)
+    }
+
+    /// Whether there is neither an object nor a link.
+    func isEmpty(_ connection: any SQLConnection) throws(StoreError) -> Bool {
+        for table in schema.objectTables {
+            if try connection.integer("SELECT 1 FROM \(table.quotedName) \(schema.dialect.limit("1", offset: nil))")
+                != nil
+            {
+                return false
+            }
+        }
+        for case let table? in schema.linkTables {
+            if try connection.integer("SELECT 1 FROM \(table.quotedName) \(schema.dialect.limit("1", offset: nil))")
+                != nil
+            {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+/// Loads records and links in batches, with the indexes of an empty store made last.
+final class SQLBulkLoader: BulkLoader {
+    private enum Mode {
+        /// One transaction.
+        case transaction
+        /// No journal: nothing can be undone but by emptying the database.
+        case unpublished
+    }
+
+    private let store: SQLStore
+    private let connection: any SQLConnection
+    private let mode: Mode
+    /// The indexes to be made at the end.
+    private var missingIndexes: [SQLSchema.Item] = []
+    private let linkSorter: SQLLinkSorter
+    private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
+    private let userMetadata: [String: MetadataValue]
+    /// The last keys when the load began, by position in the schema's object tables.
+    private var initialLastKeys: [Int64] = []
+    private var change: StoreTally
+    /// By position in the schema's object tables.
+    private var lastKeys: [Int64?]
+    private var isActive = true
+
+    private var schema: SQLSchema { store.schema }
+
+    init(_ store: SQLStore, _ options: BulkLoadOptions) throws(StoreError) {
+        var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
+        for (name, key) in options.lastKeys {
+            let table = store.schema.tableOfEntity[try store.model.requireEntity(name).number]
+            lastKeys[table] = max(lastKeys[table] ?? 0, key)
+        }
+        self.store = store
+        self.lastKeys = lastKeys
+        userMetadata = try store.metadata().userMetadata
+        checkCancellation = options.checkCancellation
+        linkSorter = SQLLinkSorter(
+            relationshipCount: store.model.relationships.count, directories: store.spillDirectories)
+        change = StoreTally(model: store.model)
+        let loading =
+            store.isUnpublished
+            ? try store.database.beginLoading { (connection) throws(StoreError) in try store.isEmpty(connection) } : nil
+        if let loading {
+            (connection, mode) = (loading, .unpublished)
+        } else {
+            (connection, mode) = (try store.database.beginWriting(), .transaction)
+        }
+        do throws(StoreError) {
+            for table in store.schema.objectTables {
+                initialLastKeys.append(try SQLStore.lastKey(table.root, connection, store))
+            }
+            if let difference = store.difference {
+                missingIndexes = difference.newIndexes
+            } else if try store.isEmpty(connection) {
+                missingIndexes = store.schema.indexes
+                for index in missingIndexes {
+                    try connection.execute(store.schema.dialect.dropIndex(index.name))
+                }
+            }
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    deinit { abandon() }
+
+    func append(_ records: RecordBatch) throws(StoreError) {
+        try perform { () throws(StoreError) in
+            try records.requireStorable(in: store.location, of: store.model)
+            // By position in the schema's object tables, the highest key of the batch.
+            var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
+            let tables = schema.tableOfEntity
+            for index in 0..<records.count {
+                let table = tables[records.entityNumber(at: index)]
+                highest[table] = max(highest[table] ?? 0, records.key(at: index))
+            }
+            for case let (table, key?) in highest.enumerated() {
+                lastKeys[table] = max(lastKeys[table] ?? 0, key)
+                guard store.difference?.keptTables.contains(table) != true else { continue }
+                do throws(StoreError) {
+                    try connection.attempting { () throws(StoreError) in
+                        try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
+                    }
+                } catch  where error.code == .constraintViolation {
+                    throw SQLViolations(schema, connection).error(loading: records, error)
+                }
+            }
+            change.add(records)
+        }
+    }
+
+    func append(_ links: LinkBatch) throws(StoreError) {
+        try perform { () throws(StoreError) in
+            var batch = try links.stored(in: store.model)
+            change.add(batch)
+            guard store.difference?.keptLinkTables.contains(links.relationship) != true else { return }
+            try linkSorter.sort(&batch)
+            try insert(batch)
+        }
+    }
+
+    /// Inserts links, which are in the order of their table.
+    private func insert(_ batch: LinkBatch) throws(StoreError) {
+        guard let table = schema.linkTables[batch.relationship] else { return }
+        do throws(StoreError) {
+            let rowsPerInsert = max(1, min(64, schema.dialect.maximumParameterCount / 4))
+            var start = 0
+            while start < batch.count {
+                let count = batch.count - start >= rowsPerInsert ? rowsPerInsert : 1
+                try insert(batch.links[start..<start + count], into: table)
+                start += count
+            }
+        } catch  where error.code == .duplicateObject {
+            throw error.withMessage(
+                "Two links of '\(table.relationship.name)' lead from one object to the same other object.")
+        }
+    }
+
+    private func insert(_ links: ArraySlice<Link>, into table: SQLSchema.LinkTable) throws(StoreError) {
+        let rows = (0..<links.count).map { row in
+            "(" + (1...4).map { schema.dialect.parameter(row * 4 + $0) }.joined(separator: ", ") + ")"
+        }
+        let sql =
+            "\(schema.dialect.insertMany(into: table.quotedName)) (\(SQLLinkColumns(isFlipped: false).list)) VALUES \(rows.joined(separator: ", "))"
+        try connection.withStatement(sql) { (statement) throws(StoreError) in
+            var position = 1
+            for link in links {
+                try statement.bind(.integer(link.source), at: position)
+                try statement.bind(.integer(link.target), at: position + 1)
+                try statement.bind(.integer(link.order), at: position + 2)
+                try statement.bind(.integer(link.inverseOrder), at: position + 3)
+                position += 4
+            }
+            while try statement.step() {}
+        }
+    }
+
+    func finish() throws(StoreError) -> StoreTally {
+        var tally = StoreTally(model: store.model)
+        try perform { () throws(StoreError) in
+            try linkSorter.drain { (batch) throws(StoreError) in
+                try checkCancellation?()
+                try insert(batch)
+            }
+            if !missingIndexes.isEmpty { try makeIndexes() }
+            // No index keeps these.
+            if !schema.dialect.hasPartialIndexes {
+                try SQLViolations(schema, connection).requireUnique(schema.constraints.filter { $0.scope != nil })
+            }
+            try store.raiseLastKeys(lastKeys, connection)
+            if change != StoreTally(model: store.model) {
+                var nothing = SQLKnownTallies(model: store.model)
+                _ = try SQLTallies.apply(change, known: &nothing, connection, store)
+            }
+            tally = try SQLTallies.read(connection, store)
+            isActive = false
+            switch mode {
+            case .transaction: try store.database.commitWriting(connection)
+            case .unpublished:
+                do throws(StoreError) {
+                    try store.database.commitLoading(connection)
+                } catch {
+                    isActive = true
+                    throw error
+                }
+            }
+        }
+        store.noteUsedKeys(lastKeys)
+        return tally
+    }
+
+    private func makeIndexes() throws(StoreError) {
+        try store.database.beginIndexing(connection)
+        for index in missingIndexes {
+            try checkCancellation?()
+            do throws(StoreError) {
+                try connection.ending(when: checkCancellation ?? {}) { () throws(StoreError) in
+                    try connection.attempting { () throws(StoreError) in try connection.execute(index.sql) }
+                }
+            } catch  where error.code == .constraintViolation {
+                throw try SQLViolations(schema, connection).errorInTables(error)
+            }
+        }
+    }
+
+    func abandon() {
+        guard isActive else { return }
+        isActive = false
+        switch mode {
+        case .transaction: store.database.rollBackWriting(connection)
+        case .unpublished:
+            do throws(StoreError) {
+                try store.database.abandonLoading(connection) { (connection) throws(StoreError) in
+                    try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
+                    // Keys that were reserved before the load are not given out again.
+                    for (table, key) in zip(schema.objectTables, initialLastKeys) {
+                        try SQLStore.setLastKey(key, table.root, connection, schema)
+                    }
+                }
+            } catch {
+                // The contract has no error here; what is left is no store, and every later call says why.
+                store.state.withLock { $0.failure = error }
+            }
+        }
+    }
+
+    /// Runs a part of the load, and abandons all of it when the part fails: others need not wait for somebody to let go of the loader.
+    private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        guard isActive else { throw .loadIsOver(store.location) }
+        do throws(StoreError) {
+            try store.requireOpen()
+            try body()
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import RoostCore
+
+/// A change of the model of a store in an SQL database: one transaction on its writing connection.
+final class SQLModelChange: ModelChange {
+    private let base: SQLStore
+    private let transaction: SQLTransactionDatabase
+    private let changed: SQLStore
+    private var isActive = true
+
+    var store: any PersistentStore { changed }
+
+    /// Takes over a transaction in which the tables were changed.
+    init(
+        _ base: SQLStore, _ schema: SQLSchema, _ difference: SQLSchemaDifference, _ connection: any SQLConnection
+    ) {
+        self.base = base
+        transaction = SQLTransactionDatabase(base.database, connection)
+        changed = SQLStore(
+            transaction, schema: schema, storeUUID: base.storeUUID, type: base.type, location: base.location,
+            isReadOnly: false, isUnpublished: false, acceptsChanges: false, difference: difference)
+    }
+
+    deinit { abandon() }
+
+    func commit() throws(StoreError) {
+        guard isActive else {
+            throw StoreError(.closed, "The change of the model of '\(base.location)' was ended before.")
+        }
+        let connection: any SQLConnection
+        do throws(StoreError) {
+            connection = try transaction.requireSound()
+            // Beginning to read makes sure that the name still leads to the file.
+            base.database.endReading(try base.database.beginReading())
+        } catch {
+            abandon()
+            throw error
+        }
+        isActive = false
+        try? changed.close()
+        do throws(StoreError) {
+            try base.database.commitWriting(connection)
+        } catch {
+            try? base.close()
+            throw error
+        }
+        // The store has the new model: what cannot be closed is recovered by whoever opens it next.
+        try? base.close()
+    }
+
+    func abandon() {
+        guard isActive else { return }
+        isActive = false
+        try? changed.close()
+        if let connection = transaction.connection { base.database.rollBackWriting(connection) }
+        // The error that led here counts; what cannot be closed is recovered by whoever opens the store next.
+        try? base.close()
+    }
+}

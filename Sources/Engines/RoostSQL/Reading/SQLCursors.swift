@@ -1,0 +1,249 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// A walk through all rows of an entity in key order, which can continue after a row that cannot be
+/// read.
+struct SQLScan {
+    /// SELECT of the records whose keys are above parameter 1.
+    let restSQL: String
+    /// SELECT of the first of these keys.
+    let nextKeySQL: String
+    /// The key of the last record that was read.
+    var lastKey: Int64
+    /// The keys of damaged rows that were reported since then.
+    var damagedKeys: Set<Int64> = []
+}
+
+/// The records that one SELECT gives.
+final class SQLRecordCursor: FillingRecordCursor {
+    private let snapshot: SQLSnapshot
+    private var lease: SQLLease
+    private let plan: SQLReadPlan
+    /// Nil unless the rows are to come in key order.
+    private var scan: SQLScan?
+    /// Whether it ends when its task is cancelled: the statement may look at much for a row.
+    private let endsWithTask: Bool
+
+    init(
+        _ snapshot: SQLSnapshot, _ lease: SQLLease, plan: SQLReadPlan, scan: SQLScan? = nil, endsWithTask: Bool = false
+    ) {
+        self.snapshot = snapshot
+        self.lease = lease
+        self.plan = plan
+        self.scan = scan
+        self.endsWithTask = endsWithTask
+        super.init(model: snapshot.model)
+    }
+
+    deinit { snapshot.end(lease) }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+    override func finish() { snapshot.end(lease) }
+
+    override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard endsWithTask else { return try read(&batch) }
+        try FetchCancellation.check()
+        return try snapshot.open().endingWithTask { () throws(StoreError) in try read(&batch) }
+    }
+
+    private func read(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard let statement = lease.statement else { return false }
+        let end: SQLFill
+        do throws(StoreError) {
+            end = try statement.fill(&batch, plan: plan, accepting: snapshot.acceptsChanges)
+        } catch {
+            guard error.code == .limitExceeded, error.damagedObject == nil, scan != nil else { throw error }
+            guard isInOrder(&batch) else { return false }
+            throw try passing(error)
+        }
+        guard isInOrder(&batch) else { return false }
+        switch end {
+        case .full: return true
+        case .end: return false
+        case .damaged(let error):
+            if let key = error.damagedObject?.key { scan?.damagedKeys.insert(key) }
+            throw error
+        }
+    }
+
+    /// Ends a scan before the first record whose key is not above that of the record before it, as
+    /// in a file with exchanged pages.
+    ///
+    /// - Returns: False where it did.
+    private func isInOrder(_ batch: inout RecordBatch) -> Bool {
+        guard !batch.isEmpty, var lastKey = scan?.lastKey else { return true }
+        for index in 0..<batch.count {
+            let key = batch.key(at: index)
+            guard key > lastKey else {
+                let id = batch.id(at: index)
+                var sound = RecordBatch(model: batch.model)
+                for index in 0..<index { sound.append(batch, at: index) }
+                batch = sound
+                end(
+                    with: StoreError(
+                        .corrupted,
+                        "The rows of '\(snapshot.store.database.name)' are not in key order: \(id) comes after key \(lastKey). The file is damaged; restore it from a backup."
+                    ))
+                return false
+            }
+            lastKey = key
+        }
+        scan?.lastKey = lastKey
+        scan?.damagedKeys.removeAll()
+        return true
+    }
+
+    /// Passes a row with a value that is too large to be read.
+    ///
+    /// - Returns: The error that names the object of the row.
+    private func passing(_ error: StoreError) throws(StoreError) -> StoreError {
+        guard var scan else { throw error }
+        var key = scan.lastKey
+        repeat {
+            guard let next = try snapshot.open().integer(scan.nextKeySQL, .integer(key)) else { throw error }
+            key = next
+        } while scan.damagedKeys.contains(key)
+        (scan.lastKey, scan.damagedKeys) = (key, [])
+        self.scan = scan
+        snapshot.end(lease)
+        lease = try snapshot.lease(scan.restSQL, [.integer(key)])
+        return plan.tooLarge(key: key, error)
+    }
+}
+
+/// The records with given IDs, in the order of the IDs.
+final class SQLRecordLookup: FillingRecordCursor {
+    private let snapshot: SQLSnapshot
+    private let ids: [ObjectID]
+    private var index = 0
+    /// The lookup of the ID before; most IDs of a call are of one entity.
+    private var lookup: SQLLookup?
+
+    init(_ snapshot: SQLSnapshot, _ ids: [ObjectID]) {
+        self.snapshot = snapshot
+        self.ids = ids
+        super.init(model: snapshot.model)
+    }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        while index < ids.count, !batch.isFull {
+            let id = ids[index]
+            index += 1
+            let lookup: SQLLookup
+            if let last = self.lookup, last.name == id.entity {
+                lookup = last
+            } else {
+                lookup = try snapshot.lookup(id.entity)
+                self.lookup = lookup
+            }
+            if let error = try lookup.statement.look(
+                up: id.key, into: &batch, plan: lookup.plan, accepting: snapshot.acceptsChanges)
+            {
+                throw error
+            }
+        }
+        return index < ids.count
+    }
+}
+
+/// The links that one SELECT gives.
+final class SQLLinkCursor: FillingLinkCursor {
+    private let snapshot: SQLSnapshot
+    private let lease: SQLLease?
+    /// Whether the links are those of all objects, in order.
+    private let isScan: Bool
+    private var last: Link?
+
+    /// Makes a cursor over what the lease's statement gives; without a lease, one without links.
+    init(_ snapshot: SQLSnapshot, _ lease: SQLLease?, relationship: Int, isScan: Bool = false) {
+        self.snapshot = snapshot
+        self.lease = lease
+        self.isScan = isScan
+        super.init(relationship: relationship)
+    }
+
+    deinit { finish() }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+    override func finish() { if let lease { snapshot.end(lease) } }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        guard let statement = lease?.statement else { return false }
+        let isMore = try statement.fill(&batch)
+        if isScan { try requireOrder(batch) }
+        return isMore
+    }
+
+    /// Throws code `corrupted` for a link that does not come after the one before it, as in a file
+    /// with exchanged pages.
+    private func requireOrder(_ batch: LinkBatch) throws(StoreError) {
+        for link in batch.links {
+            if let last, (last.source, last.order, last.target) >= (link.source, link.order, link.target) {
+                throw StoreError(
+                    .corrupted,
+                    "The links of '\(snapshot.model.relationships[relationship].name)' in '\(snapshot.store.database.name)' are not in order. The file is damaged; restore it from a backup."
+                )
+            }
+            last = link
+        }
+    }
+}
+
+/// The links of many objects, object after object, by one statement that is run again for each.
+final class SQLGroupedLinkCursor: FillingLinkCursor {
+    private let snapshot: SQLSnapshot
+    private let description: ManagedObjectModel.Relationship
+    private let ids: [ObjectID]
+    /// The next object to begin with.
+    private var index = 0
+    /// The statement, and the entity of the objects it is for.
+    private var lease: SQLLease?
+    private var entity: EntityName?
+    /// Whether objects of that entity can have the relationship.
+    private var canHaveLinks = false
+    /// Whether the statement may have more rows of the object before ``index``.
+    private var isUnderWay = false
+
+    init(_ snapshot: SQLSnapshot, _ relationship: ManagedObjectModel.Relationship, _ ids: [ObjectID]) {
+        (self.snapshot, description, self.ids) = (snapshot, relationship, ids)
+        super.init(relationship: relationship.number)
+    }
+
+    deinit { finish() }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+    override func finish() { if let lease { snapshot.end(lease) } }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        while !batch.isFull {
+            if !isUnderWay { guard try begin() else { return false } }
+            guard let statement = lease?.statement else { return false }
+            isUnderWay = try statement.fill(&batch)
+            if !isUnderWay { statement.reset() }
+        }
+        return true
+    }
+
+    /// Begins with the next object that can have links; false at the end.
+    private func begin() throws(StoreError) -> Bool {
+        while index < ids.count {
+            let id = ids[index]
+            index += 1
+            if id.entity != entity { try prepare(id.entity) }
+            guard canHaveLinks, let statement = lease?.statement else { continue }
+            try statement.bind(.integer(id.key), at: 1)
+            return true
+        }
+        return false
+    }
+
+    private func prepare(_ name: EntityName) throws(StoreError) {
+        let source = try snapshot.model.requireEntity(name)
+        if let lease { snapshot.end(lease) }
+        (lease, entity) = (nil, name)
+        canHaveLinks = snapshot.model.entities[description.source].includes(source.number)
+        if canHaveLinks { lease = try snapshot.lease(try snapshot.linkQuery(description, from: source), []) }
+    }
+}

@@ -1,0 +1,155 @@
+public import RoostCore
+
+extension SQLSnapshot {
+    /// Reads the records of `entity` and its subentities in ascending key order, behind `id` if given.
+    public func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        _ = try open()
+        let entity = try model.requireEntity(entity)
+        if let id {
+            guard try model.requireEntity(id.entity).root == entity.root else {
+                throw StoreError(
+                    .invalidRequest,
+                    "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+            }
+        }
+        let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
+        // No key is below 1.
+        let scan = SQLScan(restSQL: sql.rest, nextKeySQL: sql.nextKey, lastKey: max(0, id?.key ?? 0))
+        let lease = if let id { try lease(sql.rest, [.integer(id.key)]) } else { try lease(sql.all, []) }
+        return SQLRecordCursor(self, lease, plan: plan, scan: scan)
+    }
+
+    /// Reads the records with these IDs, in this order.
+    ///
+    /// IDs of objects that do not exist are left out.
+    public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        var known: EntityName?
+        for id in ids where id.entity != known {
+            _ = try lookup(id.entity)
+            known = id.entity
+        }
+        return SQLRecordLookup(self, ids)
+    }
+
+    /// Replaces the contents of `batch` with the record of an ID; returns false if it does not
+    /// exist.
+    public func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try batch.requireModel(model)
+        batch.removeAll()
+        try requireOpen()
+        let lookup = try lookup(id.entity)
+        if let error = try lookup.statement.look(
+            up: id.key, into: &batch, plan: lookup.plan, accepting: acceptsChanges)
+        {
+            throw error
+        }
+        return !batch.isEmpty
+    }
+
+    /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
+    public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        _ = try open()
+        let relationship = try model.requireRelationship(relationship)
+        guard case .links(let owner, let isFlipped) = relationship.storage, let table = schema.linkTables[owner] else {
+            throw StoreError(
+                .invalidRequest,
+                "Relationship '\(relationship.name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+            )
+        }
+        let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))
+        var condition = ""
+        var values: [SQLValue] = []
+        if let link = link.map({ model.relationships[owner].normalised($0, isFlipped: isFlipped) }) {
+            let p = (1...3).map { dialect.parameter($0) }
+            condition =
+                " WHERE \(columns.source) >= \(p[0]) AND (\(columns.source) > \(p[0]) OR (\(columns.order), \(columns.target)) > (\(p[1]), \(p[2])))"
+            values = [.integer(link.source), .integer(link.order), .integer(link.target)]
+        }
+        let sql =
+            "SELECT \(columns.list) FROM \(table.quotedName)\(condition) ORDER BY \(columns.source), \(columns.order), \(columns.target)"
+        return SQLLinkCursor(self, try lease(sql, values), relationship: relationship.number, isScan: true)
+    }
+
+    /// Reads where the to-many `relationship` leads from one object, in its order, or in key order.
+    public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        let relationship = try model.requireRelationship(relationship)
+        let source = try model.requireEntity(id.entity)
+        let sql = try linkQuery(relationship, from: source)
+        guard model.entities[relationship.source].includes(source.number) else {
+            return SQLLinkCursor(self, nil, relationship: relationship.number)
+        }
+        return SQLLinkCursor(self, try lease(sql, [.integer(id.key)]), relationship: relationship.number)
+    }
+
+    /// Reads the links of a to-many relationship from each of some objects, by one statement that
+    /// is run again for each.
+    public func groupedLinks(
+        of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
+    ) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        return SQLGroupedLinkCursor(self, relationship, ids)
+    }
+}
+
+extension SQLSchema {
+    /// SELECT of the links of a to-many relationship from the object whose key is parameter 1: source, target, order, inverse order.
+    ///
+    /// No order is asked for beyond what has a meaning, so that an index gives it.
+    /// - Parameters:
+    ///   - relationship: The relationship.
+    ///   - source: The entity of the object; one that does not exist has no links, whatever refers to it. Nil where it is known to exist.
+    /// - Returns: The statement.
+    /// - Throws: `invalidRequest` for a to-one relationship.
+    func linkQuery(
+        _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity?
+    ) throws(StoreError) -> String {
+        let p = dialect.parameter(1)
+        let exists =
+            source.map { source in
+                let sources = table(of: source.number)
+                let filter = entityFilter(source.selfAndSubentities, in: sources).map { " AND \($0)" } ?? ""
+                return " AND EXISTS (SELECT 1 FROM \(sources.quotedName) WHERE _id = \(p)\(filter))"
+            } ?? ""
+        switch relationship.storage {
+        case .field:
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one: its destination is in the record.")
+        case .derived(let inverse):
+            let (table, column, place) = try inverseColumns(model.relationships[inverse])
+            return
+                "SELECT \(column), _id, \(place.map { "COALESCE(\($0), 0)" } ?? "0"), 0 FROM \(table.quotedName) WHERE \(column) = \(p)\(exists) ORDER BY \(place == nil ? "2" : "3, 2")"
+        case .links(let owner, let isFlipped):
+            guard let table = linkTables[owner] else {
+                throw StoreError(.internalInconsistency, "Relationship '\(relationship.name)' has no table.")
+            }
+            let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
+            let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)\(exists)"
+            // Of a relationship that is its own inverse each pair is kept once; from the object it leads to, it leads back.
+            let back =
+                relationship.isReflexive
+                ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target\(exists)"
+                : ""
+            return "\(select)\(back) ORDER BY \(relationship.isOrdered ? "3, 2" : "2")"
+        }
+    }
+}
+
+/// The columns of a link table, seen from one end.
+struct SQLLinkColumns {
+    /// The column of the place among the links of a source, whose name is a word of SQL.
+    static let order = "\"order\""
+
+    let source: String
+    let target: String
+    let order: String
+    let inverseOrder: String
+
+    init(isFlipped: Bool) {
+        (source, target) = isFlipped ? ("target", "source") : ("source", "target")
+        (order, inverseOrder) = isFlipped ? ("inverse_order", Self.order) : (Self.order, "inverse_order")
+    }
+
+    var list: String { "\(source), \(target), \(order), \(inverseOrder)" }
+}

@@ -1,0 +1,159 @@
+public import RoostCore
+
+/// A persistent store in an SQL database: the engine behind every SQL backend.
+///
+/// One table for each entity hierarchy, one column for each property, so that people and other
+/// tools can read the data. A row that another tool changed does not match its checksum, and is
+/// damaged unless the store accepts changes.
+public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
+    /// The type the store is registered under.
+    public let type: any PersistentStoreType
+    /// Where the store is.
+    public let location: StoreLocation
+    /// The model the store was created with.
+    public var model: ManagedObjectModel { schema.model }
+    /// Whether every change throws code `readOnly`.
+    public let isReadOnly: Bool
+
+    let database: any SQLDatabase
+    let schema: SQLSchema
+    let storeUUID: StoreUUID
+    let isUnpublished: Bool
+    /// Of a store whose model is being changed: what its tables were made of.
+    let difference: SQLSchemaDifference?
+    let state: Mutex<State>
+    /// Whether objects that another program changed are read and updated as they are.
+    public let acceptsChanges: Bool
+
+    struct State {
+        var isClosed = false
+        /// Why what the database holds is no store any more.
+        var failure: StoreError?
+        /// Keys that are reserved in the database and not yet given out, by position in the schema's object tables.
+        var reservedKeys: [Range<Int64>]
+        /// How many keys the next block has, by position in the schema's object tables.
+        var nextBlockCount: [Int64]
+        /// The last keys that the database records at least, by position in the schema's object tables; what it records only grows.
+        var recordedLastKeys: [Int64]
+        /// What this store's last commit left of the tallies.
+        var knownTallies: SQLKnownTallies
+    }
+
+    /// Wraps a database whose tables were compared with `schema`.
+    ///
+    /// - Parameters:
+    ///   - database: The open database; the store closes it.
+    ///   - schema: What the database holds.
+    ///   - storeUUID: The identity that its metadata gave.
+    ///   - type: The type the store belongs to.
+    ///   - location: Where the store is.
+    ///   - isReadOnly: Whether changes are refused.
+    ///   - isUnpublished: Whether nobody knows the store's name yet; see `StoreOptions/isUnpublished`.
+    ///   - acceptsChanges: Whether objects that another program changed are taken as they are; see
+    ///     `StoreOptions/acceptsChanges`.
+    public convenience init(
+        _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
+        location: StoreLocation,
+        isReadOnly: Bool, isUnpublished: Bool, acceptsChanges: Bool = false
+    ) {
+        self.init(
+            database, schema: schema, storeUUID: storeUUID, type: type, location: location, isReadOnly: isReadOnly,
+            isUnpublished: isUnpublished, acceptsChanges: acceptsChanges, difference: nil)
+    }
+
+    /// Wraps a database in which the tables of a schema were just made, as far as they were not there.
+    init(
+        _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
+        location: StoreLocation, isReadOnly: Bool, isUnpublished: Bool, acceptsChanges: Bool,
+        difference: SQLSchemaDifference?
+    ) {
+        self.database = database
+        self.schema = schema
+        self.storeUUID = storeUUID
+        self.type = type
+        self.location = location
+        self.isReadOnly = isReadOnly
+        self.isUnpublished = isUnpublished
+        self.difference = difference
+        self.acceptsChanges = acceptsChanges
+        state = Mutex(
+            State(
+                reservedKeys: schema.objectTables.map { _ in 1..<1 },
+                nextBlockCount: schema.objectTables.map { _ in 64 },
+                recordedLastKeys: schema.objectTables.map { _ in 0 },
+                knownTallies: SQLKnownTallies(model: schema.model)))
+    }
+
+    deinit { try? close() }
+
+    /// The store's metadata, as the latest commit left it.
+    public func metadata() throws(StoreError) -> StoreMetadata {
+        try reading { (connection) throws(StoreError) in
+            StoreMetadata(
+                type: type.name, formatVersion: schema.formatVersion, storeUUID: storeUUID, model: model,
+                userMetadata: try SQLMetadata.userMetadata(connection, storeName: database.name, schema))
+        }
+    }
+
+    /// A consistent view of the store as it is now.
+    ///
+    /// Never waits for a writer.
+    public func snapshot() throws(StoreError) -> any StoreSnapshot {
+        try requireOpen()
+        return SQLSnapshot(store: self, connection: try database.beginReading())
+    }
+
+    /// The bytes the store takes on disk.
+    public func byteCount() throws(StoreError) -> Int {
+        try requireOpen()
+        return try database.byteCount()
+    }
+
+    /// Finishes what is under way, releases locks and files.
+    ///
+    /// Calling it again does nothing.
+    public func close() throws(StoreError) {
+        let wasClosed = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        if !wasClosed { try database.close() }
+    }
+
+    func requireOpen() throws(StoreError) {
+        let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
+        guard !isClosed else { throw StoreError(.closed, "The store '\(location)' was closed before.") }
+        if let failure { throw .abandonedLoadRemains(in: location, failure) }
+    }
+
+    func requireWritable() throws(StoreError) {
+        try requireOpen()
+        guard !isReadOnly else {
+            throw StoreError(
+                .readOnly, "The store '\(location)' was opened read-only; open it for writing to change it.")
+        }
+    }
+
+    /// Runs `body` in a read transaction of its own.
+    func reading<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try requireOpen()
+        let connection = try database.beginReading()
+        defer { database.endReading(connection) }
+        return try body(connection)
+    }
+
+    /// Runs `body` in a write transaction: all of it is durable on return, or nothing.
+    func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try requireWritable()
+        let connection = try database.beginWriting()
+        let result: Result
+        do throws(StoreError) {
+            result = try body(connection)
+        } catch {
+            database.rollBackWriting(connection)
+            throw error
+        }
+        try database.commitWriting(connection)
+        return result
+    }
+}

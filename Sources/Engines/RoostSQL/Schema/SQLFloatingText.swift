@@ -1,0 +1,46 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// How columns hold what their database cannot hold as a number: NaN, as the text `NaN` or `NaN:<bits>`.
+///
+/// `NaN` is the quiet NaN without payload; any other is followed by its 16 hexadecimal digits (8 for a float). The texts sort
+/// behind all numbers in databases that order by type.
+public enum SQLFloatingText {
+    /// The text of a NaN of 64 bits.
+    public static func text(_ bits: UInt64) -> String {
+        bits == Double.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
+    }
+
+    /// The text of a NaN of 32 bits.
+    public static func text(_ bits: UInt32) -> String {
+        bits == Float.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
+    }
+
+    /// The bits of a double that a text stands for; nil for anything but a NaN.
+    public static func bits64(_ text: some Collection<UInt8>) -> UInt64? {
+        guard let digits = payload(text) else { return nil }
+        if digits.isEmpty { return Double.nan.bitPattern }
+        guard digits.count == 16, let bits = UInt64(digits, radix: 16), Double(bitPattern: bits).isNaN else {
+            return nil
+        }
+        return bits
+    }
+
+    /// The bits of a float that a text stands for; nil for anything but a NaN.
+    public static func bits32(_ text: some Collection<UInt8>) -> UInt32? {
+        guard let digits = payload(text) else { return nil }
+        if digits.isEmpty { return Float.nan.bitPattern }
+        guard digits.count == 8, let bits = UInt32(digits, radix: 16), Float(bitPattern: bits).isNaN else { return nil }
+        return bits
+    }
+
+    /// The digits behind `NaN:`, none for `NaN`; nil for any other text.
+    private static func payload(_ text: some Collection<UInt8>) -> String? {
+        guard text.count <= 20, text.starts(with: "NaN".utf8) else { return nil }
+        let rest = text.dropFirst(3)
+        if rest.isEmpty { return "" }
+        guard rest.first == UInt8(ascii: ":"), rest.count > 1 else { return nil }
+        let digits = String(decoding: rest.dropFirst(), as: UTF8.self)
+        return digits.utf8.first == UInt8(ascii: "+") ? nil : digits
+    }
+}

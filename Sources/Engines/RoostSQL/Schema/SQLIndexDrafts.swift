@@ -1,0 +1,96 @@
+internal import RoostCore
+
+/// Collects the indexes of a schema, each once.
+struct SQLIndexDrafts {
+    private struct Draft: Hashable {
+        let table: String
+        let scope: String?
+        let columns: [SQLIndexColumn]
+    }
+
+    private(set) var items: [SQLSchema.Item] = []
+    /// By table, the quoted columns that lead an index.
+    private(set) var leadingColumns: [Set<String>]
+    /// By table, the quoted columns that some index has.
+    private(set) var allColumns: [Set<String>]
+    private var names: SQLNames
+    private var known: Set<Draft> = []
+    private let dialect: any SQLDialect
+
+    init(names: SQLNames, dialect: any SQLDialect, tableCount: Int) {
+        self.names = names
+        self.dialect = dialect
+        leadingColumns = Array(repeating: [], count: tableCount)
+        allColumns = leadingColumns
+    }
+
+    mutating func add(
+        on table: SQLTable, at position: Int, columns: [SQLIndexColumn], isUnique: Bool = false, scope: String? = nil
+    ) {
+        guard let first = columns.first,
+            known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
+        else { return }
+        // Where an index has all rows or none, that of a part has all; a load compares the values then.
+        let condition = dialect.hasPartialIndexes ? scope : nil
+        if condition == nil { leadingColumns[position].insert(first.quotedName) }
+        allColumns[position].formUnion(columns.map(\.quotedName))
+        let plain = columns.map { column in
+            // A column that descends gives the index its name as it is in the statement.
+            let name = table.columns.first { $0.quotedName == column.quotedName }?.name
+            return column.isAscending
+                ? name ?? column.quotedName : column.quotedName.filter { $0 != "\"" } + " DESC"
+        }
+        let suffix = isUnique ? "unique" : "index"
+        let name = names.claim("\(table.name)_\(plain.joined(separator: "_"))_\(suffix)")
+        items.append(
+            SQLSchema.Item(
+                name: name, table: table.name,
+                sql: dialect.createIndex(
+                    name, on: table.quotedName, columns: columns,
+                    isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
+    }
+
+    /// To-one relationships, each with the place in the ordered relationship back: what a to-many reads.
+    mutating func addReferences(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
+        for entity in model.entities {
+            let table = tables[tableOfEntity[entity.number]]
+            for field in entity.layout.fields where field.kind == .reference || field.kind == .polymorphicReference {
+                guard let column = table.column(field, of: entity.number) else { continue }
+                let order = entity.layout.field(RecordLayout.orderFieldName(of: field.name))
+                    .flatMap { table.column($0, of: entity.number) }
+                let columns = [column] + (order.map { [$0] } ?? [])
+                add(
+                    on: table, at: tableOfEntity[entity.number],
+                    columns: columns.map { SQLIndexColumn(quotedName: $0, isAscending: true) })
+            }
+        }
+    }
+
+    /// The fetch indexes of the model; elements that are spatial or expressions are left out.
+    mutating func addFetchIndexes(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
+        for index in model.fetchIndexes {
+            let entity = model.entities[index.entity]
+            let table = tables[tableOfEntity[entity.number]]
+            let columns = index.declaration.elements.compactMap { element -> SQLIndexColumn? in
+                guard element.expression == nil, element.collation == .binary,
+                    let field = entity.layout.field(element.property),
+                    let column = table.column(field, of: entity.number)
+                else { return nil }
+                return SQLIndexColumn(quotedName: column, isAscending: element.isAscending)
+            }
+            add(on: table, at: tableOfEntity[entity.number], columns: columns)
+        }
+    }
+
+    /// The way back through a link table.
+    mutating func addInverse(of table: SQLSchema.LinkTable) {
+        let name = names.claim(table.name + "_inverse")
+        items.append(
+            SQLSchema.Item(
+                name: name, table: table.name,
+                sql: dialect.createIndex(
+                    name, on: table.quotedName,
+                    columns: ["target", "source"].map { SQLIndexColumn(quotedName: $0, isAscending: true) },
+                    isUnique: false, condition: nil)))
+    }
+}

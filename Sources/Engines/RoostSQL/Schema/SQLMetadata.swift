@@ -1,0 +1,176 @@
+public import RoostCore
+
+/// The rows of `_roost_metadata`: what a store says about itself.
+public enum SQLMetadata {
+    /// Makes all tables of a schema and the rows that an empty store has.
+    public static func create(
+        _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
+    ) throws(StoreError) {
+        for item in schema.items { try connection.execute(item.sql) }
+        try set("formatVersion", .integer(Int64(schema.formatVersion)), connection, schema)
+        try set("storeUUID", .text(uuid.description), connection, schema)
+        try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
+        try setUserMetadata(userMetadata, connection, schema)
+        try connection.run(
+            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))",
+            .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
+        try insertRows(of: schema, connection)
+    }
+
+    /// Makes the rows about a database those of an empty one with another schema; generation and mark stay.
+    static func change(to schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
+        for table in ["_roost_entities", "_roost_keys"] { try connection.run("DELETE FROM \(table)") }
+        try connection.run(
+            "DELETE FROM _roost_tallies WHERE kind <> \(schema.dialect.parameter(1))",
+            .text(SQLTallyKind.generation.rawValue))
+        try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
+        try insertRows(of: schema, connection)
+    }
+
+    /// The rows about entities, relationships and keys of an empty database.
+    private static func insertRows(of schema: SQLSchema, _ connection: any SQLConnection) throws(StoreError) {
+        let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, schema.dialect)))"
+        for description in schema.model.entities {
+            try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))
+        }
+        let tally =
+            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, 0)"
+        for entity in schema.model.entities {
+            try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)))
+        }
+        for relationship in schema.model.linkRelationships {
+            try connection.run(
+                tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)))
+        }
+        for root in schema.model.roots { try SQLStore.setLastKey(0, root, connection, schema) }
+    }
+
+    /// Reads what a database says it holds: its identity and its model.
+    ///
+    /// - Parameters:
+    ///   - connection: A connection to the database.
+    ///   - storeName: What messages call the database.
+    ///   - known: The version of the format in the database's header, if it has one.
+    /// - Returns: The identity and the model.
+    /// - Throws: `notAStore` when there are no metadata, `unsupportedVersion` for another format, `corrupted` for anything odd.
+    public static func read(
+        _ connection: any SQLConnection, storeName: String, formatVersion known: Int? = nil
+    ) throws(StoreError) -> (uuid: StoreUUID, model: ManagedObjectModel) {
+        // Databases without a header never had the older format, whose metadata have no checksums.
+        let formatVersion = known ?? SQLSchema.formatVersion
+        let version: Int64
+        switch try value("formatVersion", connection, storeName, formatVersion) {
+        case .integer(let number): version = number
+        case .text(let text): version = Int64(text) ?? -1
+        default: throw StoreError(.notAStore, "'\(storeName)' has no metadata of a Roost store.")
+        }
+        try SQLSchema.requireFormat(Int(clamping: version), of: storeName)
+        guard Int(clamping: version) == formatVersion else {
+            throw damaged(storeName, "its metadata and its header name different versions of the format")
+        }
+        guard case .text(let uuidText)? = try value("storeUUID", connection, storeName, formatVersion),
+            let uuid = StoreUUID(uuidText),
+            case .text(let document)? = try value("model", connection, storeName, formatVersion)
+        else { throw damaged(storeName, "the identity or the model in its metadata is missing") }
+        do throws(StoreError) {
+            return (uuid, try ManagedObjectModel(document: Array(document.utf8)))
+        } catch {
+            throw StoreError(.corrupted, "The model that is kept in '\(storeName)' cannot be read.", underlying: error)
+        }
+    }
+
+    /// Throws code `corrupted` unless the names that a database lists are those of the entities of
+    /// its model.
+    ///
+    /// Notices a model that was exchanged in a store whose metadata have no checksums.
+    public static func requireEntities(
+        of schema: SQLSchema, _ connection: any SQLConnection, storeName: String
+    ) throws(StoreError) {
+        var found: [Int64: String] = [:]
+        try connection.withStatement("SELECT number, name FROM _roost_entities") { (statement) throws(StoreError) in
+            while try statement.step() {
+                guard case .text(let name) = try statement.value(at: 1) else { continue }
+                found[try statement.integer(at: 0)] = name
+            }
+        }
+        let entities = schema.model.entities
+        guard found.count == entities.count, entities.allSatisfy({ found[Int64($0.number)] == $0.name.text }) else {
+            throw damaged(storeName, "its model does not have the entities that it was made with")
+        }
+    }
+
+    /// The user's metadata.
+    static func userMetadata(
+        _ connection: any SQLConnection, storeName: String, _ schema: SQLSchema
+    ) throws(StoreError) -> [String: MetadataValue] {
+        guard case .text(let text)? = try value("user", connection, storeName, schema.formatVersion) else {
+            throw damaged(storeName, "the user's metadata are missing")
+        }
+        return try MetadataDocument.decode(Array(text.utf8))
+    }
+
+    static func setUserMetadata(
+        _ metadata: [String: MetadataValue], _ connection: any SQLConnection, _ schema: SQLSchema
+    ) throws(StoreError) {
+        try set(
+            "user", .text(String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)), connection, schema)
+    }
+
+    /// Writes one row, with its checksum where the format has one.
+    private static func set(
+        _ name: String, _ value: SQLValue, _ connection: any SQLConnection, _ schema: SQLSchema
+    ) throws(StoreError) {
+        let hasChecksum = schema.formatVersion >= 3
+        let upsert = SQLUpsert(
+            into: "_roost_metadata", key: ["name"], columns: hasChecksum ? ["value", "checksum"] : ["value"],
+            dialect: schema.dialect)
+        var stored = value
+        if schema.dialect.anyType == nil, case .integer(let number) = value { stored = .text(String(number)) }
+        try upsert.run([.text(name), stored] + (hasChecksum ? [.integer(checksum(name, value))] : []), on: connection)
+    }
+
+    /// The checksum of a row.
+    private static func checksum(_ name: String, _ value: SQLValue) -> Int64 {
+        let text =
+            switch value {
+            case .text(let text): text
+            case .integer(let number): String(number)
+            default: ""
+            }
+        return SQLChecksum.row("metadata", name, text)
+    }
+
+    private static func value(
+        _ name: String, _ connection: any SQLConnection, _ storeName: String, _ formatVersion: Int
+    ) throws(StoreError) -> SQLValue? {
+        let hasChecksum = formatVersion >= 3
+        // The name is one of four constants of this file.
+        let sql = "SELECT value\(hasChecksum ? ", checksum" : "") FROM _roost_metadata WHERE name = '\(name)'"
+        return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLValue? in
+            guard try statement.step() else { return nil }
+            let value = try statement.value(at: 0)
+            if hasChecksum, try statement.integer(at: 1) != checksum(name, value) {
+                throw damaged(storeName, "its metadata '\(name)' do not match their checksum")
+            }
+            return value
+        }
+    }
+
+    static func parameters(_ count: Int, _ dialect: any SQLDialect) -> String {
+        (1...count).map { dialect.parameter($0) }.joined(separator: ", ")
+    }
+
+    private static func damaged(_ storeName: String, _ reason: String) -> StoreError {
+        StoreError(.corrupted, "'\(storeName)' is damaged: \(reason). Restore it from a backup.")
+    }
+}
+
+/// What the rows of `_roost_tallies` count.
+enum SQLTallyKind: String {
+    /// One row; its count is the generation, its sum the store's mark, which never changes.
+    case generation
+    /// A row for each entity.
+    case entity
+    /// A row for each relationship that owns links.
+    case relationship
+}

@@ -1,0 +1,322 @@
+public import RoostCore
+
+/// The tables, columns and indexes of a model: what a store's database must look like, exactly.
+public final class SQLSchema: Sendable {
+    /// A table or an index, and the statement that makes it.
+    public struct Item: Sendable, Hashable {
+        /// The name, not quoted.
+        public let name: String
+        /// The name of the table that it is, or that it is an index of, not quoted.
+        public let table: String
+        /// The statement, letter by letter as the database's catalogue keeps it.
+        public let sql: String
+
+        /// Whether it is an index.
+        public var isIndex: Bool { name != table }
+    }
+
+    /// The links of one relationship.
+    struct LinkTable: Sendable {
+        let relationship: ManagedObjectModel.Relationship
+        let name: String
+        let quotedName: String
+    }
+
+    /// A uniqueness constraint and the columns it binds.
+    struct Constraint: Sendable {
+        let constraint: ManagedObjectModel.UniquenessConstraint
+        let table: SQLTable
+        /// The quoted columns whose values count: one for each attribute, two for an object ID.
+        let columns: [String]
+        /// `_entity IN (…)` where only some entities of the table are bound.
+        let scope: String?
+    }
+
+    /// The version of the format that new stores have; `FORMAT.md` of the adapter describes it.
+    public static let formatVersion = 3
+    /// The oldest version of the format that stores may have.
+    public static let oldestFormatVersion = 2
+
+    /// Refuses a store whose format has a version that this program does not read.
+    ///
+    /// - Throws: `unsupportedVersion`.
+    public static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
+        guard version < oldestFormatVersion || version > formatVersion else { return }
+        let remedy =
+            version > formatVersion
+            ? "Use a newer program."
+            : "Dump it with the version of the program that wrote it, and load the dump."
+        throw StoreError(
+            .unsupportedVersion,
+            "'\(storeName)' has format version \(version); this program reads \(oldestFormatVersion) to \(formatVersion). \(remedy)"
+        )
+    }
+
+    /// The model.
+    public let model: ManagedObjectModel
+    /// The version of the format.
+    public let formatVersion: Int
+    /// The tables of every store, whatever its model.
+    public let systemTables: [Item]
+    /// The tables of objects and links.
+    public let tables: [Item]
+    /// The indexes, which a load makes last.
+    public let indexes: [Item]
+
+    let dialect: any SQLDialect
+    let checksum: SQLChecksum
+    let objectTables: [SQLTable]
+    /// By entity number, the position in `objectTables`.
+    let tableOfEntity: [Int]
+    /// How rows are updated, by position in `objectTables`.
+    let updating: [SQLUpdatePlan]
+    /// By relationship number.
+    let linkTables: [LinkTable?]
+    let constraints: [Constraint]
+    /// The plans for reading the objects of each entity and of its subentities.
+    let reading: SQLReading
+    /// How a row of the tallies is read and written.
+    let tallySQL: (select: String, update: String)
+    /// The statements that read and write the last key of a root entity.
+    let lastKeySQL: (select: String, set: SQLUpsert)
+    /// The property columns that lead an index, by table.
+    let indexedColumns: [Set<String>]
+
+    /// Everything in the order in which it is made.
+    public var items: [Item] { systemTables + tables + indexes }
+
+    /// Computes the schema of a model.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - dialect: How the database expects its SQL.
+    ///   - formatVersion: The version of the format.
+    /// - Throws: `limitExceeded` when a hierarchy has more properties than a table can have columns.
+    public init(
+        _ model: ManagedObjectModel, dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
+    ) throws(StoreError) {
+        self.model = model
+        self.dialect = dialect
+        self.formatVersion = formatVersion
+        let checksum = SQLChecksum(formatVersion: formatVersion)
+        self.checksum = checksum
+        systemTables = Self.systemTables(dialect, formatVersion: formatVersion)
+        tallySQL = SQLTallies.statements(dialect)
+        let lastKeyColumns = formatVersion >= 3 ? ["last", "checksum"] : ["last"]
+        lastKeySQL = (
+            "SELECT \(lastKeyColumns.joined(separator: ", ")) FROM _roost_keys WHERE entity = \(dialect.parameter(1))",
+            SQLUpsert(into: "_roost_keys", key: ["entity"], columns: lastKeyColumns, dialect: dialect)
+        )
+        var names = SQLNames(dialect: dialect, taken: systemTables.map(\.name))
+        var tables: [Item] = []
+
+        var objectTables: [SQLTable] = []
+        var tableOfEntity = [Int](repeating: 0, count: model.entities.count)
+        for root in model.roots {
+            let table = try Self.objectTable(root: root, names: &names, model: model, dialect: dialect, checksum)
+            for number in model.entities[root].selfAndSubentities { tableOfEntity[number] = objectTables.count }
+            objectTables.append(table)
+            tables.append(
+                Item(
+                    name: table.name, table: table.name,
+                    sql: dialect.createTable(table.name, columns: table.definitions(dialect), primaryKey: [])))
+        }
+        var linkTables = [LinkTable?](repeating: nil, count: model.relationships.count)
+        for relationship in model.linkRelationships {
+            let name = names.claim("\(relationship.name.entity)_\(relationship.name.name)")
+            linkTables[relationship.number] = LinkTable(
+                relationship: relationship, name: name, quotedName: dialect.quote(name))
+            let columns = ["source", "target", SQLLinkColumns.order, "inverse_order"].map {
+                "\($0) \(dialect.integerType) NOT NULL"
+            }
+            tables.append(
+                Item(
+                    name: name, table: name,
+                    sql: dialect.createTable(name, columns: columns, primaryKey: ["source", "target"])))
+        }
+        self.tables = tables
+        self.objectTables = objectTables
+        self.tableOfEntity = tableOfEntity
+        self.linkTables = linkTables
+        reading = SQLReading(model) { [objectTables, tableOfEntity] number in
+            let entity = model.entities[number]
+            let table = objectTables[tableOfEntity[number]]
+            let rows = SQLReadPlan(entity: entity, in: table, model: model, checksum: checksum)
+            let scope = Self.scope(entity.selfAndSubentities, root: model.entities[entity.root]).map { [$0] } ?? []
+            let key = dialect.parameter(1)
+            let all = SQLFetchStatement.words(scope) + " ORDER BY _id"
+            let rest = SQLFetchStatement.words(["_id > \(key)"] + scope) + " ORDER BY _id"
+            return SQLReading.Plan(
+                rows: rows,
+                lookupSQL: rows.selectSQL + SQLFetchStatement.words(["_id = \(key)"] + scope),
+                scanSQL: (
+                    rows.selectSQL + all, rows.selectSQL + rest,
+                    "SELECT _id FROM \(table.quotedName)\(rest) \(dialect.limit("1", offset: nil))"
+                ))
+        }
+        constraints = Self.constraints(model, objectTables, tableOfEntity)
+
+        var drafts = SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count)
+        for constraint in constraints {
+            drafts.add(
+                on: constraint.table, at: tableOfEntity[constraint.table.root],
+                columns: constraint.columns.map { SQLIndexColumn(quotedName: $0, isAscending: true) },
+                isUnique: true, scope: constraint.scope)
+        }
+        drafts.addReferences(model, objectTables, tableOfEntity)
+        drafts.addFetchIndexes(model, objectTables, tableOfEntity)
+        for case let table? in linkTables {
+            drafts.addInverse(of: table)
+        }
+        indexes = drafts.items
+        indexedColumns = drafts.leadingColumns
+        updating = objectTables.indices.map { position in
+            let table = objectTables[position]
+            return SQLUpdatePlan(
+                table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
+                model: model, dialect: dialect, checksum: checksum)
+        }
+    }
+
+    func table(of entity: Int) -> SQLTable { objectTables[tableOfEntity[entity]] }
+
+    /// `_entity IN (…)` for the entities that count, or nil when all of the table do.
+    ///
+    /// - Parameters:
+    ///   - entities: The numbers of the entities.
+    ///   - table: The table.
+    ///   - alias: What a statement calls the table, with a dot; empty where it has one table only.
+    /// - Returns: The condition.
+    func entityFilter(_ entities: [Int], in table: SQLTable, alias: String = "") -> String? {
+        Self.scope(entities, root: model.entities[table.root]).map { alias + $0 }
+    }
+
+    private static func scope(_ entities: [Int], root: ManagedObjectModel.Entity) -> String? {
+        guard entities != root.selfAndSubentities else { return nil }
+        return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
+    }
+
+    /// The tables of every store of a version of the format, whatever its model.
+    public static func systemTables(
+        _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
+    ) -> [Item] {
+        let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType ?? dialect.textType)
+        func table(_ name: String, _ columns: [String], key: [String]) -> Item {
+            Item(name: name, table: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
+        }
+        let checksum = formatVersion >= 3 ? ["checksum \(integer) NOT NULL"] : []
+        return [
+            table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"] + checksum, key: ["name"]),
+            table("_roost_entities", ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
+            table(
+                "_roost_tallies",
+                [
+                    "kind \(text) NOT NULL", "number \(integer) NOT NULL", "count \(integer) NOT NULL",
+                    "sum \(integer) NOT NULL",
+                ],
+                key: ["kind", "number"]),
+            table(
+                "_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"] + checksum, key: ["entity"]),
+        ]
+    }
+
+    private static func objectTable(
+        root: Int, names: inout SQLNames, model: ManagedObjectModel, dialect: any SQLDialect, _ checksum: SQLChecksum
+    ) throws(StoreError) -> SQLTable {
+        let name = names.claim(model.entities[root].name.text)
+        var columnNames = SQLNames(dialect: dialect, taken: ["_id", "_entity", "_version", "_checksum"])
+        var columns: [SQLColumn] = []
+        var fields = [[SQLFieldColumns]?](repeating: nil, count: model.entities.count)
+        func add(_ wanted: String, _ type: String, _ place: SQLColumn.Place) -> Int {
+            let name = columnNames.claim(wanted)
+            let quoted = dialect.quote(name)
+            columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)", place: place))
+            return columns.count - 1
+        }
+        // A superentity comes before what inherits from it, so that inherited fields find their columns made.
+        var pending = [root]
+        while let number = pending.popLast() {
+            let entity = model.entities[number]
+            let inherited = entity.superentity.flatMap { parent in
+                number == root ? nil : fields[parent].map { (model.entities[parent].layout, $0) }
+            }
+            var places = [SQLFieldColumns?](repeating: nil, count: entity.layout.fields.count)
+            var own: [RecordLayout.Field] = []
+            for field in entity.layout.fields {
+                if let (layout, known) = inherited, let parent = layout.field(field.name) {
+                    places[field.index] = known[parent.index]
+                } else {
+                    own.append(field)
+                }
+            }
+            for field in own.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+                let base = field.name.replacing("#order", with: "_order").replacing(".", with: "_")
+                let column = add(base, field.kind.columnType(dialect), field.kind.place)
+                let needsEntity = field.kind == .polymorphicReference || field.kind == .objectID
+                places[field.index] = SQLFieldColumns(
+                    column: column,
+                    entityColumn: needsEntity ? add(base + "_entity", dialect.integerType, .number) : nil)
+            }
+            fields[number] = places.compactMap { $0 }
+            pending.append(
+                contentsOf: entity.selfAndSubentities.reversed().filter { model.entities[$0].superentity == number })
+        }
+        guard columns.count + SQLRowColumns.systemColumnCount <= dialect.maximumColumnCount else {
+            throw StoreError(
+                .limitExceeded,
+                "Entity '\(model.entities[root].name)' and its subentities need \(columns.count) columns; a table can have \(dialect.maximumColumnCount - SQLRowColumns.systemColumnCount)."
+            )
+        }
+        return SQLTable(
+            root: root, name: name, columns: columns, fields: fields, model: model, dialect: dialect, checksum: checksum
+        )
+    }
+
+    private static func constraints(
+        _ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]
+    ) -> [Constraint] {
+        model.uniquenessConstraints.compactMap { constraint in
+            let entity = model.entities[constraint.entity]
+            let table = tables[tableOfEntity[entity.number]]
+            var columns: [String] = []
+            for name in constraint.attributes {
+                // A constraint over something that is not stored cannot be kept.
+                guard let field = entity.layout.field(name), let column = table.column(field, of: entity.number) else {
+                    return nil
+                }
+                columns.append(column)
+                if field.kind == .objectID, let entityColumn = table.entityColumn(field, of: entity.number) {
+                    columns.append(entityColumn)
+                }
+            }
+            guard !columns.isEmpty else { return nil }
+            return Constraint(
+                constraint: constraint, table: table, columns: columns,
+                scope: scope(entity.selfAndSubentities, root: model.entities[table.root]))
+        }
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    var place: SQLColumn.Place {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID,
+            .composite, .double, .float, .date:
+            .number
+        case .decimal, .string, .uri: .text
+        case .uuid: .uuid
+        case .data, .transformable: .data
+        }
+    }
+
+    func columnType(_ dialect: any SQLDialect) -> String {
+        switch self {
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference, .objectID,
+            .composite:
+            dialect.integerType
+        case .double, .float, .date: dialect.floatingType
+        case .decimal, .string, .uri: dialect.textType
+        case .data, .transformable, .uuid: dialect.blobType
+        }
+    }
+}

@@ -1,0 +1,402 @@
+public import RoostCore
+
+/// A column that holds a field, or its part, of the records of an entity and its subentities.
+struct SQLColumn {
+    /// Where in the table the column stands.
+    ///
+    /// A database that looks at one column walks over those before it, and over their pages where a row has several. So what is
+    /// short comes first, and version and checksum, which no condition mentions, stand behind the text.
+    enum Place {
+        case number, text, uuid, data
+    }
+
+    let name: String
+    let quotedName: String
+    let definition: String
+    let place: Place
+}
+
+/// Where one entity's field is kept.
+struct SQLFieldColumns {
+    /// The position among the table's property columns of the value, or of a reference's key.
+    let column: Int
+    /// The position of the column with the entity number, for references that need one.
+    let entityColumn: Int?
+}
+
+/// The table of one entity hierarchy.
+final class SQLTable: Sendable {
+    /// The number of the root entity.
+    let root: Int
+    let name: String
+    let quotedName: String
+    /// The property columns, those of a superentity first.
+    let columns: [SQLColumn]
+    /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
+    let fields: [[SQLFieldColumns]?]
+    /// The order in which the columns stand in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`, then come ``columns``.
+    private let order: [Int]
+    let writing: SQLWritePlan
+
+    init(
+        root: Int, name: String, columns: [SQLColumn], fields: [[SQLFieldColumns]?], model: ManagedObjectModel,
+        dialect: any SQLDialect, checksum: SQLChecksum
+    ) {
+        self.root = root
+        self.name = name
+        quotedName = dialect.quote(name)
+        self.columns = columns
+        self.fields = fields
+        order = Self.order(columns, entityCount: fields.count { $0 != nil })
+        writing = SQLWritePlan(
+            model: model, table: dialect.quote(name), columns: columns.map(\.quotedName), order: order, fields: fields,
+            dialect: dialect, checksum: checksum)
+    }
+
+    private static func order(_ columns: [SQLColumn], entityCount: Int) -> [Int] {
+        func properties(_ place: SQLColumn.Place) -> [Int] {
+            columns.indices.filter { columns[$0].place == place }.map { $0 + SQLRowColumns.systemColumnCount }
+        }
+        // Where the table has one entity only, no condition mentions it.
+        let (early, late) = entityCount > 1 ? ([1], [2, 3]) : ([], [1, 2, 3])
+        return [0] + properties(.number) + early + properties(.text) + late + properties(.uuid) + properties(.data)
+    }
+
+    /// The definitions of all columns, in the order in which they stand in the table.
+    func definitions(_ dialect: any SQLDialect) -> [String] {
+        let system = ["_entity", "_version", "_checksum"].map { "\($0) \(dialect.integerType) NOT NULL" }
+        let all = [dialect.keyColumn("_id")] + system + columns.map(\.definition)
+        return order.map { all[$0] }
+    }
+
+    /// Whether each field of each entity is in the column that it is in in another table.
+    func holdsFields(like other: SQLTable) -> Bool {
+        func names(_ table: SQLTable) -> [[String?]?] {
+            table.fields.map { places in
+                places?.flatMap { place in
+                    [table.columns[place.column].name, place.entityColumn.map { table.columns[$0].name }]
+                }
+            }
+        }
+        let (own, others) = (names(self), names(other))
+        // The models may have other entities behind these.
+        return (0..<max(own.count, others.count)).allSatisfy { number in
+            (own.indices.contains(number) ? own[number] : nil)
+                == (others.indices.contains(number) ? others[number] : nil)
+        }
+    }
+
+    /// The quoted name of the column of a field.
+    func column(_ field: RecordLayout.Field, of entity: Int) -> String? {
+        fields[entity].map { columns[$0[field.index].column].quotedName }
+    }
+
+    /// The quoted name of the column with the entity number of a reference field.
+    func entityColumn(_ field: RecordLayout.Field, of entity: Int) -> String? {
+        fields[entity].flatMap { $0[field.index].entityColumn }.map { columns[$0].quotedName }
+    }
+}
+
+/// One field's way between a record and a row.
+public struct SQLStep: Sendable {
+    /// How the field is kept in the record.
+    public let kind: RecordLayout.Field.Kind
+    /// Where the field's null bit is: the byte in the record.
+    public let nullByte: Int32
+    /// Where the field's null bit is: the bit in the byte.
+    public let nullMask: UInt8
+    /// Where the field's slot is in the record.
+    public let byteOffset: Int32
+    /// The column of the row.
+    public let column: Int32
+    /// The column with the entity number, for references that have one; else −1.
+    public let entityColumn: Int32
+    /// The field's position in the layout.
+    public let fieldIndex: Int32
+
+    /// The number of the destination entity, for references; else −1.
+    public let destination: Int32
+
+    /// A step for a field alone, without columns.
+    public init(_ field: RecordLayout.Field) { self.init(field, column: 0, entityColumn: nil) }
+
+    init(_ field: RecordLayout.Field, column: Int, entityColumn: Int?) {
+        destination = Int32(truncatingIfNeeded: field.destination ?? -1)
+        kind = field.kind
+        nullByte = Int32(truncatingIfNeeded: RecordLayout.Header.bitmap + field.index / 8)
+        nullMask = 1 << UInt8(field.index % 8)
+        byteOffset = Int32(truncatingIfNeeded: field.byteOffset)
+        self.column = Int32(truncatingIfNeeded: column)
+        self.entityColumn = Int32(truncatingIfNeeded: entityColumn ?? -1)
+        fieldIndex = Int32(truncatingIfNeeded: field.index)
+    }
+}
+
+/// How rows of a SELECT become records of one entity and its subentities.
+public final class SQLReadPlan: Sendable {
+    /// How rows of one entity become records.
+    public final class Entity: Sendable {
+        /// The entity's number.
+        public let number: Int
+        /// A record with header and no field null, as long as the fixed part of the layout.
+        public let template: [UInt8]
+        /// The fields in the layout's order; tail fields therefore ascend.
+        public let steps: [SQLStep]
+
+        init(_ layout: RecordLayout, steps: [SQLStep]) {
+            var template = layout.template
+            for index in 0..<(layout.fields.count + 7) / 8 { template[RecordLayout.Header.bitmap + index] = 0 }
+            number = layout.entityNumber
+            self.template = template
+            self.steps = steps
+        }
+    }
+
+    /// The model the records follow.
+    public let model: ManagedObjectModel
+    /// The number of the entity that is read.
+    public let entity: Int
+    /// By entity number; nil for entities that cannot occur.
+    public let entities: [Entity?]
+    /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property
+    /// columns.
+    public let columnList: String
+    /// The rule by which `_checksum` is computed.
+    public let checksum: SQLChecksum
+    /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
+    let selectSQL: String
+    /// The same with the table called `t0`, to be followed by JOINs too.
+    let qualifiedSQL: String
+    /// For each entity that is a destination of polymorphic references, which entities are allowed, by entity number.
+    private let allowedDestinations: [[Bool]?]
+
+    /// The columns before those of properties.
+    public static let systemColumnCount = 4
+
+    init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel, checksum: SQLChecksum) {
+        self.model = model
+        self.checksum = checksum
+        self.entity = entity.number
+        var used = [Int?](repeating: nil, count: table.columns.count)
+        var list = ["_id", "_entity", "_version", "_checksum"]
+        func position(_ column: Int) -> Int {
+            if let known = used[column] { return known }
+            used[column] = list.count
+            list.append(table.columns[column].quotedName)
+            return list.count - 1
+        }
+        var entities = [Entity?](repeating: nil, count: model.entities.count)
+        var allowed = [[Bool]?](repeating: nil, count: model.entities.count)
+        for number in entity.selfAndSubentities where !model.entities[number].isAbstract {
+            let layout = model.entities[number].layout
+            guard let columns = table.fields[number] else { continue }
+            let steps = layout.fields.map { field in
+                if field.kind == .polymorphicReference, let destination = field.destination, allowed[destination] == nil
+                {
+                    allowed[destination] = model.entities.indices.map { model.entities[destination].includes($0) }
+                }
+                return SQLStep(
+                    field, column: position(columns[field.index].column),
+                    entityColumn: columns[field.index].entityColumn.map(position))
+            }
+            entities[number] = Entity(layout, steps: steps)
+        }
+        self.entities = entities
+        allowedDestinations = allowed
+        columnList = list.joined(separator: ", ")
+        selectSQL = "SELECT \(columnList) FROM \(table.quotedName)"
+        qualifiedSQL = "SELECT \(list.map { "t0.\($0)" }.joined(separator: ", ")) FROM \(table.quotedName) AS t0"
+    }
+
+    /// Whether a reference or an object ID may lead to an object of the entity with this number.
+    public func allows(_ entity: Int64, _ step: SQLStep) -> Bool {
+        guard entity >= 0, entity < Int64(model.entities.count) else { return false }
+        guard step.destination >= 0 else { return true }
+        return allowedDestinations[Int(step.destination)]?[Int(entity)] ?? false
+    }
+
+    /// The error for a row that no record can hold; it names the object.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - entity: The number of the row's entity, where the row says one that can be.
+    ///   - field: The position of the field concerned.
+    ///   - reason: What is wrong, to follow the name.
+    /// - Returns: The error to throw.
+    @inline(never)
+    public func damaged(key: Int64, entity: Int?, field: Int32? = nil, _ reason: String) -> StoreError {
+        let known = model.entities[entity ?? self.entity]
+        let id = ObjectID(known.name, key)
+        let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
+        return StoreError(
+            .corrupted,
+            "The row of \(id) cannot be read: \(property)\(reason). Mend it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
+            damagedObject: id)
+    }
+
+    /// The error for a row whose values do not match its checksum; it names the object.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - entity: The number of the row's entity.
+    /// - Returns: The error to throw.
+    @inline(never)
+    public func changed(key: Int64, entity: Int) -> StoreError {
+        let id = ObjectID(model.entities[entity].name, key)
+        return StoreError(
+            .corrupted,
+            "\(id) does not match its checksum: it was damaged, or changed by another program. 'roost check' lists all such objects. For changes that were made on purpose, use --accept-changes, or 'roost check --accept' to keep them.",
+            damagedObject: id)
+    }
+
+    /// The error for a row with a value that is larger than the connection reads; it names the
+    /// object.
+    @inline(never)
+    func tooLarge(key: Int64, _ error: StoreError) -> StoreError {
+        let id = ObjectID(model.entities[entity].name, key)
+        return error.withMessage(
+            "\(id) has a value that is larger than the option maximumValueBytes allows; open the store with a larger one."
+        ).naming(damagedObject: id)
+    }
+}
+
+/// Which parameter of a statement gets which field of a record.
+///
+/// The parameters are key, entity, version, content hash, then one for each column.
+public struct SQLRowColumns: Sendable {
+    /// By entity number, all fields of the entity with their columns, −1 for one that is left out; nil for other hierarchies.
+    public let entities: [[SQLStep]?]
+    /// By entity number, the columns that no field of the entity fills.
+    public let unused: [[Int32]]
+    /// How many columns there are.
+    public let count: Int
+    /// The rule by which `_checksum` is computed.
+    public let checksum: SQLChecksum
+
+    /// The parameters before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
+    public static let systemColumnCount = 4
+
+    /// - Parameters:
+    ///   - positions: By position in the table, the position among these columns; nil for one that is left out.
+    ///   - fields: By entity number, where its fields are in the table.
+    ///   - model: The model of the records.
+    ///   - checksum: The rule by which `_checksum` is computed.
+    init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel, checksum: SQLChecksum) {
+        self.checksum = checksum
+        count = positions.count { $0 != nil }
+        var steps = model.entities.map { _ in [SQLStep]?.none }
+        var unused = model.entities.map { _ in [Int32]() }
+        for entity in model.entities {
+            guard let places = fields[entity.number] else { continue }
+            steps[entity.number] = entity.layout.fields.map { field in
+                let place = places[field.index]
+                return SQLStep(
+                    field, column: positions[place.column] ?? -1,
+                    entityColumn: place.entityColumn.flatMap { positions[$0] })
+            }
+            var isUsed = [Bool](repeating: false, count: positions.count)
+            for place in places {
+                isUsed[place.column] = true
+                if let entityColumn = place.entityColumn { isUsed[entityColumn] = true }
+            }
+            unused[entity.number] = positions.indices.filter { !isUsed[$0] }
+                .compactMap { positions[$0].map { Int32(truncatingIfNeeded: $0) } }
+        }
+        entities = steps
+        self.unused = unused
+    }
+}
+
+/// How records of a hierarchy become rows of its table.
+public final class SQLWritePlan: Sendable {
+    /// Where the fields of records go.
+    public let columns: SQLRowColumns
+    /// The most rows an INSERT of the plan has.
+    public let rowsPerInsert: Int
+    /// INSERT of one row; parameters in the order of the columns.
+    public let insertOneSQL: String
+    /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
+    public let insertManySQL: String
+    /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
+    public let updateSQL: String
+    /// SELECT of a row, if there is one with a key.
+    let existsSQL: String
+
+    init(
+        model: ManagedObjectModel, table: String, columns: [String], order: [Int], fields: [[SQLFieldColumns]?],
+        dialect: any SQLDialect, checksum: SQLChecksum
+    ) {
+        self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model, checksum: checksum)
+        let names = ["_id", "_entity", "_version", "_checksum"] + columns
+        rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
+        existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
+        insertOneSQL = Self.insertSQL(table, names, order, rows: 1, dialect)
+        insertManySQL = Self.insertSQL(table, names, order, rows: rowsPerInsert, dialect)
+        let settings = names.dropFirst().enumerated().map { "\($1) = \(dialect.parameter($0 + 2))" }
+        updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
+    }
+
+    /// Columns are in the order of the table: a database may copy every value of a row in another
+    /// order.
+    private static func insertSQL(
+        _ table: String, _ columns: [String], _ order: [Int], rows: Int, _ dialect: any SQLDialect
+    ) -> String {
+        let values = (0..<rows).map { row in
+            "(" + order.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"
+        }
+        let names = order.map { columns[$0] }.joined(separator: ", ")
+        return "\(dialect.insertMany(into: table)) (\(names)) VALUES \(values.joined(separator: ", "))"
+    }
+}
+
+/// What a change asks a row first, and how it updates one whose indexed columns stay as they are.
+///
+/// Setting a column makes the database rewrite the column's index entries, even to the value it has.
+public final class SQLUpdatePlan: Sendable {
+    /// SELECT of version, entity and checksum of one row, by key.
+    let headSQL: String
+    /// By entity number, the fields that are in indexed columns; nil for other hierarchies, and where
+    /// updates set all columns.
+    let indexed: [RecordAgreement?]
+    /// Where the other fields go in ``updateSQL``.
+    public let columns: SQLRowColumns
+    /// UPDATE of the columns that no index has, of one row; parameters as in an INSERT, the entity must be the one that is there.
+    public let updateSQL: String
+
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - isIndexed: By position in the table, whether some index has the column.
+    ///   - model: The model of the records.
+    ///   - dialect: How the database wants its SQL.
+    ///   - checksum: The rule by which `_checksum` is computed.
+    init(
+        _ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect, checksum: SQLChecksum
+    ) {
+        var others: [Int?] = []
+        var otherNames: [String] = []
+        for (position, column) in table.columns.enumerated() {
+            others.append(isIndexed[position] ? nil : otherNames.count)
+            if !isIndexed[position] { otherNames.append(column.quotedName) }
+        }
+        headSQL =
+            "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
+        // Where it makes no difference, the statement that sets all columns does for every update.
+        let isOfUse = dialect.rewritesIndexesOfSetColumns
+        indexed = zip(model.entities, table.fields).map { entity, places in
+            (isOfUse ? places : nil).map { places in
+                let layout = entity.layout
+                let fields = layout.fields.filter { field in
+                    let place = places[field.index]
+                    return isIndexed[place.column] || place.entityColumn.map { isIndexed[$0] } ?? false
+                }
+                return RecordAgreement(fields, layout)
+            }
+        }
+        columns = SQLRowColumns(others, fields: table.fields, model: model, checksum: checksum)
+        let settings = (["_version", "_checksum"] + otherNames).enumerated().map {
+            "\($1) = \(dialect.parameter($0 + 3))"
+        }
+        updateSQL =
+            "UPDATE \(table.quotedName) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1)) AND _entity = \(dialect.parameter(2))"
+    }
+}

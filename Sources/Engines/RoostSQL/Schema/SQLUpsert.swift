@@ -1,0 +1,38 @@
+internal import RoostCore
+
+/// A write of a row that replaces an existing one with the same key.
+struct SQLUpsert: Sendable {
+    /// The single statement, where the database has one.
+    private let whole: String?
+    private let update: String
+    private let insert: String
+
+    /// - Parameters:
+    ///   - table: The table, as statements name it.
+    ///   - key: The columns of the key, whose values come first.
+    ///   - columns: The other columns.
+    ///   - dialect: How the database wants its SQL.
+    init(into table: String, key: [String], columns: [String], dialect: any SQLDialect) {
+        whole = dialect.upsert(into: table, key: key, columns: columns)
+        let all = key + columns
+        let settings = columns.enumerated().map { "\($1) = \(dialect.parameter(key.count + $0 + 1))" }
+        let conditions = key.enumerated().map { "\($1) = \(dialect.parameter($0 + 1))" }
+        update =
+            "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE \(conditions.joined(separator: " AND "))"
+        insert =
+            "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(SQLMetadata.parameters(all.count, dialect)))"
+    }
+
+    /// Writes a row; the values are those of the key, then the others.
+    func run(_ values: [SQLValue], on connection: any SQLConnection) throws(StoreError) {
+        func run(_ sql: String) throws(StoreError) {
+            try connection.withStatement(sql) { (statement) throws(StoreError) in
+                try statement.bind(values)
+                while try statement.step() {}
+            }
+        }
+        if let whole { return try run(whole) }
+        try run(update)
+        if connection.changedRowCount == 0 { try run(insert) }
+    }
+}

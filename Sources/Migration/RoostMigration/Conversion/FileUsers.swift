@@ -1,0 +1,37 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+
+/// Who has a store open, as far as the system tells this user.
+enum FileUsers {
+    /// The most processes that are named.
+    private static let limit = 8
+
+    /// The processes that have the store's file or its lock file open, each as `process 123 (name)`; empty where the system does not tell.
+    ///
+    /// Reads `/proc` on Linux. What has ended meanwhile, or belongs to others, is left out.
+    static func names(ofStoreAt path: String) -> [String] {
+        let files = FileManager.default
+        let wanted = [path, StoreLock.path(forStoreAt: path)].map {
+            URL(fileURLWithPath: $0).resolvingSymlinksInPath().path
+        }
+        guard let processes = try? files.contentsOfDirectory(atPath: "/proc") else { return [] }
+        var names: [String] = []
+        for process in processes.compactMap({ Int32($0) }).sorted() where names.count < limit {
+            let folder = "/proc/\(process)/fd"
+            guard let descriptors = try? files.contentsOfDirectory(atPath: folder),
+                descriptors.contains(where: {
+                    (try? files.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")).map(wanted.contains) ?? false
+                })
+            else { continue }
+            names.append("process \(process)\(name(of: process))")
+        }
+        return names
+    }
+
+    private static func name(of process: Int32) -> String {
+        if process == ProcessInfo.processInfo.processIdentifier { return " (this one)" }
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return "" }
+        return " (\(text.filter { !$0.isNewline }))"
+    }
+}

@@ -1,0 +1,58 @@
+internal import RoostCore
+internal import RoostFiles
+
+extension StoreConversion {
+    /// Everything that speaks against the conversion and can be seen without opening a store.
+    ///
+    /// - Throws: `unknownStoreType`.
+    func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {
+        if case .location(let location) = source { _ = try registry.type(named: location.type) }
+        let type = try filler.type
+        if type.capabilities.contains(.writing), isSameStore(type) {
+            return [
+                StoreError(
+                    .invalidRequest, "The destination '\(destination.location)' is the source; choose another path.")
+            ]
+        }
+        return try filler.refusals()
+    }
+
+    /// Everything that speaks against a destination of `model` and depends on the open source.
+    func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
+        if let refusal = try filler.refusals(for: model).first { return [refusal] }
+        guard let available = try filler.bytesAvailable() else { return [] }
+        let needed = try bytesNeeded(source)
+        let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
+        guard !overflow, total <= available else {
+            return [
+                StoreError(
+                    .noSpace,
+                    "There is not enough space for '\(destination.location.path)': about \(needed) bytes are needed and \(options.reservedBytes) must stay free, \(available) are there. Make room or choose another disk."
+                )
+            ]
+        }
+        return []
+    }
+
+    /// The disk space that the destination is expected to take: that of the source and a fifth more.
+    func bytesNeeded(_ source: any PersistentStore) throws(StoreError) -> Int {
+        let bytes = try source.byteCount()
+        let (sum, overflow) = bytes.addingReportingOverflow(bytes / 5)
+        return overflow ? .max : sum
+    }
+
+    /// Whether both ends are one store: the same object, the same URL, or the same file under any name.
+    private func isSameStore(_ type: any PersistentStoreType) -> Bool {
+        if case .store(let left) = source, case .store(let right) = destination { return left === right }
+        if source.location == destination.location, !source.location.path.isEmpty { return true }
+        let sourceType: (any PersistentStoreType)?
+        switch source {
+        case .location(let location): sourceType = try? registry.type(named: location.type)
+        case .store(let store): sourceType = store.type
+        }
+        guard let sourceType, sourceType.capabilities.contains(.file), type.capabilities.contains(.file) else {
+            return false
+        }
+        return StoreFile.sameFile(source.location.path, destination.location.path)
+    }
+}

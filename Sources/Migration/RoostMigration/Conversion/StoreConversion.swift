@@ -1,0 +1,100 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// One conversion, from its refusals to its report.
+struct StoreConversion: Sendable {
+    let source: ConversionEndpoint
+    let destination: ConversionEndpoint
+    let options: ConversionOptions
+    let registry: StoreRegistry
+    /// See ``StoreFiller/maximumReaders``.
+    var maximumReaders = StoreFiller.usualReaders
+
+    init(
+        from source: ConversionEndpoint, to destination: ConversionEndpoint, options: ConversionOptions,
+        registry: StoreRegistry
+    ) {
+        self.source = source
+        self.destination = destination
+        self.options = options
+        self.registry = registry
+    }
+
+    /// See ``MigrationManager/convert(from:to:options:)``.
+    func run() throws(StoreError) -> ConversionReport {
+        if let refusal = try refusalsBeforeOpening().first { throw refusal }
+        return try withSource(isReadOnce: true) { (store) throws(StoreError) in
+            if let refusal = try refusals(of: store, for: store.model).first { throw refusal }
+            // Objects and metadata of one commit, whatever others commit meanwhile.
+            let frozen = try FrozenStore(store)
+            defer { try? frozen.close() }
+            return try filler.fill(from: StoreContent(frozen, options: options))
+        }
+    }
+
+    /// What makes the destination.
+    var filler: StoreFiller {
+        StoreFiller(
+            destination: destination, sourceName: source.location.description, options: options, registry: registry,
+            maximumReaders: maximumReaders)
+    }
+
+    /// See ``MigrationManager/plan(from:to:options:)``.
+    func plan() throws(StoreError) -> ConversionPlan {
+        var refusals = try refusalsBeforeOpening()
+        return try withSource(isReadOnce: false) { (store) throws(StoreError) in
+            refusals += try self.refusals(of: store, for: store.model)
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let recorded = try snapshot.recordedTally()
+            var warnings: [String] = []
+            do throws(StoreError) { warnings = try StoreContent(store, options: options).notices() } catch {
+                guard error.code == .corrupted else { throw error }
+                refusals.append(error)
+            }
+            if let limit = try filler.documentLimit(store) {
+                refusals += try limit.refusals(of: StoreContent(store, options: options))
+            }
+            let entities: [EntityCount]
+            if let recorded {
+                entities = recorded.entityCounts(store.model)
+            } else {
+                entities = try Self.countObjects(snapshot)
+            }
+            return ConversionPlan(
+                source: source.location.description, destination: destination.location.description,
+                objects: entities.reduce(0) { $0 + $1.count }, links: recorded?.digest.linkCount, entities: entities,
+                relationships: recorded?.relationshipCounts(store.model) ?? [], bytesNeeded: try bytesNeeded(store),
+                bytesAvailable: try? filler.bytesAvailable(), refusals: refusals.map(\.message), warnings: warnings,
+                remarks: store.model.remarkLines())
+        }
+    }
+
+    // MARK: The source
+
+    /// Runs `body` with the source, opened read-only for that time unless it was open already.
+    func withSource<Result>(
+        isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard case .location(let location) = source else {
+            guard case .store(let store) = source else { preconditionFailure("an endpoint is a URL or a store") }
+            return try body(store)
+        }
+        let store = try registry.open(
+            location,
+            options: StoreOptions(
+                isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
+                isReadOnce: isReadOnce, acceptsLinks: options.acceptsLinks, acceptsChanges: options.acceptsChanges,
+                typeOptions: options.sourceTypeOptions))
+        return try store.closing { () throws(StoreError) in try body(store) }
+    }
+
+    private static func countObjects(_ snapshot: any StoreSnapshot) throws(StoreError) -> [EntityCount] {
+        var counts: [EntityCount] = []
+        for entity in snapshot.model.entities where !entity.isAbstract {
+            let count = try snapshot.count(FetchRequest(entity.name, includesSubentities: false))
+            if count > 0 { counts.append(EntityCount(name: entity.name.text, count: count)) }
+        }
+        return counts
+    }
+}

@@ -1,0 +1,115 @@
+internal import RoostCore
+
+/// What was read from a source and written to a destination.
+struct CopiedContent: Sendable {
+    /// Counts and digests of what was read.
+    var tally: StoreTally
+    /// The damaged objects that were left out.
+    var skipped: [ObjectID] = []
+    /// What those would be in the destination, where that is something else.
+    var skippedThere: [ObjectID]?
+    /// For each relationship, what led to objects that are not in the source and was left out.
+    var dangling: [RelationshipCount] = []
+    /// What should be known about the source.
+    var warnings: [String] = []
+    /// Whether everything is durable, as it is after a load.
+    var isFlushed = true
+}
+
+extension StoreFiller {
+    /// How many batches are under way between the two threads.
+    private static let channelCapacity = 6
+
+    /// Streams everything from `source` into `destination`, on two threads, and finishes the load.
+    ///
+    /// - Throws: What either side throws; the source's error first, since the destination's then only follows from it.
+    func copy(
+        _ source: any ContentSource, to destination: any PersistentStore, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent {
+        let channel = BatchChannel(capacity: Self.channelCapacity)
+        let reader = try WorkerThread("roost-reader") { () throws(StoreError) in
+            do throws(StoreError) { return try source.read(into: channel) } catch {
+                channel.stop()
+                throw error
+            }
+        }
+        let writer: WorkerThread<StoreTally?>
+        do throws(StoreError) {
+            writer = try WorkerThread("roost-writer") { () throws(StoreError) in
+                do throws(StoreError) { return try write(from: channel, to: destination, memory) } catch {
+                    channel.stop()
+                    throw error
+                }
+            }
+        } catch {
+            channel.stop()
+            _ = reader.join()
+            throw error
+        }
+        let (wasRead, wasWritten) = (reader.join(), writer.join())
+        let copied: CopiedContent?
+        switch wasRead {
+        case .success(let content): copied = content
+        case .failure(let error): throw error
+        }
+        guard let written = try wasWritten.get(), let copied else {
+            throw StoreError(.internalInconsistency, "The conversion ended before everything was written.")
+        }
+        try Self.compare(copied.tally, written, destination.model, self.destination.location)
+        return copied
+    }
+
+    // MARK: Writing
+
+    /// Loads everything that arrives.
+    ///
+    /// Nil when the reader stopped, whose error says why.
+    func write(
+        from channel: BatchChannel, to store: any PersistentStore, _ memory: PrivateMemory
+    ) throws(StoreError) -> StoreTally? {
+        guard case .begin(let lastKeys, let totalObjects, let totalLinks)? = channel.receive() else { return nil }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let cancellation = options.cancellation
+        let loader = try store.bulkLoader(
+            BulkLoadOptions(
+                lastKeys: lastKeys, checkCancellation: { () throws(StoreError) in try cancellation?.check() }))
+        var (objects, links, batches) = (0, 0, 0)
+        do throws(StoreError) {
+            while true {
+                try options.cancellation?.check()
+                let current: String?
+                switch channel.receive() {
+                case nil, .begin:
+                    loader.abandon()
+                    return nil
+                case .records(let batch):
+                    try loader.append(batch)
+                    objects += batch.count
+                    current = batch.isEmpty ? nil : store.model.entities[batch.entityNumber(at: 0)].name.text
+                    channel.recycle(batch)
+                case .links(let batch):
+                    try loader.append(batch)
+                    links += batch.count
+                    current = store.model.relationships[batch.relationship].name.description
+                    channel.recycle(batch)
+                case .end:
+                    report(.finishing, objects: objects, links: links, totalObjects: objects, totalLinks: links)
+                    memory.sample()
+                    let tally = try loader.finish()
+                    memory.sample()
+                    return tally
+                }
+                batches += 1
+                if batches % 8 == 0 { memory.sample() }
+                report(
+                    .copying, current, objects: objects, links: links, totalObjects: totalObjects,
+                    totalLinks: totalLinks,
+                    seconds: (clock.now - start).inSeconds)
+            }
+        } catch {
+            loader.abandon()
+            throw error
+        }
+    }
+}

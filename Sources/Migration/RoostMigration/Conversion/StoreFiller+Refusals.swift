@@ -1,0 +1,181 @@
+internal import RoostCore
+internal import RoostFiles
+
+extension StoreFiller {
+    /// The type of the destination; throws `unknownStoreType`.
+    var type: any PersistentStoreType {
+        get throws(StoreError) { try destination.type(in: registry) }
+    }
+
+    /// Everything that speaks against the destination, whatever the source.
+    func refusals() throws(StoreError) -> [StoreError] {
+        let type = try type
+        guard type.capabilities.contains(.writing) else {
+            return [
+                StoreError(
+                    .unsupported,
+                    "Stores of type '\(type.name)' can only be read; choose another type for the destination.")
+            ]
+        }
+        guard case .location(let location) = destination, !location.path.isEmpty else { return [] }
+        guard type.capabilities.contains(.file) else { return existenceRefusals(location, type) }
+        if let refusal = companionRefusal(location) { return [refusal] }
+        do throws(StoreError) {
+            try StoreFile.requireAbsent(at: location.path)
+        } catch  where error.code == .alreadyExists && options.overwrites {
+            return replacementRefusals(location, type)
+        } catch {
+            return [error]
+        }
+        do throws(StoreError) {
+            try StoreFile.requireNoCompanions(of: location.path, registry.companionSuffixes + [StoreLock.suffix])
+            try requireRoomForName(location)
+            return []
+        } catch {
+            return [error]
+        }
+    }
+
+    /// Throws code `invalidRequest` when the new store, which is made beside its name, cannot have a name there.
+    private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
+        // The longest name that anything beside it gets.
+        do throws(StoreError) {
+            try StoreFile.requireAbsent(at: StoreFile.temporarySibling(of: location.path) + "-journal")
+        } catch {
+            guard error.code == .invalidRequest else { throw error.naming(location.path) }
+            throw error.withMessage(
+                "'\(location.path)' is too long a name for a store: the files that are made beside it get longer ones; choose a shorter one."
+            )
+        }
+    }
+
+    /// What speaks against an open destination for content of `model`.
+    func refusals(for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
+        if case .store(let store) = destination {
+            guard model.isCompatible(with: try store.metadata()) else {
+                return [
+                    StoreError(
+                        .modelMismatch,
+                        "The open destination '\(store.location)' has another model than the content that it is to hold; create it with that model."
+                    )
+                ]
+            }
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            guard try snapshot.isEmpty() else {
+                return [
+                    StoreError(
+                        .invalidRequest, "The open destination '\(store.location)' is not empty; create a new store.")
+                ]
+            }
+        }
+        return []
+    }
+
+    /// The disk space where the destination goes; nil for one that is not a new file.
+    func bytesAvailable() throws(StoreError) -> Int? {
+        guard case .location(let location) = destination,
+            try registry.type(named: location.type).capabilities.contains(.file)
+        else {
+            return nil
+        }
+        return try StoreFile.freeBytes(inDirectoryOf: location.path)
+    }
+
+    /// What speaks against a name that a store beside gives its own files: it would take the new one for its log, and remove it.
+    private func companionRefusal(_ location: StoreLocation) -> StoreError? {
+        let path = StoreFile.resolvingLink(location.path)
+        let suffixes = registry.companionSuffixes + [StoreLock.suffix]
+        for suffix in suffixes where path.hasSuffix(suffix) {
+            let owner = String(path.dropLast(suffix.count))
+            guard registry.all.contains(where: { $0.recognises(fileAt: owner) }) else { continue }
+            return StoreError(
+                .invalidRequest,
+                "'\(location.path)' is the name of a file that belongs to the store '\(owner)'; choose another path."
+            )
+        }
+        return nil
+    }
+
+    /// What speaks against making a store under a name that is no file's.
+    private func existenceRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
+        guard !options.overwrites else { return [] }
+        do throws(StoreError) {
+            _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
+            return [
+                StoreError(
+                    .alreadyExists, "The store '\(location)' exists already; choose another name, or overwrite it.")
+            ]
+        } catch {
+            return error.code == .notFound ? [] : [error]
+        }
+    }
+
+    /// What speaks against replacing the file that stands under the destination's name.
+    private func replacementRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
+        do throws(StoreError) {
+            try StoreFile.requireRegularFile(at: location.path, forWriting: true)
+            // The new file is made beside the one that it replaces.
+            try requireRoomForName(location)
+        } catch {
+            return [error]
+        }
+        guard type.recognises(fileAt: location.path) else {
+            return [
+                StoreError(
+                    .notAStore,
+                    "'\(location.path)' is not a store of type '\(type.name)', so it is not replaced; remove it yourself or choose another path."
+                )
+            ]
+        }
+        return busyRefusals(location, type)
+    }
+
+    /// The errors that keep a store from being replaced, found before the copy is made.
+    ///
+    /// Another process has it open for longer than the timeout, its file has other names, or a file
+    /// beside it is another program's.
+    ///
+    /// The replacement waits and looks again.
+    private func busyRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
+        do throws(StoreError) {
+            // Without a lock file no process has the store open, and none is made for the question.
+            let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
+            let lock =
+                hasLockFile
+                ? try StoreLock.acquire(
+                    forStoreAt: location.path, .exclusive, timeoutSeconds: options.timeoutSeconds,
+                    isCancelled: options.isCancelled) : nil
+            defer { lock?.release() }
+            try StoreFile.requireReplaceableName(at: location.path)
+            try StoreFile.requireOwnCompanions(
+                type.companionSuffixes, ofStoreAt: StoreFile.resolvingLink(location.path))
+            return []
+        } catch {
+            return [error]
+        }
+    }
+}
+
+extension StoreFiller {
+    /// The largest document that the destination may become; nil where that does not matter.
+    func documentLimit(
+        _ source: any PersistentStore
+    ) throws(StoreError) -> DocumentLimit? {
+        guard case .location(let location) = destination else { return nil }
+        return try DocumentLimit(
+            type, location, options.destinationTypeOptions, sourceByteCount: source.byteCount())
+    }
+}
+
+extension StoreSnapshot {
+    /// Whether there is neither an object nor a link.
+    func isEmpty() throws(StoreError) -> Bool {
+        if let tally = try recordedTally() {
+            let digest = tally.digest
+            return digest.objectCount == 0 && digest.linkCount == 0
+        }
+        for root in model.roots where try count(FetchRequest(model.entities[root].name, limit: 1)) > 0 { return false }
+        return true
+    }
+}

@@ -1,0 +1,158 @@
+package import RoostCore
+internal import RoostFiles
+
+/// What makes a new store and fills it, all or nothing: the destination's part of a conversion, wherever its content comes from.
+package struct StoreFiller: Sendable {
+    let destination: ConversionEndpoint
+    /// What the source is called in reports.
+    let sourceName: String
+    let options: ConversionOptions
+    let registry: StoreRegistry
+    /// The most threads that read a finished destination at once; each has a batch, and a snapshot with what the store caches for it.
+    var maximumReaders = Self.usualReaders
+
+    /// As many readers as keep the memory of a conversion within its bounds.
+    static let usualReaders = 4
+
+    /// Makes the destination and fills it.
+    func fill(from source: any StoreContents) throws(StoreError) -> ConversionReport {
+        switch destination {
+        case .store(let store):
+            var report = try fill(store, from: source).report
+            let userMetadata = try source.identity().userMetadata
+            // What the caller created it with needs no commit.
+            if !userMetadata.isEmpty, try store.metadata().userMetadata != userMetadata {
+                var changes = ChangeSet(model: store.model)
+                changes.userMetadata = userMetadata.mapValues { $0 }
+                _ = try store.commit(changes)
+            }
+            report.bytes = try store.byteCount()
+            return report
+        case .location(let location):
+            let type = try registry.type(named: location.type)
+            return location.path.isEmpty
+                ? try create(location, type, from: source) : try publish(location, type, from: source)
+        }
+    }
+
+    /// Fills a store under a name that nobody knows, then gives it the destination's name.
+    private func publish(
+        _ location: StoreLocation, _ type: any PersistentStoreType, from source: any StoreContents
+    ) throws(StoreError) -> ConversionReport {
+        let isFile = type.capabilities.contains(.file)
+        // Held until the new store has its name, so that nobody else sweeps it away or publishes another one meanwhile.
+        let claim = isFile ? try options.claim(location) : nil
+        defer { claim?.release() }
+        // Another conversion into it may have ended meanwhile.
+        if isFile, !options.overwrites { try StoreFile.requireAbsent(at: location.path) }
+        if let claim { StoreFile.sweepTemporarySiblings(of: location.path, holding: claim) }
+        let temporary = StoreLocation(type: location.type, path: StoreFile.temporarySibling(of: location.path))
+        var report: ConversionReport
+        let isFlushed: Bool
+        do throws(StoreError) {
+            let store = try type.create(
+                temporary, model: source.model, options: try creationOptions(source, isUnpublished: true))
+            do throws(StoreError) {
+                (report, isFlushed) = try fill(store, from: source)
+            } catch {
+                throw store.closed(after: error)
+            }
+            try store.close()
+            // A load is durable when it is finished; commits to a store that nobody knows are not.
+            if isFile, !isFlushed { try StoreFile.syncFile(at: temporary.path) }
+            try options.cancellation?.check()
+            try options.replace(location, type, with: temporary)
+        } catch {
+            // Its reader knows the destination's name, not the one that the store has until it is published.
+            throw Self.destroy(temporary, type, after: error).naming(location.path)
+        }
+        // Published: whatever happens now, the conversion has succeeded.
+        if isFile, let bytes = try? StoreFile.byteCount(at: location.path) { report.bytes = bytes }
+        return report
+    }
+
+    /// Fills a store without a name.
+    private func create(
+        _ location: StoreLocation, _ type: any PersistentStoreType, from source: any StoreContents
+    ) throws(StoreError) -> ConversionReport {
+        let store = try type.create(
+            location, model: source.model, options: try creationOptions(source, isUnpublished: false))
+        do throws(StoreError) {
+            let report = try fill(store, from: source).report
+            try store.close()
+            return report
+        } catch {
+            throw Self.destroy(location, type, after: store.closed(after: error))
+        }
+    }
+
+    private func creationOptions(
+        _ source: any StoreContents, isUnpublished: Bool
+    ) throws(StoreError) -> StoreOptions {
+        let identity = try source.identity()
+        return StoreOptions(
+            timeoutSeconds: options.timeoutSeconds, storeUUID: identity.storeUUID, userMetadata: identity.userMetadata,
+            isUnpublished: isUnpublished, typeOptions: options.destinationTypeOptions)
+    }
+
+    /// Copies and verifies; the destination's store stays open.
+    private func fill(
+        _ store: any PersistentStore, from source: any StoreContents
+    ) throws(StoreError) -> (report: ConversionReport, isFlushed: Bool) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let memory = PrivateMemory()
+        let copied = try source.fill(store, by: self, memory)
+        // After the copy, whose error names the damaged record of a source that cannot be read.
+        let notices = try source.notices()
+        try options.cancellation?.check()
+        var dangling = copied.dangling
+        if options.verifies || !copied.skipped.isEmpty {
+            let pass = try readAgain(store, expecting: copied, memory)
+            dangling += pass.dangling
+            if options.verifies { try Self.compare(copied.tally, pass.tally, store.model, destination.location) }
+        }
+        report(.publishing, objects: 0, links: 0)
+        memory.sample()
+        let digest = copied.tally.digest
+        let report = ConversionReport(
+            source: sourceName, destination: destination.location.description, objects: digest.objectCount,
+            links: digest.linkCount, digest: digest.description, verified: options.verifies,
+            seconds: (clock.now - start).inSeconds, bytes: try store.byteCount(),
+            peakPrivateBytes: memory.peakBytes, entities: copied.tally.entityCounts(store.model),
+            relationships: copied.tally.relationshipCounts(store.model), skipped: copied.skipped.map(\.description),
+            dangling: dangling, warnings: copied.warnings + notices,
+            remarks: store.model.remarkLines())
+        return (report, copied.isFlushed)
+    }
+
+    /// Tells how far it is.
+    func report(
+        _ phase: ConversionProgress.Phase, _ current: String? = nil, objects: Int, links: Int, totalObjects: Int? = nil,
+        totalLinks: Int? = nil, seconds: Double = 0
+    ) {
+        options.onProgress?(
+            ConversionProgress(
+                phase: phase, current: current, objects: objects, links: links, totalObjects: totalObjects,
+                totalLinks: totalLinks, seconds: seconds))
+    }
+
+    // MARK: Cleaning up
+
+    /// Removes an unfinished store after `first`, the error that counts and that is given back.
+    private static func destroy(
+        _ location: StoreLocation, _ type: any PersistentStoreType, after first: StoreError
+    ) -> StoreError {
+        do throws(StoreError) { try type.destroy(location) } catch {
+            // The same trouble once more, as a name that is too long, says nothing new.
+            guard error.code != first.code else { return first }
+            return first.adding("the unfinished '\(location.path)' was not removed", error)
+        }
+        return first
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

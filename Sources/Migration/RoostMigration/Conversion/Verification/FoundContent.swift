@@ -1,0 +1,135 @@
+internal import RoostCore
+
+/// What was read of a source, for comparison with what its last commit recorded.
+struct FoundContent {
+    private let model: ManagedObjectModel
+    private var tally: StoreTally
+    private var entities: Set<Int> = []
+    private var relationships: Set<Int> = []
+
+    init(_ model: ManagedObjectModel) {
+        self.model = model
+        tally = StoreTally(model: model)
+    }
+
+    /// Whether all objects of these entities are about to be read for the first time; they are to be added then.
+    mutating func begins(_ numbers: [Int]) -> Bool {
+        guard entities.isDisjoint(with: numbers) else { return false }
+        entities.formUnion(numbers)
+        return true
+    }
+
+    /// The same of all links of a relationship that owns some.
+    mutating func begins(linksOf relationship: Int) -> Bool { relationships.insert(relationship).inserted }
+
+    mutating func add(_ records: RecordBatch) { tally.add(records) }
+    mutating func add(_ links: LinkBatch) { tally.add(links) }
+
+    /// Reads and counts all objects and links that were not counted before.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The source.
+    ///   - options: How it is read.
+    ///   - skipped: Takes the damaged objects.
+    /// - Throws: As ``RecordCursor/next(into:_:noting:)``.
+    mutating func countRest(
+        of snapshot: any StoreSnapshot, _ options: ConversionOptions, noting skipped: inout SkippedObjects
+    ) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        for root in model.roots {
+            let rest = Set(model.entities[root].selfAndSubentities).subtracting(entities)
+            guard !rest.isEmpty else { continue }
+            entities.formUnion(rest)
+            let cursor = try snapshot.records(of: model.entities[root].name, after: nil)
+            while try cursor.next(into: &batch, options, noting: &skipped) {
+                batch.forEachRecord { record in
+                    guard rest.contains(record.entityNumber) else { return }
+                    tally.entities[record.entityNumber].add(record.storedContentHash)
+                }
+            }
+        }
+        for relationship in model.linkRelationships where begins(linksOf: relationship.number) {
+            var links = LinkBatch(relationship: relationship.number)
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            while try cursor.next(into: &links) {
+                try options.cancellation?.check()
+                add(links)
+            }
+        }
+    }
+
+    /// The names of the entities and relationships that were read and differ from what was
+    /// recorded.
+    private func differences(from recorded: StoreTally) -> [String] {
+        model.entities.filter {
+            entities.contains($0.number) && tally.entities[$0.number] != recorded.entities[$0.number]
+        }.map { "entity '\($0.name)'" }
+            + model.relationships.filter {
+                relationships.contains($0.number) && tally.relationships[$0.number] != recorded.relationships[$0.number]
+            }.map { "relationship '\($0.name)'" }
+    }
+
+    /// Throws code `corrupted` where what was read is not what was recorded, unless the store
+    /// accepts changes by other programs.
+    ///
+    /// - Parameters:
+    ///   - recorded: What the last commit recorded; nil for a store that records nothing.
+    ///   - store: The source.
+    /// - Throws: `corrupted`, with the entities and relationships that differ.
+    func requireRecorded(_ recorded: StoreTally?, _ store: any PersistentStore) throws(StoreError) {
+        guard let recorded, !store.takesChanges else { return }
+        let names = differences(from: recorded)
+        guard !names.isEmpty else { return }
+        let name = store.location.path.isEmpty ? store.location.description : store.location.path
+        let remedy =
+            store.canTakeChanges
+            ? "For changes that were made on purpose, use --accept-changes, or 'roost check --accept' to keep them."
+            : "Restore it from a backup."
+        throw StoreError(
+            .corrupted,
+            "'\(name)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. 'roost check' says more. \(remedy)"
+        )
+    }
+
+    /// Warnings about content that is missing apart from the damaged objects that were left out.
+    func warnings(against recorded: StoreTally?, skipped: [ObjectID]) -> [String] {
+        guard let recorded else { return [] }
+        var skippedCounts: [Int: Int] = [:]
+        for id in skipped { if let entity = model.entity(id.entity) { skippedCounts[entity.root, default: 0] += 1 } }
+        var names: [String] = []
+        for root in model.roots where entities.isSuperset(of: model.entities[root].selfAndSubentities) {
+            let numbers = model.entities[root].selfAndSubentities
+            let left = skippedCounts[root] ?? 0
+            let count = numbers.reduce(left) { $0 &+ tally.entities[$1].count }
+            let isRight =
+                left == 0
+                ? numbers.allSatisfy { tally.entities[$0] == recorded.entities[$0] }
+                : count == numbers.reduce(0) { $0 &+ recorded.entities[$1].count }
+            if !isRight { names.append("entity '\(model.entities[root].name)'") }
+        }
+        for relationship in model.relationships
+        where relationships.contains(relationship.number)
+            && tally.relationships[relationship.number] != recorded.relationships[relationship.number]
+        {
+            names.append("relationship '\(relationship.name)'")
+        }
+        guard !names.isEmpty else { return [] }
+        return [
+            "The source's content is not what its last commit recorded, also without the objects that were left out (\(names.joined(separator: ", "))); 'roost check' says more."
+        ]
+    }
+}
+
+extension PersistentStore {
+    /// Whether content that another program changed is taken as it is.
+    var takesChanges: Bool {
+        if let frozen = self as? FrozenStore { return frozen.base.takesChanges }
+        return (self as? any ChangeAcceptingStore)?.acceptsChanges ?? false
+    }
+
+    /// Whether a store of the type can take content that another program changed.
+    var canTakeChanges: Bool {
+        if let frozen = self as? FrozenStore { return frozen.base.canTakeChanges }
+        return self is any ChangeAcceptingStore
+    }
+}

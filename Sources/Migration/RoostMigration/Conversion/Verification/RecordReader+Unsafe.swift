@@ -1,0 +1,23 @@
+internal import RoostCore
+internal import RoostSystem
+
+extension RecordReader {
+    /// Whether both records have the same entity and the same values, whatever their versions.
+    ///
+    /// Everything behind the version counter is content, and equal values have equal bytes.
+    func hasSameContent(as other: RecordReader) -> Bool {
+        let start = RecordLayout.Header.entity
+        return UnsafeRawBufferPointer(rebasing: bytes.dropFirst(start))
+            .hasSameBytes(as: UnsafeRawBufferPointer(rebasing: other.bytes.dropFirst(start)))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether both hold the same bytes.
+    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }
+        // SAFETY: both buffers have `count` bytes.
+        return memcmp(left, right, count) == 0
+    }
+}

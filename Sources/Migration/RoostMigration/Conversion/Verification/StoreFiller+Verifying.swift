@@ -1,0 +1,67 @@
+internal import Foundation
+internal import RoostCore
+
+/// What reading the finished destination gave.
+struct SecondReading {
+    /// Counts and digests of what is there.
+    var tally: StoreTally
+    /// For each relationship, the references and links to objects that were left out.
+    var dangling: [RelationshipCount]
+}
+
+extension StoreFiller {
+    /// Reads the whole destination, hashing every record and link anew, and lets it check its file's structure if it is to be verified.
+    ///
+    /// On several threads, as far as the machine has processors and the content is worth it.
+    func readAgain(
+        _ store: any PersistentStore, expecting copied: CopiedContent, _ memory: PrivateMemory
+    ) throws(StoreError) -> SecondReading {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let generation = try snapshot.recordedTally()?.generation
+        let parts = try ContentPart.parts(of: copied.tally, snapshot, checkingStructure: options.verifies)
+        let reading = PartwiseReading(self, store, parts, expecting: copied, memory)
+        let threads =
+            snapshot is any SequentialSnapshot
+            ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
+        // A store that records no generation could not tell that two snapshots show the same.
+        let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
+            // Without a thread, a file handle or a reader's place for it the others read its part.
+            try? WorkerThread("roost-verifier") { () throws(StoreError) in
+                guard let own = try? store.snapshot() else { return }
+                defer { own.close() }
+                // Where somebody commits meanwhile there is one state that counts, the one of the first snapshot.
+                if try own.recordedTally()?.generation == generation { reading.run(own) }
+            }
+        }
+        reading.run(snapshot)
+        for result in others.map({ $0.join() }) { try result.get() }
+        return try reading.result()
+    }
+
+    /// Throws code `verificationFailed` unless both tallies agree in each entity and each relationship.
+    static func compare(
+        _ read: StoreTally, _ found: StoreTally, _ model: ManagedObjectModel, _ location: StoreLocation
+    ) throws(StoreError) {
+        for (entity, (read, found)) in zip(model.entities, zip(read.entities, found.entities)) where read != found {
+            throw failure("entity '\(entity.name)'", "objects", read, found, location)
+        }
+        for (relationship, (read, found)) in zip(model.relationships, zip(read.relationships, found.relationships))
+        where read != found {
+            throw failure("relationship '\(relationship.name)'", "links", read, found, location)
+        }
+    }
+
+    private static func failure(
+        _ what: String, _ things: String, _ read: Tally, _ found: Tally, _ location: StoreLocation
+    ) -> StoreError {
+        let difference =
+            read.count == found.count
+            ? "the \(things) of \(what) are not those that were read"
+            : "\(read.count) \(things) of \(what) were read, and \(found.count) are there"
+        return StoreError(
+            .verificationFailed,
+            "The finished destination '\(location)' is not what the source holds: \(difference). Nothing of it is to be used; check the disk and try again, or report it."
+        )
+    }
+}

@@ -1,0 +1,138 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostText
+
+/// The names in a dump; DUMP-FORMAT.md describes it.
+enum DumpFormat {
+    /// What the first line says the text is.
+    static let name = "roost-dump"
+    /// The version this program writes, and the newest it reads.
+    static let version: Int64 = 1
+    /// The links that one line holds.
+    static let linksPerLine = 100
+    /// The bytes that a model or a store's metadata may have.
+    static let headerByteCountLimit = 256 << 20
+
+    static let headerKeys = JSONNameTable([
+        "format", "formatVersion", "storeUUID", "entities", "lastKeys", "model", "metadata",
+    ])
+    static let lineKeys = JSONNameTable(["entity", "links", "end"])
+    static let linksKeys = JSONNameTable(["pairs"])
+    static let trailerKeys = JSONNameTable(["objects", "links", "digest", "checksum"])
+}
+
+/// What a dump says before its records.
+struct DumpHeader: Sendable {
+    var storeUUID: StoreUUID
+    var model: ManagedObjectModel
+    var userMetadata: [String: MetadataValue]
+    var lastKeys: [EntityName: Int64]
+    /// For each entity, whether its objects are in the dump.
+    var scope: DumpScope
+}
+
+/// Which objects a dump holds: all, or those of some entities.
+struct DumpScope: Sendable {
+    /// How much of a hierarchy there is.
+    private enum Part: Sendable {
+        case nothing
+        case everything
+        /// Some entities of it; keys alone do not say which object is of which entity.
+        case some(KeyRuns)
+    }
+
+    let model: ManagedObjectModel
+    /// By entity number.
+    private let includes: [Bool]
+    /// By entity number; only those of roots are used.
+    private var parts: [Part]
+
+    /// The scope of these entities and everything that inherits from them; of everything for nil.
+    init(_ model: ManagedObjectModel, entities: [ManagedObjectModel.Entity]?) {
+        self.model = model
+        var includes = Array(repeating: entities == nil, count: model.entities.count)
+        for entity in entities ?? [] { for number in entity.selfAndSubentities { includes[number] = true } }
+        self.includes = includes
+        parts = model.entities.map { root in
+            // Abstract entities have no objects that could be missing.
+            let concrete = root.selfAndSubentities.filter { !model.entities[$0].isAbstract }
+            if concrete.allSatisfy({ includes[$0] }) { return .everything }
+            return concrete.contains { includes[$0] } ? .some(KeyRuns()) : .nothing
+        }
+    }
+
+    /// Whether nothing is left out.
+    var isWhole: Bool { includes.allSatisfy { $0 } }
+
+    /// The names of the entities that are in it, in the model's order.
+    var entityNames: [String] { model.entities.filter { includes[$0.number] }.map(\.name.text) }
+
+    /// Whether objects of the entity with this number are in it; not those of its subentities.
+    func includes(_ entity: Int) -> Bool { includes[entity] }
+
+    /// Whether any object of the hierarchy of an entity is in it.
+    func includesAny(ofHierarchyOf entity: Int) -> Bool {
+        if case .nothing = parts[model.entities[entity].root] { return false }
+        return true
+    }
+
+    /// Takes note of objects that are in it.
+    mutating func note(_ records: RecordBatch) {
+        guard !records.isEmpty else { return }
+        let root = model.entities[records.entityNumber(at: 0)].root
+        guard case .some(var keys) = parts[root] else { return }
+        parts[root] = .nothing
+        for index in 0..<records.count { keys.insert(records.key(at: index)) }
+        parts[root] = .some(keys)
+    }
+
+    /// Whether the object with this key, in the hierarchy of an entity, is in it; all its objects must have been noted.
+    mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
+        let root = model.entities[entity].root
+        switch parts[root] {
+        case .nothing: return false
+        case .everything: return true
+        case .some(let keys) where keys.isSorted: return keys.contains(key)
+        case .some(var keys):
+            keys.sort()
+            parts[root] = .some(keys)
+            return keys.contains(key)
+        }
+    }
+}
+
+/// A set of keys as ranges, which is small where keys are given out one after the other.
+struct KeyRuns: Sendable {
+    private var runs: [ClosedRange<Int64>] = []
+    private(set) var isSorted = true
+
+    /// Adds a key; fastest in ascending order.
+    mutating func insert(_ key: Int64) {
+        guard let last = runs.last else {
+            runs.append(key...key)
+            return
+        }
+        if last.upperBound < key, key - 1 == last.upperBound {
+            runs[runs.count - 1] = last.lowerBound...key
+        } else {
+            if key <= last.upperBound { isSorted = false }
+            runs.append(key...key)
+        }
+    }
+
+    /// Brings keys that came in any order into order.
+    mutating func sort() {
+        runs.sort { $0.lowerBound < $1.lowerBound }
+        isSorted = true
+    }
+
+    /// Whether a key is among them, once they are sorted.
+    func contains(_ key: Int64) -> Bool {
+        var (low, high) = (0, runs.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if runs[middle].upperBound < key { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count && runs[low].contains(key)
+    }
+}

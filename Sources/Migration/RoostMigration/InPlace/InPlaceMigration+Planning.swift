@@ -1,0 +1,80 @@
+internal import RoostCore
+internal import RoostFiles
+
+extension InPlaceMigration {
+    /// See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
+    func plan() throws(StoreError) -> MigrationPlan {
+        let type = try replaceableType()
+        let path = StoreFile.resolvingLink(location.path)
+        try StoreFile.requireRegularFile(at: path, forWriting: false)
+        guard try steps(from: type.metadata(at: location, options: readingOptions)) != nil else {
+            let report = try nothing(type)
+            return MigrationPlan(
+                source: location.description, destination: location.description, path: .nothing, mappings: [],
+                objects: report.objects, links: report.links, losses: [], bytesNeeded: 0, bytesAvailable: nil,
+                secondsNeeded: 0, refusals: [], warnings: report.warnings)
+        }
+        var options = options
+        options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
+        let sibling = StoreLocation(type: type.name, path: StoreFile.temporarySibling(of: path))
+        let change = try changePlan(type)
+        var plan: MigrationPlan
+        if let change {
+            var migration = migration(of: change, from: .location(location), to: .location(sibling))
+            migration.needsSpace = false
+            plan = try migration.plan()
+            plan.path = .oneTransaction
+            plan.way = change.way ?? plan.way
+            plan.needsTwice(change.changedPart)
+        } else {
+            plan = try MigrationManager(registry: registry).planMigration(
+                from: .location(location), to: .location(sibling), model: model, options: options)
+            // Two stores beside the old one; a plan of several steps counts them already.
+            if plan.steps.isEmpty { plan.needsTwice(1) }
+        }
+        (plan.source, plan.destination) = (location.description, location.description)
+        plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }
+        plan.refusals += refusals(path, change)
+        return plan
+    }
+
+    /// How the store could change its model by itself; nil where it cannot, or that cannot be said.
+    private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
+        let store = try type.open(location, options: readingOptions)
+        let plan: ModelChangePlan?
+        do throws(StoreError) { plan = try modelChange(of: store) } catch {
+            guard StoreMigration.isAboutModels(error) else { throw store.closed(after: error) }
+            plan = nil
+        }
+        try store.close()
+        return plan
+    }
+
+    /// What speaks against changing or replacing the file.
+    private func refusals(_ path: String, _ change: ModelChangePlan?) -> [String] {
+        var refusals: [String] = []
+        func note(_ body: () throws(StoreError) -> Void) {
+            do throws(StoreError) { try body() } catch {
+                refusals.append(error.namingUsers(ofStoreAt: path).message)
+            }
+        }
+        note { () throws(StoreError) in try StoreFile.requireRegularFile(at: path, forWriting: true) }
+        if let change {
+            note { () throws(StoreError) in try requireSpace(path, part: change.changedPart) }
+        } else {
+            note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
+            note { () throws(StoreError) in try requireSpace(path) }
+        }
+        // Without a lock file nobody has the store open, and none is made for the question.
+        if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
+            note { () throws(StoreError) in
+                let conversion = self.options.conversion
+                try StoreLock.acquire(
+                    forStoreAt: path, .exclusive, timeoutSeconds: conversion.timeoutSeconds,
+                    isCancelled: conversion.isCancelled
+                ).release()
+            }
+        }
+        return refusals
+    }
+}

@@ -1,0 +1,226 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// One migration of a store under its own name.
+struct InPlaceMigration: Sendable {
+    let location: StoreLocation
+    let model: ManagedObjectModel
+    let options: MigrationOptions
+    let registry: StoreRegistry
+
+    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
+    func run() throws(StoreError) -> MigrationReport {
+        let type = try replaceableType()
+        do throws(StoreError) {
+            return try run(type)
+        } catch {
+            throw error.namingUsers(ofStoreAt: location.path)
+        }
+    }
+
+    private func run(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
+        let start = ContinuousClock.now
+        let path = StoreFile.resolvingLink(location.path)
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        // Before anything is made beside the file, such as a lock file: it may be no store of this type.
+        let metadata = try type.metadata(at: location, options: readingOptions)
+        // What a crash left behind goes, unless somebody is at work here, who sees to it.
+        if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
+            StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+            claim.release()
+        }
+        // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
+        guard try steps(from: metadata) != nil else {
+            try settleLeftovers(type, path)
+            return try nothing(type)
+        }
+        // Nobody else replaces the store, or sweeps away what is built here, before this ends.
+        let claim = try options.conversion.claim(location)
+        defer { claim.release() }
+        StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+        // Opens and closes it: recovers what a crash left and brings everything into the one file.
+        let store = try type.open(location, options: settlingOptions)
+        let changed: MigrationReport?
+        do throws(StoreError) { changed = try changeModel(of: store, path) } catch {
+            throw store.closed(after: error)
+        }
+        if let changed {
+            // Whatever happens now, the migration has succeeded.
+            try? store.close()
+            return finished(changed, backup: nil, path, since: start)
+        }
+        try store.close()
+        let lock = try StoreReplacement.lock(path, type, options.conversion.patience) { () throws(StoreError) in
+            // Opens and closes it: recovers what a crash left and brings everything into the one file.
+            let store = try type.open(location, options: settlingOptions)
+            try store.close()
+            try requireSpace(path)
+            try options.conversion.cancellation?.check()
+        }
+        let done: (report: MigrationReport, backup: String?)?
+        do {
+            defer { lock.release() }
+            done = try replace(type, path)
+        }
+        guard let (migrated, backup) = done else { return try nothing(type) }
+        // The new store has the name: whatever happens now, the migration has succeeded.
+        return finished(migrated, backup: backup, path, since: start)
+    }
+
+    /// Opens and closes a store that has the model already, if there are files beside it that a
+    /// closed store does not have.
+    ///
+    /// A migration that was killed after its commit leaves them; so does every other writer that
+    /// was killed.
+    private func settleLeftovers(_ type: any PersistentStoreType, _ path: String) throws(StoreError) {
+        guard StoreReplacement.otherFile(besideStoreAt: path, type) != nil else { return }
+        var opening = settlingOptions
+        opening.timeoutSeconds = 0
+        do throws(StoreError) {
+            try type.open(location, options: opening).close()
+        } catch  where error.code == .busy {
+            // The process that has the store open settles it when it closes the store.
+        }
+    }
+
+    /// The report of a store that was migrated.
+    private func finished(
+        _ report: MigrationReport, backup: String?, _ path: String, since start: ContinuousClock.Instant
+    ) -> MigrationReport {
+        var report = report
+        (report.source, report.destination) = (location.description, location.description)
+        report.backup = backup
+        if let bytes = try? StoreFile.byteCount(at: path) { report.bytes = bytes }
+        report.seconds = (ContinuousClock.now - start).inSeconds
+        return report
+    }
+
+    /// Makes the new store and puts it in the place of the old one; the caller holds the store's lock exclusively.
+    ///
+    /// Nil when somebody else migrated it before.
+    private func replace(
+        _ type: any PersistentStoreType, _ path: String
+    ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
+        var report: MigrationReport?
+        let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
+        let backup = try replacement.run { (old, new) throws(StoreError) in
+            // Open from here on: what is open is not swept away where another store is made beside it.
+            var reading = readingOptions
+            // Under the second name that the replacement gave it.
+            reading.acceptsLinks = true
+            let source = try type.open(old, options: reading)
+            let outcome: ChainRun.Outcome?
+            do throws(StoreError) {
+                outcome = try migrate(source, type, path)
+            } catch {
+                throw source.closed(after: error)
+            }
+            do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
+            // Two programs may have begun at once: the second one finds it done.
+            guard let outcome else { return false }
+            guard let store = outcome.store else {
+                throw StoreError(.internalInconsistency, "A migration in place has made no store.")
+            }
+            do throws(StoreError) {
+                try options.conversion.cancellation?.check()
+                try store.store.close()
+                // The type knows what of a closed store must be flushed, and what stands beside its file.
+                try type.replace(new, with: store.location, overwriting: false)
+            } catch {
+                throw store.discard(after: error)
+            }
+            report = outcome.report
+            return true
+        }
+        guard let report else { return nil }
+        return (report, backup)
+    }
+
+    /// Makes the new store beside the old one; nil when that has the model.
+    private func migrate(
+        _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
+    ) throws(StoreError) -> ChainRun.Outcome? {
+        let identity = try source.metadata()
+        guard let chain = try steps(from: identity) else { return nil }
+        var options = options
+        options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
+        let run = ChainRun(
+            chain: chain, destination: .location(StoreLocation(type: type.name, path: path)), options: options,
+            registry: registry)
+        return try run.run(from: .store(source), identity: identity)
+    }
+
+    /// At most two stores are there at a time besides the old one: the one that a step reads, and the one that it fills.
+    func requireSpace(_ path: String) throws(StoreError) {
+        try StoreFile.requireSpace(
+            forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,
+            reserving: options.conversion.reservedBytes)
+    }
+
+    /// The steps to the model; nil for a store that has it.
+    func steps(from metadata: StoreMetadata) throws(StoreError) -> MigrationChain? {
+        guard !model.isCompatible(with: metadata) else { return nil }
+        let chain = try options.chain(from: metadata.model, to: model, storeAt: location)
+        return chain.steps.isEmpty ? nil : chain
+    }
+
+    /// The report about a store that has the model already.
+    func nothing(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
+        let store = try type.open(location, options: readingOptions)
+        return try store.closing { () throws(StoreError) in try nothing(store) }
+    }
+
+    private func nothing(_ store: any PersistentStore) throws(StoreError) -> MigrationReport {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let tally = try snapshot.recordedTally() ?? StoreTally(model: store.model)
+        let digest = tally.digest
+        return MigrationReport(
+            source: location.description, destination: location.description, path: .nothing, mappings: [],
+            objects: digest.objectCount, links: digest.linkCount,
+            relationships: tally.relationshipCounts(store.model), sourceDigest: digest.description,
+            mappedDigest: digest.description, destinationDigest: digest.description, verified: false,
+            seconds: 0, bytes: try store.byteCount(), skipped: [], losses: [], warnings: keptModelWarnings(store.model))
+    }
+
+    /// What the store's own model says otherwise than the one that was asked for, where no migration is needed for it.
+    private func keptModelWarnings(_ own: ManagedObjectModel) -> [String] {
+        let differences = model.difference(from: own)
+        guard !differences.isEmpty else { return [] }
+        return [
+            "The store keeps its own model, because what it stores is the same. The models differ in: "
+                + differences.map(\.description).joined(separator: "; ")
+                + ". Migrate to another store to give it the other model."
+        ]
+    }
+
+    /// The store's type; throws where there is no file that could be replaced.
+    func replaceableType() throws(StoreError) -> any PersistentStoreType {
+        guard !options.conversion.skipsDamaged else {
+            throw StoreError(
+                .invalidRequest,
+                "A migration in place leaves no damaged objects out, because nobody would have them any more; migrate '\(location)' into another store, or restore a backup."
+            )
+        }
+        let type = try registry.type(named: location.type)
+        guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
+            throw StoreError(
+                .unsupported,
+                "Stores of type '\(type.name)' are no files that Roost writes, so '\(location)' cannot be migrated in place; migrate it into another store."
+            )
+        }
+        return type
+    }
+
+    var readingOptions: StoreOptions {
+        var options = settlingOptions
+        options.isReadOnly = true
+        return options
+    }
+
+    private var settlingOptions: StoreOptions {
+        StoreOptions(
+            timeoutSeconds: options.conversion.timeoutSeconds, acceptsChanges: options.conversion.acceptsChanges,
+            typeOptions: options.conversion.sourceTypeOptions)
+    }
+}

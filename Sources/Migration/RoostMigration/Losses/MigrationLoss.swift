@@ -1,0 +1,89 @@
+internal import RoostCore
+
+/// Data of one entity or property of the source that a migration drops, counted.
+///
+/// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
+/// `mappings` (names), `message`.
+public struct MigrationLoss: Sendable, Hashable, Codable {
+    /// The kind of data, which says what ``MigrationLoss/count`` counts.
+    public enum Kind: String, Sendable, Hashable, Codable {
+        /// Objects.
+        case objects
+        /// Values that are not null, or digits of such.
+        case values
+        /// References to other objects, in relationships or as IDs in attributes.
+        case references
+        /// Objects whose destinations had an order.
+        case order
+    }
+
+    /// The entity of the source.
+    public var entity: String
+    /// The property of the source; nil for whole objects.
+    public var property: String?
+    /// The kind of data.
+    public var kind: Kind
+    /// The number of objects, values or references, as ``MigrationLoss/kind`` says.
+    public var count: Int
+    /// The names of the entity mappings that drop them; empty where no mapping takes the objects.
+    public var mappings: [String]
+    /// The reason, for people.
+    public var message: String
+
+    /// Makes a loss.
+    public init(
+        entity: String, property: String? = nil, kind: Kind, count: Int, mappings: [String] = [], message: String
+    ) {
+        self.entity = entity
+        self.property = property
+        self.kind = kind
+        self.count = count
+        self.mappings = mappings
+        self.message = message
+    }
+}
+
+extension MigrationLoss: CustomStringConvertible {
+    /// The place, the reason, the count and the mappings, in one line.
+    public var description: String {
+        let place = entity + (property.map { "." + $0 } ?? "")
+        let reason = message.hasSuffix(".") ? String(message.dropLast()) : message
+        let names = mappings.map { "'\($0)'" }.joined(separator: ", ")
+        let by = mappings.isEmpty ? "" : "; mapping \(names)"
+        return "\(place): \(reason) (\(kind.counted(count))\(by))."
+    }
+}
+
+extension MigrationLoss.Kind {
+    /// A count with its noun.
+    func counted(_ count: Int) -> String {
+        switch self {
+        case .objects: count == 1 ? "1 object" : "\(count) objects"
+        case .values: count == 1 ? "1 value" : "\(count) values"
+        case .references: count == 1 ? "1 reference" : "\(count) references"
+        case .order: count == 1 ? "in 1 object" : "in \(count) objects"
+        }
+    }
+}
+
+/// The losses that a migration was refused for: the ``StoreError/underlying`` error of code
+/// ``StoreError/Code/lossRefused``.
+public struct MigrationLossRefusal: Error, Sendable, Hashable {
+    /// The losses.
+    public let losses: [MigrationLoss]
+}
+
+extension MigrationLossRefusal: CustomStringConvertible {
+    /// The number of losses, as a phrase.
+    public var description: String { losses.count == 1 ? "1 loss" : "\(losses.count) losses" }
+}
+
+extension StoreError {
+    /// A migration that would drop data without being allowed to.
+    static func lossRefused(_ losses: [MigrationLoss], of location: StoreLocation) -> StoreError {
+        StoreError(
+            .lossRefused,
+            "'\(location)' was not migrated, because data would be lost. Keep the data in the new model or the mapping, or allow the loss (--allow-loss, MigrationOptions.allowsLoss):"
+                + losses.map { "\n  \($0)" }.joined(), underlying: MigrationLossRefusal(losses: losses))
+    }
+}

@@ -1,0 +1,70 @@
+public import RoostCore
+
+/// How objects of one entity of the source become objects of one entity of the destination.
+///
+/// It takes the objects of exactly its source entity, not those of subentities. Several mappings may share a source (a split) or
+/// a destination (a merge).
+public struct EntityMapping: Hashable, Sendable {
+    /// What becomes of the objects.
+    public enum MappingType: String, Sendable, CaseIterable, Codable {
+        /// A policy decides; ``EntityMapping/policyName`` names it.
+        case custom
+        /// The entity is new; a policy may make objects of it.
+        case add
+        /// The objects are dropped.
+        case remove
+        /// Each object is taken over as it is: the entity has the same version hash in both models.
+        ///
+        /// Property mappings are not needed; those that there are say the same.
+        case copy
+        /// Each object becomes one object, with the values of the property mappings.
+        case transform
+    }
+
+    /// The name by which others find what this mapping made; unique in the mapping model.
+    public var name: String
+    /// What becomes of the objects.
+    public var type: MappingType
+    /// The entity of the objects that it takes; nil for type `add`.
+    public var sourceEntity: EntityName?
+    /// The entity of the objects that it makes; nil for type `remove`.
+    public var destinationEntity: EntityName?
+    /// The version hash that the source entity must have; nil for any.
+    public var sourceVersionHash: VersionHash?
+    /// The version hash that the destination entity must have; nil for any.
+    public var destinationVersionHash: VersionHash?
+    /// Which objects of the source entity it takes; nil for all.
+    public var sourcePredicate: FetchRequest.Predicate?
+    /// What attributes of the destination get.
+    ///
+    /// An attribute without a mapping, or with one without an expression, gets its default.
+    public var attributeMappings: [PropertyMapping]
+    /// What relationships of the destination get.
+    ///
+    /// A relationship without a mapping stays empty, but for what its inverse gives it.
+    public var relationshipMappings: [PropertyMapping]
+    /// The name under which the policy is registered that takes part; nil for the standard behaviour.
+    public var policyName: String?
+    /// The user's own notes, which policies can read.
+    public var userInfo: [String: String]
+
+    /// Makes a mapping.
+    public init(
+        _ name: String, _ type: MappingType, from source: EntityName? = nil, to destination: EntityName? = nil,
+        sourceVersionHash: VersionHash? = nil, destinationVersionHash: VersionHash? = nil,
+        where sourcePredicate: FetchRequest.Predicate? = nil, attributes: [PropertyMapping] = [],
+        relationships: [PropertyMapping] = [], policy policyName: String? = nil, userInfo: [String: String] = [:]
+    ) {
+        self.name = name
+        self.type = type
+        self.sourceEntity = source
+        self.destinationEntity = destination
+        self.sourceVersionHash = sourceVersionHash
+        self.destinationVersionHash = destinationVersionHash
+        self.sourcePredicate = sourcePredicate
+        self.attributeMappings = attributes
+        self.relationshipMappings = relationships
+        self.policyName = policyName
+        self.userInfo = userInfo
+    }
+}

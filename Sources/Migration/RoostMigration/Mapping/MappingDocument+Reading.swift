@@ -1,0 +1,93 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostQuery
+
+extension MappingDocument {
+    /// Reads a document; throws all its problems in one error.
+    static func read(_ bytes: [UInt8]) throws(StoreError) -> MappingModel {
+        let node = try JSONNode.document(
+            bytes, acceptsJSON5: true, as: "The mapping document", code: .invalidMappingModel)
+        // Before anything else: a newer document may hold keys that only look wrong.
+        try JSONObjectReader.requireVersion(formatVersion, of: node, named: "mapping document")
+        let problems = JSONProblems(of: bytes)
+        let model = MappingDocumentReader(problems: problems).model(node)
+        guard problems.messages.isEmpty else {
+            throw .invalidMappingModel(problems.messages.map { MappingProblem($0) })
+        }
+        return model
+    }
+}
+
+/// Turns the tree of a document into mappings, collecting problems on the way.
+private struct MappingDocumentReader {
+    let problems: JSONProblems
+
+    func model(_ node: JSONNode) -> MappingModel {
+        let reader = object(node, "", MappingDocument.modelKeys)
+        reader.checkVersion(MappingDocument.formatVersion, of: node)
+        var mappings: [EntityMapping] = []
+        var names: Set<String> = []
+        for (index, item) in reader.items("entityMappings").enumerated() {
+            let path = "\(reader.path("entityMappings"))[\(index)]"
+            let mapping = entityMapping(item, path: path)
+            if !mapping.name.isEmpty, !names.insert(mapping.name).inserted {
+                problems.add(
+                    "another mapping is named '\(mapping.name)' too; names must be unique.", path: path,
+                    at: item.byteOffset)
+            }
+            mappings.append(mapping)
+        }
+        return MappingModel(mappings, userInfo: reader.stringDictionary("userInfo"))
+    }
+
+    private func object(_ node: JSONNode, _ path: String, _ keys: [String]) -> JSONObjectReader {
+        JSONObjectReader(node, path: path, keys: keys, problems: problems)
+    }
+
+    private func entityMapping(_ node: JSONNode, path: String) -> EntityMapping {
+        let reader = object(node, path, MappingDocument.entityMappingKeys)
+        _ = reader.required("type", at: node)
+        return EntityMapping(
+            reader.required("name", at: node), reader.choice("type", default: .transform),
+            from: reader.string("source").map { EntityName($0) },
+            to: reader.string("destination").map { EntityName($0) },
+            sourceVersionHash: hash(reader, "sourceVersionHash"),
+            destinationVersionHash: hash(reader, "destinationVersionHash"),
+            where: parsed(reader.node("where"), path: reader.path("where")) { (text) throws(StoreError) in
+                try FetchRequest.Predicate(format: text)
+            },
+            attributes: properties(reader, "attributes"), relationships: properties(reader, "relationships"),
+            policy: reader.string("policy"), userInfo: reader.stringDictionary("userInfo"))
+    }
+
+    private func properties(_ reader: JSONObjectReader, _ key: String) -> [PropertyMapping] {
+        reader.members(key).map { member in
+            let reader = object(
+                member.value, JSONObjectReader.join(reader.path(key), member.key), MappingDocument.propertyMappingKeys)
+            let value = parsed(reader.node("value"), path: reader.path("value")) { (text) throws(StoreError) in
+                try FetchRequest.Expression(format: text)
+            }
+            return PropertyMapping(member.key, value, userInfo: reader.stringDictionary("userInfo"))
+        }
+    }
+
+    private func hash(_ reader: JSONObjectReader, _ key: String) -> VersionHash? {
+        guard let node = reader.node(key), let text = reader.string(key) else { return nil }
+        if let hash = VersionHash(text) { return hash }
+        problems.add("32 hexadecimal digits are expected.", path: reader.path(key), at: node.byteOffset)
+        return nil
+    }
+
+    /// What a text in the language of predicates means; nil where there is none, or it has an error, which is reported.
+    private func parsed<Result>(
+        _ node: JSONNode?, path: String, _ parse: (String) throws(StoreError) -> Result
+    ) -> Result? {
+        guard let node, let text = JSONObjectReader.string(node, path: path, problems: problems) else { return nil }
+        do throws(StoreError) {
+            return try parse(text)
+        } catch {
+            problems.add(error.message, path: path, at: node.byteOffset)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,203 @@
+internal import RoostCore
+
+extension MappingInference {
+    typealias Entity = ManagedObjectModel.Entity
+
+    // MARK: Attributes
+
+    /// What the stored attributes of an entity get, inherited ones included.
+    mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
+        mappings(
+            of: entity.attributes.filter(\.isStored), from: origin.attributes.filter(\.isStored), path: [],
+            sourcePath: [], entity: entity)
+    }
+
+    /// What attributes get, or the elements of a composite at a path.
+    private mutating func mappings(
+        of attributes: [AttributeDescription], from origins: [AttributeDescription], path: [String],
+        sourcePath: [String], entity: Entity
+    ) -> [PropertyMapping] {
+        let options = options
+        let matching = VersionMatching(
+            from: origins, to: attributes, .attributes(canTake: { Self.canTake($0, as: $1, options) }))
+        var mappings: [PropertyMapping] = []
+        for (index, attribute) in attributes.enumerated() {
+            let path = path + [attribute.name]
+            let name = path.joined(separator: ".")
+            guard let origin = matching.origins[index].map({ origins[$0] }) else {
+                if let candidates = matching.ambiguous[index] {
+                    add(entity, path, Self.ambiguous(attribute.identifier, candidates.map { origins[$0].name }))
+                }
+                mappings.append(PropertyMapping(name))
+                continue
+            }
+            let sourcePath = sourcePath + [origin.name]
+            let value = FetchRequest.Expression.path(of: .variable(MappingVariable.source.rawValue), sourcePath)
+            if attribute.type == .composite, origin.type == .composite {
+                mappings.append(PropertyMapping(name, value))
+                if !Self.haveSameElements(origin, attribute) {
+                    mappings += self.mappings(
+                        of: attribute.elements, from: origin.elements, path: path, sourcePath: sourcePath,
+                        entity: entity)
+                }
+            } else if origin.type.widens(to: attribute.type) || origin.type.convertsWhereExact(to: attribute.type) {
+                mappings.append(PropertyMapping(name, value))
+            } else if attribute.type == .string, options.convertsToString, origin.type.hasText {
+                mappings.append(PropertyMapping(name, .cast(value, .string)))
+            } else {
+                add(entity, path, Self.refusal(of: origin, at: sourcePath, becoming: attribute))
+            }
+        }
+        return mappings
+    }
+
+    /// Whether the types allow an attribute to take the values of another one.
+    private static func canTake(
+        _ origin: AttributeDescription, as attribute: AttributeDescription, _ options: MappingModel.InferenceOptions
+    ) -> Bool {
+        origin.type.widens(to: attribute.type) || origin.type.convertsWhereExact(to: attribute.type)
+            || attribute.type == .string && options.convertsToString && origin.type.hasText
+    }
+
+    /// Adds a problem of an attribute to the entity that declares it, so that it is told once for all heirs.
+    private mutating func add(_ entity: Entity, _ path: [String], _ message: String) {
+        var current = entity
+        while let parent = current.superentity,
+            !current.declaration.attributes.contains(where: { $0.name == path.first })
+        {
+            current = destination.entities[parent]
+        }
+        add(current.name, path.joined(separator: "."), message)
+    }
+
+    /// Whether two composites are the same tuple: the same names and types, all the way down, and no other identifiers.
+    private static func haveSameElements(_ old: AttributeDescription, _ new: AttributeDescription) -> Bool {
+        old.elements.count == new.elements.count
+            && zip(old.elements, new.elements).allSatisfy { old, new in
+                old.name == new.name && old.type == new.type && old.identifier == new.identifier
+                    && haveSameElements(old, new)
+            }
+    }
+
+    private static func refusal(
+        of origin: AttributeDescription, at sourcePath: [String], becoming attribute: AttributeDescription
+    ) -> String {
+        let change =
+            "The type changes from \(origin.type.name) to \(attribute.type.name)\(origin.name == attribute.name ? "" : " (it was '\(sourcePath.joined(separator: "."))')"), which may lose values"
+        let remedy =
+            "give a mapping model with an expression for it, or keep the old attribute under another name by its renaming identifier and fill a new one"
+        let option =
+            attribute.type == .string && origin.type.hasText
+            ? "allow conversions to strings (convertsToString, --to-text), " : ""
+        return "\(change); \(option)\(remedy)."
+    }
+
+    // MARK: Relationships
+
+    /// What the stored relationships of an entity get, inherited ones included.
+    mutating func relationshipMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
+        entity.relationships.map { relationship in
+            let name = relationship.declaration.name
+            guard let old = self.origin(of: relationship, in: origin, for: entity) else { return PropertyMapping(name) }
+            guard relationship.isToMany || !old.isToMany else {
+                if isGivenByInverse(relationship, from: old) { return PropertyMapping(name) }
+                add(
+                    relationship.name.entity, name,
+                    "The relationship changes from to-many to to-one, and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
+                )
+                return PropertyMapping(name)
+            }
+            guard leads(old, to: relationship), !givesWay(relationship, from: old) else {
+                return PropertyMapping(name)
+            }
+            return PropertyMapping(name, .relatedInstances(ofSourceRelationship: old.declaration.name))
+        }
+    }
+
+    /// Whether a to-one relationship that was to-many has a to-one inverse that is kept, and was
+    /// the inverse before.
+    ///
+    /// The inverse has all pairs. The migration checks whether two objects refer to the same one.
+    private mutating func isGivenByInverse(
+        _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
+    ) -> Bool {
+        guard case .derived(let oldInverse) = old.storage, let inverse = relationship.inverse,
+            destination.relationships[inverse].storage == .field
+        else { return false }
+        return firstOrigin(of: destination.relationships[inverse]) == oldInverse
+    }
+
+    /// The relationship of a source entity that one of the entity which it becomes comes from.
+    private mutating func origin(
+        of relationship: ManagedObjectModel.Relationship, in origin: Entity, for entity: Entity
+    ) -> ManagedObjectModel.Relationship? {
+        let pair = EntityPair(source: origin.number, destination: entity.number)
+        if let known = relationshipOrigins[pair] { return known[relationship.declaration.name] }
+        let matching = VersionMatching(from: origin.relationships, to: entity.relationships, .relationships)
+        var origins: [String: ManagedObjectModel.Relationship] = [:]
+        for (index, new) in entity.relationships.enumerated() {
+            if let match = matching.origins[index] { origins[new.declaration.name] = origin.relationships[match] }
+            if let candidates = matching.ambiguous[index] {
+                let names = candidates.map { origin.relationships[$0].declaration.name }
+                add(new.name.entity, new.declaration.name, Self.ambiguous(new.declaration.identifier, names))
+            }
+        }
+        relationshipOrigins[pair] = origins
+        return origins[relationship.declaration.name]
+    }
+
+    /// Whether any object that the old relationship can lead to becomes one that the new one can lead to.
+    ///
+    /// Where none does, it is another relationship of the same name.
+    private mutating func leads(
+        _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
+    ) -> Bool {
+        let pair = EntityPair(source: old.destination, destination: new.destination)
+        if let known = isFollowed[pair] { return known }
+        let old = source.entities[pair.source]
+        let answer = destination.entities[pair.destination].selfAndSubentities.contains { heir in
+            origins[heir].map(old.includes) ?? false
+        }
+        isFollowed[pair] = answer
+        return answer
+    }
+
+    /// Whether the inverse says what the relationship holds, because both come from relationships that are not each other's inverses.
+    ///
+    /// The two ends of a pair cannot say different things; the one that the store keeps decides.
+    private mutating func givesWay(
+        _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
+    ) -> Bool {
+        guard let number = relationship.inverse, number != relationship.number else { return false }
+        let inverse = destination.relationships[number]
+        guard !isKept(relationship, before: inverse), let other = firstOrigin(of: inverse) else { return false }
+        return source.relationships[other].inverse != old.number
+    }
+
+    /// The number of the relationship that one of the destination comes from, in the first entity that has it and an origin.
+    private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
+        if let known = firstOrigins[relationship.number] { return known }
+        var first: Int?
+        for heir in destination.entities[relationship.source].selfAndSubentities {
+            guard let origin = origins[heir].map({ source.entities[$0] }),
+                let old = self.origin(of: relationship, in: origin, for: destination.entities[heir]),
+                leads(old, to: relationship)
+            else { continue }
+            first = old.number
+            break
+        }
+        firstOrigins[relationship.number] = .some(first)
+        return first
+    }
+
+    /// Whether a store keeps the relationship rather than its inverse.
+    private func isKept(
+        _ relationship: ManagedObjectModel.Relationship, before inverse: ManagedObjectModel.Relationship
+    ) -> Bool {
+        switch relationship.storage {
+        case .field: inverse.storage != .field || relationship.number < inverse.number
+        case .derived: false
+        case .links(_, let isFlipped): !isFlipped
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import RoostCore
+
+/// Finds which elements of two models belong together, and what becomes of the objects.
+struct MappingInference {
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+    let options: MappingModel.InferenceOptions
+    /// The number of the source entity that each destination entity comes from; nil for a new one.
+    private(set) var origins: [Int?] = []
+    private(set) var model = MappingModel([])
+    private(set) var problems: [MappingProblem] = []
+    /// What was reported already: a property that is inherited is looked at once for each heir.
+    private var reported: Set<MappingProblem> = []
+
+    /// A cache of the relationships of a source entity that those of a destination entity come
+    /// from, by their names in the destination.
+    var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
+    /// Whether objects that one entity's relationships lead to become objects of another, as far as it was asked for.
+    var isFollowed: [EntityPair: Bool] = [:]
+    /// The relationship of the source that one of the destination comes from where its own entity or an heir of it first has one, by number.
+    var firstOrigins: [Int: Int?] = [:]
+
+    /// The numbers of an entity of the source and one of the destination.
+    struct EntityPair: Hashable {
+        let source: Int
+        let destination: Int
+    }
+
+    init(
+        from source: ManagedObjectModel, to destination: ManagedObjectModel,
+        options: MappingModel.InferenceOptions = .init()
+    ) {
+        self.source = source
+        self.destination = destination
+        self.options = options
+        matchEntities()
+        checkHierarchies()
+        mapEntities()
+    }
+
+    mutating func add(_ entity: EntityName, _ property: String? = nil, _ message: String) {
+        let problem = MappingProblem(entity: entity.text, property: property, message)
+        if reported.insert(problem).inserted { problems.append(problem) }
+    }
+
+    // MARK: Entities
+
+    private mutating func matchEntities() {
+        let matching = VersionMatching(from: source.entities, to: destination.entities, .entities)
+        var heirs: [Int: [EntityName]] = [:]
+        for (entity, match) in zip(destination.entities, matching.origins) {
+            if let candidates = matching.ambiguous[entity.number] {
+                let names = candidates.map { source.entities[$0].name.text }
+                add(entity.name, nil, Self.ambiguous(entity.declaration.identifier, names))
+            }
+            origins.append(match)
+            if let match { heirs[match, default: []].append(entity.name) }
+        }
+        for (number, names) in heirs.sorted(by: { $0.key < $1.key }) where names.count > 1 {
+            for name in names {
+                let others = names.filter { $0 != name }.map { "'\($0)'" }.joined(separator: ", ")
+                add(
+                    name, nil,
+                    "Source entity '\(source.entities[number].name)' would become this one and \(others); which objects go where takes a mapping model with a predicate, or a renaming identifier on one of them only."
+                )
+            }
+        }
+    }
+
+    static func ambiguous(_ identifier: String, _ names: [String]) -> String {
+        "Renaming identifier '\(identifier)' means several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
+    }
+
+    /// Objects have one key space per hierarchy, so objects of two cannot become those of one and keep their keys.
+    private mutating func checkHierarchies() {
+        var roots: [Int: [Int: Int]] = [:]
+        for entity in destination.entities {
+            guard let origin = origins[entity.number], !source.entities[origin].isAbstract else { continue }
+            roots[entity.root, default: [:]][source.entities[origin].root, default: entity.number] = entity.number
+        }
+        for (root, origins) in roots.sorted(by: { $0.key < $1.key }) where origins.count > 1 {
+            let names = origins.keys.sorted().map { "'\(source.entities[$0].name)'" }.joined(separator: ", ")
+            add(
+                destination.entities[root].name, nil,
+                "Its hierarchy would take objects of several hierarchies of the source, those of \(names), whose keys collide; give a mapping model, which gives them new keys."
+            )
+        }
+    }
+
+    private mutating func mapEntities() {
+        for entity in destination.entities {
+            guard let origin = origins[entity.number].map({ source.entities[$0] }) else {
+                model.entityMappings.append(
+                    EntityMapping(
+                        "IEM_Add_\(entity.name)", .add, to: entity.name, destinationVersionHash: entity.versionHash))
+                continue
+            }
+            // The name is part of the hash.
+            if entity.versionHash == origin.versionHash {
+                model.entityMappings.append(
+                    EntityMapping(
+                        "IEM_Copy_\(origin.name)", .copy, from: origin.name, to: entity.name,
+                        sourceVersionHash: origin.versionHash, destinationVersionHash: entity.versionHash))
+                continue
+            }
+            let attributes = attributeMappings(from: origin, to: entity)
+            let relationships = relationshipMappings(from: origin, to: entity)
+            model.entityMappings.append(
+                EntityMapping(
+                    "IEM_Transform_\(origin.name)", .transform, from: origin.name, to: entity.name,
+                    sourceVersionHash: origin.versionHash, destinationVersionHash: entity.versionHash,
+                    attributes: attributes, relationships: relationships))
+        }
+        let kept = Set(origins.compactMap { $0 })
+        for entity in source.entities where !kept.contains(entity.number) {
+            model.entityMappings.append(
+                EntityMapping(
+                    "IEM_Remove_\(entity.name)", .remove, from: entity.name, sourceVersionHash: entity.versionHash))
+        }
+    }
+}
+
+extension EntityDescription {
+    /// What the entity is known by across model versions.
+    var identifier: String { renamingIdentifier ?? name }
+}
+
+extension AttributeDescription {
+    /// What the attribute is known by across model versions.
+    var identifier: String { renamingIdentifier ?? name }
+}
+
+extension RelationshipDescription {
+    /// What the relationship is known by across model versions.
+    var identifier: String { renamingIdentifier ?? name }
+}

@@ -1,0 +1,41 @@
+package import RoostCore
+
+extension MappingModel {
+    /// Whether a relationship mapping says what a copy does anyway: destinations become what any entity mapping makes of them.
+    ///
+    /// An entity mapping that is named says the same where no other one takes such objects and makes such. A function of a policy never
+    /// does.
+    ///
+    /// - Parameters:
+    ///   - property: A relationship mapping of `mapping`.
+    ///   - mapping: One of the model's entity mappings.
+    ///   - source: The model of the source.
+    ///   - destination: The new model.
+    /// - Returns: False for everything that says more, less or something else.
+    /// - Complexity: O(*n*) in the entity mappings where one is named, else O(1).
+    package func isCopy(
+        _ property: PropertyMapping, of mapping: EntityMapping, from source: ManagedObjectModel,
+        to destination: ManagedObjectModel
+    ) -> Bool {
+        guard case .registered(let function, let arguments)? = property.valueExpression, arguments.count == 3,
+            arguments[0] == .variable(MappingVariable.manager.rawValue),
+            case .constant(.string(let name)) = arguments[1], arguments[2].sourceAttribute == property.name
+        else { return false }
+        switch MappingFunction(rawValue: function) {
+        case .relatedInstances: return name == property.name
+        case .destinationInstances:
+            guard let old = mapping.sourceEntity.flatMap(source.entity)?.relationship(property.name),
+                let new = mapping.destinationEntity.flatMap(destination.entity)?.relationship(property.name)
+            else { return false }
+            let (from, to) = (source.entities[old.destination], destination.entities[new.destination])
+            let fitting = entityMappings.filter { other in
+                guard let origin = other.sourceEntity.flatMap(source.entity), !origin.isAbstract,
+                    let made = other.destinationEntity.flatMap(destination.entity)
+                else { return false }
+                return from.includes(origin.number) && to.includes(made.number)
+            }
+            return fitting.map(\.name) == [name]
+        default: return false
+        }
+    }
+}

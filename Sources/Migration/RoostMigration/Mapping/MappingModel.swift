@@ -1,0 +1,23 @@
+internal import RoostCore
+
+/// How the objects of one model become those of another: entity mappings, in the order in which they are run.
+///
+/// A plain value that names entities and properties; which models it fits is checked when it is used with two of them
+/// (reference §6.3). What no mapping takes up is dropped, and what none fills stays as a new object would have it.
+public struct MappingModel: Hashable, Sendable {
+    /// The mappings, in the order in which they are run; their names are unique.
+    public var entityMappings: [EntityMapping]
+    /// The user's own notes.
+    public var userInfo: [String: String]
+
+    /// Makes a mapping model.
+    public init(_ entityMappings: [EntityMapping], userInfo: [String: String] = [:]) {
+        self.entityMappings = entityMappings
+        self.userInfo = userInfo
+    }
+
+    /// The entity mapping with this name.
+    public func entityMapping(named name: String) -> EntityMapping? {
+        entityMappings.first { $0.name == name }
+    }
+}

@@ -1,0 +1,47 @@
+public import RoostCore
+
+/// One thing that is wrong with a mapping model, or one reason why none can be inferred.
+public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The entity mapping concerned; nil when it is the mapping model as a whole, and where none could be inferred.
+    public let mapping: String?
+    /// The entity concerned: the destination's, or one of the source that has none there.
+    public let entity: String?
+    /// The property concerned, if it is one.
+    public let property: String?
+    /// What is wrong and what to do about it.
+    public let message: String
+
+    /// Makes a problem; of a very long message the beginning and the end are kept.
+    public init(mapping: String? = nil, entity: String? = nil, property: String? = nil, _ message: String) {
+        self.mapping = mapping
+        self.entity = entity
+        self.property = property
+        self.message = MessageText.bounded(message)
+    }
+
+    /// The place and the message: `Entity.property: message`, `mapping 'NoteToNote', title: message`.
+    public var description: String {
+        let place: String
+        if let mapping {
+            place = "mapping '\(mapping)'" + (property.map { ", \($0)" } ?? "")
+        } else {
+            place = [entity, property].compactMap { $0 }.joined(separator: ".")
+        }
+        return place.isEmpty ? message : "\(MessageText.bounded(place)): \(message)"
+    }
+}
+
+extension StoreError {
+    /// An error that lists the problems of a mapping model, one a line, as many as a message holds.
+    public static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
+        StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems))
+    }
+
+    /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as
+    /// a message holds.
+    public static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
+        StoreError(
+            .mappingNotInferable,
+            list("No mapping model can be inferred; give an explicit one, or change the model:", problems))
+    }
+}

@@ -1,0 +1,208 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// Finds everything that is wrong with a mapping model for two models.
+struct MappingValidator {
+    typealias Entity = ManagedObjectModel.Entity
+
+    let model: MappingModel
+    let source: ManagedObjectModel
+    let destination: ManagedObjectModel
+    private(set) var problems: [MappingProblem] = []
+    /// The first entity mapping of each name.
+    let mappings: [String: EntityMapping]
+
+    init(_ model: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+        (self.model, self.source, self.destination) = (model, source, destination)
+        mappings = Dictionary(
+            model.entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func add(_ mapping: EntityMapping, _ property: String? = nil, _ message: String) {
+        problems.append(MappingProblem(mapping: mapping.name, property: property, message))
+    }
+
+    /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at every name.
+    func hint(_ name: String, among names: [String]) -> String {
+        problems.count < 100 ? ModelValidator.hint(name, among: names) : "."
+    }
+
+    mutating func check() {
+        var seen: Set<String> = []
+        for mapping in model.entityMappings {
+            if mapping.name.isEmpty { add(mapping, nil, "The mapping has no name; give it one.") }
+            if !seen.insert(mapping.name).inserted {
+                add(mapping, nil, "Another mapping has this name too; names must be unique.")
+            }
+            check(mapping)
+        }
+    }
+
+    private mutating func check(_ mapping: EntityMapping) {
+        let origin = entity(mapping.sourceEntity, in: source, "source", mapping)
+        let entity = entity(mapping.destinationEntity, in: destination, "destination", mapping)
+        checkType(mapping)
+        checkHash(mapping, mapping.sourceVersionHash, of: origin, in: source, "source")
+        checkHash(mapping, mapping.destinationVersionHash, of: entity, in: destination, "destination")
+        if mapping.type == .copy, let origin, let entity, origin.versionHash != entity.versionHash {
+            add(
+                mapping, nil,
+                "'\(origin.name)' is not the same in both models, so its objects cannot be copied; make the type transform, with a mapping for each property."
+            )
+        }
+        if let predicate = mapping.sourcePredicate { check(predicate, of: mapping, origin) }
+        checkProperties(mapping, origin, entity)
+    }
+
+    // MARK: Entities
+
+    private mutating func entity(
+        _ name: EntityName?, in model: ManagedObjectModel, _ side: String, _ mapping: EntityMapping
+    ) -> Entity? {
+        guard let name else { return nil }
+        if let entity = model.entity(name) { return entity }
+        add(
+            mapping, nil,
+            "The \(side) model has no entity '\(name)'\(hint(name.text, among: model.entities.map(\.name.text)))")
+        return nil
+    }
+
+    private mutating func checkType(_ mapping: EntityMapping) {
+        let (hasSource, hasDestination) = (mapping.sourceEntity != nil, mapping.destinationEntity != nil)
+        let hasProperties = !mapping.attributeMappings.isEmpty || !mapping.relationshipMappings.isEmpty
+        switch mapping.type {
+        case .custom:
+            if mapping.policyName == nil {
+                add(mapping, nil, "A mapping of type custom needs the name of a policy.")
+            }
+            if !hasSource, !hasDestination { add(mapping, nil, "The mapping names no entity; give it one.") }
+        case .add:
+            if !hasDestination { add(mapping, nil, "A mapping of type add needs a destination entity.") }
+            if hasSource {
+                add(
+                    mapping, nil,
+                    "A mapping of type add takes no objects; leave the source entity out, or transform it.")
+            }
+            if mapping.policyName == nil {
+                for property in mapping.attributeMappings + mapping.relationshipMappings
+                where property.valueExpression != nil {
+                    add(
+                        mapping, property.name,
+                        "A mapping of type add makes no objects by itself, so the expression is never evaluated; leave it out, or name a policy that makes objects."
+                    )
+                }
+            }
+        case .remove:
+            if !hasSource { add(mapping, nil, "A mapping of type remove needs a source entity.") }
+            if hasDestination {
+                add(mapping, nil, "A mapping of type remove makes no objects; leave the destination entity out.")
+            }
+            if hasProperties {
+                add(mapping, nil, "A mapping of type remove makes no objects; leave its property mappings out.")
+            }
+        case .copy, .transform:
+            if !hasSource { add(mapping, nil, "A mapping of type \(mapping.type) needs a source entity.") }
+            if !hasDestination { add(mapping, nil, "A mapping of type \(mapping.type) needs a destination entity.") }
+            if mapping.type == .copy { checkCopies(mapping) }
+        }
+        if !hasSource, mapping.sourcePredicate != nil {
+            add(mapping, nil, "The mapping has a predicate, but no source entity whose objects it could choose from.")
+        }
+    }
+
+    /// Property mappings of a copy may say what it does anyway, and nothing else.
+    private mutating func checkCopies(_ mapping: EntityMapping) {
+        let changed =
+            mapping.attributeMappings.filter { $0.valueExpression?.sourceAttribute != $0.name }
+            + mapping.relationshipMappings.filter {
+                !model.isCopy($0, of: mapping, from: source, to: destination)
+            }
+        for property in changed {
+            add(
+                mapping, property.name,
+                "A mapping of type copy takes objects as they are; make its type transform, or leave this property mapping out."
+            )
+        }
+    }
+
+    private mutating func checkHash(
+        _ mapping: EntityMapping, _ hash: VersionHash?, of entity: Entity?, in model: ManagedObjectModel, _ side: String
+    ) {
+        guard let hash, let entity, hash != entity.versionHash else { return }
+        // Mapping documents hold hashes; an older one has those of an older recipe.
+        let isOlder = VersionHash.Recipe.allCases.contains { recipe in
+            recipe != .current && model.versionHash(of: entity, by: recipe) == hash
+        }
+        guard !isOlder else { return }
+        add(
+            mapping, nil,
+            "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); look at what changed there, then leave the hash out or take the new one."
+        )
+    }
+
+    private mutating func check(
+        _ predicate: FetchRequest.Predicate, of mapping: EntityMapping, _ origin: Entity?
+    ) {
+        guard let origin else { return }
+        do throws(StoreError) {
+            _ = try RecordFilter(FetchRequest(origin.name, where: predicate), model: source)
+        } catch {
+            add(mapping, nil, "The predicate: \(error.message)")
+        }
+    }
+
+    // MARK: Properties
+
+    private mutating func checkProperties(_ mapping: EntityMapping, _ origin: Entity?, _ entity: Entity?) {
+        guard let entity else { return }
+        var seen: Set<String> = []
+        for property in mapping.attributeMappings + mapping.relationshipMappings
+        where !seen.insert(property.name).inserted {
+            add(mapping, property.name, "The property has two mappings; leave one.")
+        }
+        for property in mapping.attributeMappings {
+            guard let attribute = entity.attribute(atPath: property.name) else {
+                let isRelationship = entity.relationship(property.name) != nil
+                addUnknown(property, mapping, entity, "attribute", isOther: isRelationship ? "relationship" : nil)
+                continue
+            }
+            // No store keeps it, so nothing is evaluated for it.
+            guard attribute.isStored, let expression = property.valueExpression else { continue }
+            check(expression, in: Place(mapping: mapping, property: property.name, origin: origin), for: attribute)
+        }
+        for property in mapping.relationshipMappings {
+            guard let relationship = entity.relationship(property.name) else {
+                if declares(property.name, entity) { continue }
+                let isAttribute = entity.attribute(property.name) != nil
+                addUnknown(property, mapping, entity, "relationship", isOther: isAttribute ? "attribute" : nil)
+                continue
+            }
+            guard let expression = property.valueExpression else { continue }
+            check(expression, in: Place(mapping: mapping, property: property.name, origin: origin), for: relationship)
+        }
+    }
+
+    /// Whether the entity has a transient relationship of a name, which no store keeps.
+    private func declares(_ name: String, _ entity: Entity) -> Bool {
+        var current: Entity? = entity
+        while let entity = current {
+            if entity.declaration.relationships.contains(where: { $0.name == name }) { return true }
+            current = entity.superentity.map { destination.entities[$0] }
+        }
+        return false
+    }
+
+    private mutating func addUnknown(
+        _ property: PropertyMapping, _ mapping: EntityMapping, _ entity: Entity, _ kind: String, isOther other: String?
+    ) {
+        if let other {
+            add(mapping, property.name, "'\(entity.name).\(property.name)' is of the \(other)s; map it among those.")
+            return
+        }
+        let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)
+        add(
+            mapping, property.name,
+            "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(hint(property.name, among: names))"
+        )
+    }
+}

@@ -1,0 +1,101 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostText
+
+/// The largest document that a destination may become, so that a plan can say that one would be
+/// larger.
+struct DocumentLimit {
+    /// The number of batches under way between the two threads.
+    private static let channelCapacity = 4
+
+    private let byteCount: Int
+    private let location: StoreLocation
+
+    /// The limit of a destination; nil for none, and where a source of so many bytes cannot reach
+    /// it.
+    ///
+    /// - Throws: What the type finds wrong with its options.
+    init?(
+        _ type: any PersistentStoreType, _ location: StoreLocation, _ options: [String: String], sourceByteCount: Int
+    ) throws(StoreError) {
+        guard let type = type as? any DocumentStoreType else { return nil }
+        byteCount = try type.maximumDocumentByteCount(options)
+        // Text takes more than records do, though not sixteen times as much.
+        guard sourceByteCount > byteCount / 16 else { return nil }
+        self.location = location
+    }
+
+    /// Throws code `limitExceeded` for a document of too many bytes.
+    func require(_ byteCount: Int) throws(StoreError) {
+        guard byteCount <= self.byteCount else {
+            throw StoreError(
+                .limitExceeded,
+                "The document of '\(location)' would have more than \(self.byteCount) bytes; raise the option 'maximumDocumentBytes', or choose another type of store."
+            )
+        }
+    }
+
+    /// The error of a document that would become too large, or of a source that is damaged.
+    ///
+    /// Reads everything and writes nothing. What a type adds of its own is not counted, so a
+    /// document that fits is never refused.
+    ///
+    /// - Parameter content: What the document would be filled with.
+    /// - Returns: The error; empty for none.
+    /// - Throws: What reading the source throws.
+    func refusals(of content: any ContentSource) throws(StoreError) -> [StoreError] {
+        do throws(StoreError) {
+            try requireFitting(content)
+            return []
+        } catch {
+            guard error.code == .limitExceeded || error.code == .corrupted else { throw error }
+            return [error]
+        }
+    }
+
+    private func requireFitting(_ content: any ContentSource) throws(StoreError) {
+        let channel = BatchChannel(capacity: Self.channelCapacity)
+        let reader = try WorkerThread("roost-reader") { () throws(StoreError) in
+            do throws(StoreError) { return try content.read(into: channel) } catch {
+                channel.stop()
+                throw error
+            }
+        }
+        do throws(StoreError) {
+            try count(content, channel)
+        } catch {
+            channel.stop()
+            _ = reader.join()
+            throw error
+        }
+        _ = try reader.join().get()
+    }
+
+    /// Counts what arrives, until everything did or the reader stopped.
+    private func count(_ content: any ContentSource, _ channel: BatchChannel) throws(StoreError) {
+        var byteCount = content.model.document().count
+        byteCount += try MetadataDocument.encode(content.identity().userMetadata).count
+        let writer = RecordTextWriter(model: content.model)
+        var text = TextBuffer()
+        while true {
+            try require(byteCount)
+            text.removeAll()
+            switch channel.receive() {
+            case nil, .end: return
+            case .begin: continue
+            case .records(let batch):
+                try batch.forEachRecord { (record) throws(StoreError) in try writer.append(record, to: &text) }
+                byteCount += batch.count * Self.separatorByteCount
+                channel.recycle(batch)
+            case .links(let batch):
+                for link in batch.links { LinkText.append(link, to: &text) }
+                byteCount += batch.links.count * Self.separatorByteCount
+                channel.recycle(batch)
+            }
+            byteCount += text.count
+        }
+    }
+
+    /// A comma and a line break.
+    private static let separatorByteCount = 2
+}

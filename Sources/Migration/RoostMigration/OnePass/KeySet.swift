@@ -1,0 +1,32 @@
+internal import RoostCore
+
+/// A set of keys, added in ascending order: sixteen bytes for each 64 keys side by side.
+struct KeySet: Sendable {
+    /// Keys divided by 64, ascending, and which of the 64 are in the set.
+    private var places: [Int64] = []
+    private var bits: [UInt64] = []
+
+    /// Adds a key that is not less than any before.
+    mutating func append(_ key: Int64) {
+        let (place, bit) = (key >> 6, UInt64(1) << UInt64(key & 63))
+        if places.last == place {
+            bits[bits.count - 1] |= bit
+        } else {
+            places.append(place)
+            bits.append(bit)
+        }
+    }
+
+    /// Whether a key is in the set.
+    ///
+    /// - Complexity: O(log *n*).
+    func contains(_ key: Int64) -> Bool {
+        let place = key >> 6
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if places[middle] < place { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count && places[low] == place && bits[low] & (1 << UInt64(key & 63)) != 0
+    }
+}

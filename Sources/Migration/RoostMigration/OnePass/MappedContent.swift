@@ -1,0 +1,467 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// What a mapping makes of the content of a store, in one pass.
+///
+/// The objects of a hierarchy of the new model are read in key order and changed one by one; links and references keep their keys. Only
+/// where a predicate, or an entity that is dropped, lets some objects of a hierarchy go whose keys links may name, the keys of the
+/// others are collected before: two bits for each object, where keys lie side by side.
+final class MappedContent: ContentSource {
+    /// What was done, beside what the destination holds.
+    struct Outcome: Sendable {
+        /// By entity mapping: how many objects were read and made; nil where it makes none.
+        var counts: [(read: Int, made: Int)?] = []
+        /// What the last commit of the source recorded.
+        var recorded: StoreTally?
+        /// What had no place in the destination, counted.
+        var losses: [String] = []
+    }
+
+    private let store: any PersistentStore
+    private let plan: MappingPlan
+    private let options: ConversionOptions
+    private let pairs: [Int: OneSidedPairs]
+    private let result = Mutex(Outcome())
+    /// The directories for temporary files: that of the destination, as soon as it is known.
+    private let spillDirectories: Mutex<[String]>
+
+    /// What a plan makes of a store.
+    ///
+    /// - Parameters:
+    ///   - store: The source.
+    ///   - plan: A plan without obstacles.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
+    ///   - options: How the source is read.
+    init(
+        _ store: any PersistentStore, _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], options: ConversionOptions
+    ) {
+        self.store = store
+        self.plan = plan
+        self.pairs = pairs
+        self.options = options
+        spillDirectories = Mutex(store.spillDirectories)
+    }
+
+    var model: ManagedObjectModel { plan.destination }
+
+    /// What was done, after ``read(into:)``.
+    var outcome: Outcome { result.withLock { $0 } }
+
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
+        try StoreContent(store, options: options).identity()
+    }
+
+    /// Streams everything, and makes sure of the numbers of objects in relationships that the mapping may have changed.
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent {
+        let directories = store.spillDirectories
+        spillDirectories.withLock { $0 = directories }
+        var copied = try filler.copy(self, to: store, memory)
+        copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
+            .warnings(store)
+        guard !plan.countedRelationships.isEmpty else { return copied }
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        for number in plan.countedRelationships {
+            let relationship = plan.destination.relationships[number]
+            // What no mapping says anything of may be empty.
+            let unsaid = plan.entitiesWithoutStatement(of: relationship)
+            try snapshot.requireCounts(of: relationship) { $0.count == 0 && unsaid.contains($0.entity) }
+        }
+        return copied
+    }
+
+    func notices() throws(StoreError) -> [String] { try StoreContent(store, options: options).notices() }
+
+    func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var reading = MappedReading(
+            snapshot, store, plan, pairs, options, spillDirectories: spillDirectories.withLock { $0 })
+        guard let copied = try reading.run(into: channel) else { return nil }
+        let outcome = Outcome(counts: reading.counts, recorded: reading.recorded, losses: reading.losses)
+        result.withLock { $0 = outcome }
+        return copied
+    }
+}
+
+/// One pass over a source.
+private struct MappedReading {
+    private let snapshot: any StoreSnapshot
+    private let store: any PersistentStore
+    private let plan: MappingPlan
+    private let pairs: [Int: OneSidedPairs]
+    private let options: ConversionOptions
+    private let spillDirectories: [String]
+    private(set) var recorded: StoreTally?
+    private(set) var counts: [(read: Int, made: Int)?]
+    private(set) var losses: [String] = []
+    private var transforms: [RecordTransform] = []
+    private var keySets: [KeySet] = []
+    private var copied: CopiedContent
+    private var skipped = SkippedObjects()
+    private var found: FoundContent
+
+    init(
+        _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ plan: MappingPlan,
+        _ pairs: [Int: OneSidedPairs], _ options: ConversionOptions, spillDirectories: [String]
+    ) {
+        self.snapshot = snapshot
+        self.store = store
+        self.plan = plan
+        self.pairs = pairs
+        self.options = options
+        self.spillDirectories = spillDirectories
+        copied = CopiedContent(tally: StoreTally(model: plan.destination))
+        found = FoundContent(plan.source)
+        counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
+    }
+
+    /// Sends everything; nil when the writer stopped.
+    mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
+        recorded = try snapshot.recordedTally()
+        // A source that is read list by list may have none without reading everything.
+        let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
+        keySets = try collectKeys(over: graph)
+        let backReferences = try collectBackReferences(over: graph)
+        for maker in plan.makers {
+            transforms.append(try RecordTransform(maker, plan, over: graph, keySets, backReferences, pairs))
+        }
+        guard channel.send(try beginning()) else { return nil }
+        for hierarchy in plan.hierarchies {
+            guard try sendRecords(of: hierarchy, into: channel) else { return nil }
+        }
+        for link in plan.links {
+            guard try sendLinks(link, into: channel) else { return nil }
+        }
+        for (maker, transform) in zip(plan.makers, transforms) {
+            counts[maker.mapping] = (transform.readCount, transform.madeCount)
+            losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
+        }
+        // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
+        if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options, noting: &skipped) }
+        copied.skipped = skipped.ids
+        if skipped.isEmpty {
+            try found.requireRecorded(recorded, store)
+        } else {
+            copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
+        }
+        copied.skippedThere = copied.skipped.flatMap { id in
+            plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, id.key) }
+        }
+        return channel.send(.end) ? copied : nil
+    }
+
+    private func beginning() throws(StoreError) -> BatchChannel.Message {
+        var lastKeys: [EntityName: Int64] = [:]
+        for hierarchy in plan.hierarchies {
+            guard let source = hierarchy.source else { continue }
+            // Of all the keys of the hierarchy that it comes from: a key that a deleted object had is not used again.
+            lastKeys[plan.destination.entities[hierarchy.destination].name] =
+                try snapshot.lastKey(of: plan.source.entities[source].name)
+        }
+        let objects = recorded.map { recorded in
+            plan.makers.reduce(0) { $0 + recorded.entities[$1.source.number].count }
+        }
+        return .begin(
+            lastKeys: lastKeys, objectCount: plan.makers.allSatisfy { $0.filter == nil } ? objects : nil, linkCount: nil
+        )
+    }
+
+    // MARK: Records
+
+    private mutating func sendRecords(
+        of hierarchy: MappingPlan.Hierarchy, into channel: BatchChannel
+    ) throws(StoreError) -> Bool {
+        guard let source = hierarchy.source else { return true }
+        var makers = [Int?](repeating: nil, count: plan.source.entities.count)
+        for (entity, maker) in hierarchy.makers { makers[entity] = maker }
+        // A hierarchy that becomes several is read once for each of them, and counted once.
+        let entity = plan.source.entities[source]
+        let isCounted = entity.number == entity.root && found.begins(entity.selfAndSubentities)
+        return try forEachBatch(of: entity) { (this, records) throws(StoreError) in
+            if isCounted { this.found.add(records) }
+            var batch = channel.spareRecords(this.plan.destination)
+            let transforms = this.transforms
+            try records.forEachRecord { (record) throws(StoreError) in
+                guard let maker = makers[record.entityNumber] else { return }
+                try transforms[maker].append(record, to: &batch)
+            }
+            guard !batch.isEmpty else {
+                channel.recycle(batch)
+                return true
+            }
+            this.copied.tally.add(batch)
+            return channel.send(.records(consume batch))
+        }
+    }
+
+    /// Reads the objects of an entity in batches, until `body` returns false.
+    private mutating func forEachBatch(
+        of entity: ManagedObjectModel.Entity, _ body: (inout Self, RecordBatch) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        let cursor = try snapshot.records(of: entity.name, after: nil)
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch, options, noting: &skipped) {
+            guard try body(&self, batch) else { return false }
+        }
+        return true
+    }
+
+    // MARK: Keys
+
+    /// The keys of the objects that become others, for each set of makers that the plan names.
+    private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
+        var sets: [KeySet] = []
+        for numbers in plan.keySets {
+            let makers = numbers.map { plan.makers[$0] }
+            var matchers = [RecordMatcher?](repeating: nil, count: plan.source.entities.count)
+            var isTaken = [Bool](repeating: false, count: plan.source.entities.count)
+            for maker in makers {
+                isTaken[maker.source.number] = true
+                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan, over: graph)
+            }
+            var keys = KeySet()
+            for entity in roots(of: makers) {
+                _ = try forEachBatch(of: entity) { (_, records) throws(StoreError) in
+                    try records.forEachRecord { (record) throws(StoreError) in
+                        guard isTaken[record.entityNumber],
+                            try matchers[record.entityNumber]?.matches(record) ?? true
+                        else { return }
+                        keys.append(record.key)
+                    }
+                    return true
+                }
+            }
+            sets.append(keys)
+        }
+        return sets
+    }
+
+    /// Collects the pairs of to-one relationships that the plan needs.
+    private mutating func collectBackReferences(
+        over graph: (any ObjectGraph)?
+    ) throws(StoreError) -> BackReferences? {
+        guard !plan.backPairs.isEmpty else { return nil }
+        return try BackReferences(plan, over: graph, directories: spillDirectories) {
+            (entity, body) throws(StoreError) in
+            _ = try forEachBatch(of: entity) { (_, records) throws(StoreError) in
+                try body(records)
+                return true
+            }
+        }
+    }
+
+    /// The one root of the hierarchy that makers take objects of.
+    private func roots(of makers: [MappingPlan.Maker]) -> [ManagedObjectModel.Entity] {
+        Set(makers.map(\.source.root)).sorted().map { plan.source.entities[$0] }
+    }
+
+    // MARK: Links
+
+    private mutating func sendLinks(_ link: LinkPlan, into channel: BatchChannel) throws(StoreError) -> Bool {
+        let mapper = LinkMapper(link, plan.source, keySets)
+        switch link.relation.storage {
+        case .links(let number):
+            let owner = plan.source.relationships[number]
+            let cursor = try snapshot.links(of: owner.name, after: nil)
+            var links = LinkBatch(relationship: number)
+            var leadingBack = LinksBySource(snapshot, owner)
+            let isCounted = found.begins(linksOf: number)
+            while try cursor.next(into: &links) {
+                try options.cancellation?.check()
+                if isCounted { found.add(links) }
+                var batch = channel.spareLinks(link.relationship.number)
+                for link in links.links {
+                    let back = mapper.needsBack(of: link) ? try leadingBack.link(backOf: link) : nil
+                    mapper.append(link, back: back, to: &batch)
+                }
+                guard send(batch, into: channel) else { return false }
+            }
+            return true
+        case .field(let number):
+            let relationship = plan.source.relationships[number]
+            let fields = plan.source.entities.map { entity in
+                entity.layout.field(relationship.name.name).map {
+                    (reference: $0, order: entity.layout.field(RecordLayout.orderFieldName(of: $0.name)))
+                }
+            }
+            func stored(_ record: RecordReader) -> Link? {
+                guard let field = fields[record.entityNumber], let (_, key) = record.reference(field.reference) else {
+                    return nil
+                }
+                return Link(record.key, key, inverseOrder: field.order.map { record.integer($0) } ?? 0)
+            }
+            guard try sendPairsOfOtherEnd(relationship, mapper, link, into: channel) else { return false }
+            return try forEachBatch(of: plan.source.entities[relationship.source]) {
+                (this, records) throws(StoreError) in
+                var batch = channel.spareLinks(link.relationship.number)
+                var unsure: [Link] = []
+                records.forEachRecord { record in
+                    guard let pair = stored(record) else { return }
+                    if mapper.needsBack(of: pair) { unsure.append(pair) } else { mapper.append(pair, to: &batch) }
+                }
+                let backs = try this.pairs(of: unsure.map(\.target), of: relationship, stored)
+                for pair in unsure {
+                    let back = backs[pair.target].flatMap { $0.target == pair.source ? $0 : nil }
+                    mapper.append(pair, back: back, to: &batch)
+                }
+                return this.send(batch, into: channel)
+            }
+        }
+    }
+
+    /// Sends the links of pairs that only the other end of a one-to-one relationship has.
+    private mutating func sendPairsOfOtherEnd(
+        _ relationship: ManagedObjectModel.Relationship, _ mapper: LinkMapper, _ link: LinkPlan,
+        into channel: BatchChannel
+    ) throws(StoreError) -> Bool {
+        guard let found = pairs[relationship.number] else { return true }
+        var batch = channel.spareLinks(link.relationship.number)
+        var goesOn = true
+        try found.forEach { (pair) in
+            guard goesOn else { return }
+            mapper.append(pair, to: &batch)
+            guard batch.links.count >= 4096 else { return }
+            goesOn = send(batch, into: channel)
+            batch = channel.spareLinks(link.relationship.number)
+        }
+        return goesOn && send(batch, into: channel)
+    }
+
+    /// The pairs that objects with some keys have by a to-one relationship, by key; none of objects that are damaged.
+    private mutating func pairs(
+        of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
+    ) throws(StoreError) -> [Int64: Link] {
+        guard !keys.isEmpty else { return [:] }
+        let entity = plan.source.entities[relationship.source].name
+        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
+        var batch = RecordBatch(model: snapshot.model)
+        var pairs: [Int64: Link] = [:]
+        while try cursor.next(into: &batch, options, noting: &skipped) {
+            batch.forEachRecord { record in
+                if let pair = stored(record) { pairs[record.key] = pair }
+            }
+        }
+        return pairs
+    }
+
+    private mutating func send(_ batch: consuming LinkBatch, into channel: BatchChannel) -> Bool {
+        let batch = consume batch
+        guard !batch.isEmpty else {
+            channel.recycle(batch)
+            return true
+        }
+        copied.tally.add(batch)
+        return channel.send(.links(batch))
+    }
+}
+
+/// Makes links of the new model out of pairs of the source.
+private struct LinkMapper {
+    private let plan: LinkPlan
+    private let sources: KeySet?
+    private let targets: KeySet?
+    /// Whether the source keeps a place for the targets of a source, and for the sources of a target.
+    private let hasOrder: Bool
+    private let hasInverseOrder: Bool
+    /// Whether the source keeps each pair once that counts from both ends here.
+    private let isDoubled: Bool
+    /// Whether a pair there and one back are one here: both ends have it, and the source may say it once or twice.
+    private let isMerged: Bool
+    private let isOrdered: Bool
+
+    init(_ plan: LinkPlan, _ source: ManagedObjectModel, _ keySets: [KeySet]) {
+        self.plan = plan
+        func set(_ taken: MappingPlan.Taken) -> KeySet? {
+            guard case .keys(let number) = taken else { return nil }
+            return keySets[number]
+        }
+        sources = set(plan.sources)
+        targets = set(plan.targets)
+        let origin = plan.relation.relationship(source)
+        let (order, inverseOrder) = (origin.isOrdered, origin.inverseIsOrdered)
+        (hasOrder, hasInverseOrder) = plan.relation.isFlipped ? (inverseOrder, order) : (order, inverseOrder)
+        // Of a to-one relationship that is its own inverse, each of the two objects keeps the pair.
+        var isKeptOnce = origin.isReflexive
+        if case .field = plan.relation.storage { isKeptOnce = false }
+        isDoubled = isKeptOnce && !plan.relationship.isReflexive
+        isMerged = !isKeptOnce && plan.relationship.isReflexive
+        isOrdered = plan.relationship.isOrdered && (hasOrder || hasInverseOrder)
+    }
+
+    /// Whether what becomes of a pair depends on whether one leads back.
+    func needsBack(of pair: Link) -> Bool {
+        guard isMerged, pair.source != pair.target else { return false }
+        return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped
+    }
+
+    /// Appends what becomes of a pair of the source, as the source keeps it.
+    ///
+    /// - Parameters:
+    ///   - pair: The pair.
+    ///   - back: The one that leads back, where it is needed and there is one.
+    ///   - batch: What the links are appended to.
+    func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
+        let pair = oriented(pair)
+        let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
+        // Of two, the one with the lower source stands for both.
+        if back != nil, pair.source > pair.target { return }
+        append(oriented: pair, back: back, to: &batch)
+        if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, back: nil, to: &batch) }
+    }
+
+    private func oriented(_ pair: Link) -> Link { plan.relation.isFlipped ? pair.flipped : pair }
+
+    private func takes(_ pair: Link) -> Bool {
+        (sources?.contains(pair.source) ?? true) && (targets?.contains(pair.target) ?? true)
+    }
+
+    private func append(oriented pair: Link, back: Link?, to batch: inout LinkBatch) {
+        guard takes(pair) else { return }
+        // Who had no place in order stands where its key puts it.
+        let order = hasOrder ? pair.order : hasInverseOrder ? back?.inverseOrder : nil
+        let inverseOrder = hasInverseOrder ? pair.inverseOrder : hasOrder ? back?.order : nil
+        let link = Link(
+            pair.source, pair.target, order: order ?? pair.target, inverseOrder: inverseOrder ?? pair.source)
+        batch.links.append(plan.relationship.normalised(link))
+    }
+}
+
+/// The links of a relationship by their sources, those of the sources that were asked for last in memory.
+private struct LinksBySource {
+    /// How many links are kept, beside those of the object asked for last.
+    private static let keptCount = 1 << 16
+
+    private let snapshot: any StoreSnapshot
+    private let relationship: ManagedObjectModel.Relationship
+    private let entity: EntityName
+    private var known: [Int64: [Int64: Link]] = [:]
+    private var count = 0
+
+    init(_ snapshot: any StoreSnapshot, _ relationship: ManagedObjectModel.Relationship) {
+        self.snapshot = snapshot
+        self.relationship = relationship
+        entity = snapshot.model.entities[relationship.source].name
+    }
+
+    /// The link from the target of another one to its source; nil for none.
+    mutating func link(backOf link: Link) throws(StoreError) -> Link? {
+        if let links = known[link.target] { return links[link.source] }
+        var links: [Int64: Link] = [:]
+        var batch = LinkBatch(relationship: relationship.number)
+        let cursor = try snapshot.links(of: relationship.name, from: ObjectID(entity, link.target))
+        while try cursor.next(into: &batch) {
+            for link in batch.links { links[link.target] = link }
+        }
+        if count > Self.keptCount {
+            known.removeAll(keepingCapacity: true)
+            count = 0
+        }
+        known[link.target] = links
+        // An object without links takes a place too.
+        count += links.count + 1
+        return links[link.source]
+    }
+}

@@ -1,0 +1,254 @@
+internal import RoostCore
+
+extension MappingPlan {
+    /// Finds out what the attributes of a maker's objects get.
+    mutating func resolveAttributes(of number: Int) throws(StoreError) {
+        let maker = makers[number]
+        let mapping = entityMapping(of: maker)
+        var statements: [String: AttributeStatement] = [:]
+        var asked: [String] = []
+        for property in mapping.attributeMappings where mapping.type != .copy {
+            guard let statement = AttributeStatement(property.valueExpression, source: maker.source) else {
+                addObstacle("mapping '\(mapping.name)' asks a policy or the migration for '\(property.name)'")
+                asked.append(property.name)
+                continue
+            }
+            statements[property.name] = statement
+        }
+        if mapping.type == .copy {
+            for attribute in maker.source.attributes {
+                if let field = maker.source.layout.field(attribute.name) { statements[attribute.name] = .field(field) }
+            }
+        }
+        var resolution = AttributeResolution(maker, mapping, statements, destination)
+        for attribute in maker.destination.attributes where attribute.isStored {
+            try resolution.resolve(
+                attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
+        }
+        // What somebody else is asked for is not missing yet.
+        resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
+        // Who names objects must know which of them are left out.
+        for case .objectID in resolution.fields.map(\.source) {
+            for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
+        }
+        let (fields, missing) = (resolution.fields, resolution.missing)
+        update(number) { maker in
+            maker.fields = fields
+            maker.missing = missing
+        }
+    }
+
+    /// By the number of each source entity: the makers that take its objects.
+    var makersBySource: [[Maker]] {
+        var table = [[Maker]](repeating: [], count: source.entities.count)
+        for maker in makers { table[maker.source.number].append(maker) }
+        return table
+    }
+}
+
+/// Resolves the attributes of one entity, composites with their elements.
+private struct AttributeResolution {
+    let maker: MappingPlan.Maker
+    let mapping: EntityMapping
+    let statements: [String: AttributeStatement]
+    let properties: BatchProperties
+    var fields: [FieldPlan] = []
+    var missing: [String] = []
+
+    init(
+        _ maker: MappingPlan.Maker, _ mapping: EntityMapping, _ statements: [String: AttributeStatement],
+        _ destination: ManagedObjectModel
+    ) {
+        self.maker = maker
+        self.mapping = mapping
+        self.statements = statements
+        properties = BatchProperties(maker.destination, destination)
+    }
+
+    /// A composite whose elements are being resolved.
+    struct Composite {
+        /// The field that says whether it is there.
+        let field: RecordLayout.Field
+        /// The composite of the source that it is; nil where it is made of its elements.
+        let from: RecordLayout.Field?
+        /// Whether it, or one that it is in, may be absent though an element has a value in the source.
+        let mayHide: Bool
+    }
+
+    mutating func resolve(
+        _ attribute: AttributeDescription, at path: String, in outer: Composite?, _ statement: AttributeStatement
+    ) throws(StoreError) {
+        let to = try maker.destination.layout.requireField(path)
+        if attribute.type == .composite { return try resolveComposite(attribute, to, in: outer, statement) }
+        // A derived attribute is for others to keep up to date: it takes what there is.
+        let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
+        let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
+        switch statement {
+        case .standard: try setConstant(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
+        case .constant(let value):
+            try setConstant(value.isNull ? fallback ?? .null : value, to, in: outer, isMandatory: isMandatory)
+        case .field(let from):
+            guard from.kind != .composite else { throw misfit(path, "a composite cannot become a single value") }
+            let wasMandatory = isMandatorySource(from, in: outer?.from)
+            let mayHide = (outer?.mayHide ?? false) && !Self.isInside(from, outer?.from)
+            fields.append(
+                FieldPlan(
+                    to: to, source: source(from, to, isMoved: !mayHide), marker: outer?.field,
+                    fallback: wasMandatory ? .none : fallback,
+                    isRequired: isMandatory && fallback == nil && (!wasMandatory || from.kind == .objectID)))
+        case .expression(let expression):
+            fields.append(
+                FieldPlan(
+                    to: to, source: .expression(expression), marker: outer?.field, fallback: fallback,
+                    isRequired: isMandatory && fallback == nil))
+        }
+    }
+
+    /// Takes back what would end the migration for want of properties that `isAsked` knows.
+    mutating func leave(_ isAsked: (String) -> Bool) {
+        missing.removeAll(where: isAsked)
+        for index in fields.indices where isAsked(fields[index].to.name) { fields[index].isRequired = false }
+    }
+
+    private func source(
+        _ from: RecordLayout.Field, _ to: RecordLayout.Field, isMoved: Bool
+    ) -> FieldPlan.Source {
+        if from.kind != to.kind { return .convert(from) }
+        if from.kind == .objectID { return .objectID(from) }
+        return isMoved ? .move(from) : .convert(from)
+    }
+
+    private mutating func setConstant(
+        _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
+    ) throws(StoreError) {
+        guard !value.isNull else { return leaveEmpty(to, in: outer, isMandatory: isMandatory) }
+        guard let stored = value.converted(to: to.kind) else {
+            throw misfit(to.name, "type \(to.kind) cannot hold \(value.kindDescription)")
+        }
+        fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
+    }
+
+    /// Notes that a field has no value, which a mandatory one must have wherever its composite has one.
+    private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
+        guard isMandatory else { return }
+        if let outer {
+            fields.append(FieldPlan(to: to, source: .constant(.null), marker: outer.field, isRequired: true))
+        } else {
+            missing.append(to.name)
+        }
+    }
+
+    // MARK: Composites
+
+    private mutating func resolveComposite(
+        _ attribute: AttributeDescription, _ to: RecordLayout.Field, in outer: Composite?,
+        _ statement: AttributeStatement
+    ) throws(StoreError) {
+        let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
+        let this: Composite
+        switch statement {
+        case .field(let field):
+            guard field.kind == .composite else { throw misfit(to.name, "a single value cannot become a composite") }
+            this = Composite(field: to, from: field, mayHide: true)
+            let wasMandatory = isMandatorySource(field, in: outer?.from)
+            fields.append(
+                FieldPlan(
+                    to: to, source: .move(field), marker: outer?.field, isRequired: isMandatory && !wasMandatory))
+        case .standard where hasMappedElements(to):
+            // Elements of their own make the composite be there; defaults do so only where it must be.
+            this = Composite(field: to, from: nil, mayHide: outer?.mayHide ?? false)
+            let isAlwaysThere = isMandatory && hasDefaults(attribute)
+            fields.append(
+                FieldPlan(
+                    to: to, source: isAlwaysThere ? .presence([.constant(.bool(true))]) : .presence(values(of: to)),
+                    marker: outer?.field, isRequired: isMandatory))
+        case .standard: return try setComposite(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
+        case .constant(let value):
+            let value = value.isNull && isMandatory ? attribute.defaultValue : value
+            return try setComposite(value, to, in: outer, isMandatory: isMandatory)
+        case .expression:
+            throw misfit(to.name, "a composite is no value that an expression has; its elements have some")
+        }
+        for element in attribute.elements where element.type != .undefined {
+            let path = "\(to.name).\(element.name)"
+            let same = this.from.flatMap { maker.source.layout.field("\($0.name).\(element.name)") }
+            let statement = statements[path] ?? same.map { .field($0) } ?? .standard
+            try resolve(element, at: path, in: this, statement)
+        }
+    }
+
+    /// Sets a composite as a whole to a value, elements that it does not name to their defaults.
+    private mutating func setComposite(
+        _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
+    ) throws(StoreError) {
+        guard !value.isNull else { return leaveEmpty(to, in: outer, isMandatory: isMandatory) }
+        var values: [Int: Value] = [:]
+        try properties.forEachField(of: value, for: .composite(to), { "mapping '\(mapping.name)'" }) {
+            values[$0.index] = $1
+        }
+        for (composite, element, attribute) in properties.elementDefaults
+        where values[composite.index].map({ !$0.isNull }) ?? false && values[element.index].map(\.isNull) ?? true {
+            try properties.forEachField(
+                of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
+                { "its default" }, { values[$0.index] = $1 })
+        }
+        for field in maker.destination.layout.fields {
+            if let value = values[field.index], !value.isNull {
+                fields.append(FieldPlan(to: field, source: .constant(value), marker: outer?.field))
+            }
+        }
+    }
+
+    /// What the mapping says of a composite's elements, those that are null for every object left out.
+    private func values(of composite: RecordLayout.Field) -> [FieldPlan.Presence] {
+        statements.sorted { $0.key < $1.key }.compactMap { name, statement in
+            guard name.hasPrefix(composite.name + ".") else { return nil }
+            switch statement {
+            case .standard: return nil
+            case .constant(let value): return value.isNull ? nil : .constant(value)
+            case .field(let field): return .field(field)
+            case .expression(let expression): return .expression(expression)
+            }
+        }
+    }
+
+    /// Whether elements of a composite have defaults, at any depth.
+    private func hasDefaults(_ composite: AttributeDescription) -> Bool {
+        composite.elements.contains { !$0.defaultValue.isNull || hasDefaults($0) }
+    }
+
+    private func hasMappedElements(_ composite: RecordLayout.Field) -> Bool {
+        statements.contains { name, statement in
+            if case .standard = statement { return false }
+            return name.hasPrefix(composite.name + ".")
+        }
+    }
+
+    // MARK: The source's side
+
+    /// Whether the source has a value in a field of each object already, as far as its model says.
+    ///
+    /// An element has one where the composites that it is in are mandatory too, but for those up to `composite`, which is known to be there.
+    private func isMandatorySource(_ field: RecordLayout.Field, in composite: RecordLayout.Field?) -> Bool {
+        var names = field.name.split(separator: ".")
+        while !names.isEmpty {
+            let path = names.joined(separator: ".")
+            if path == composite?.name { return true }
+            guard let attribute = maker.source.attribute(atPath: path), !attribute.isOptional else { return false }
+            names.removeLast()
+        }
+        return true
+    }
+
+    /// Whether a field is an element of a composite, at any depth.
+    private static func isInside(_ field: RecordLayout.Field, _ composite: RecordLayout.Field?) -> Bool {
+        composite.map { field.name.hasPrefix($0.name + ".") } ?? false
+    }
+
+    private func misfit(_ property: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidValue,
+            "Mapping '\(mapping.name)' cannot set '\(maker.destination.name).\(property)': \(reason); give it another expression."
+        )
+    }
+}

@@ -1,0 +1,265 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostQuery
+internal import RoostText
+
+/// Tries on the objects of a source what a migration would make of them, without writing anything.
+///
+/// It reads objects only where something can fail that counting does not show: values that are
+/// converted or computed, constants, new mandatory elements of composites, new uniqueness
+/// constraints, and numbers of destinations. It ends with the first failure of each kind, as the
+/// migration would.
+struct MigrationRehearsal {
+    private let plan: MappingPlan
+    private let pairs: [Int: OneSidedPairs]
+    private let snapshot: any StoreSnapshot
+    private let options: ConversionOptions
+    private let constraints: [ManagedObjectModel.UniquenessConstraint]
+    /// The size of a document that the objects alone may not exceed; nil where the size does not
+    /// matter, or is forecast from everything.
+    private let documentLimit: DocumentLimit?
+    private let directories: [String]
+    private let graph: any ObjectGraph
+    private var keySets: [KeySet] = []
+    private var documentByteCount = 0
+
+    /// - Parameters:
+    ///   - plan: The mapping, resolved.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
+    ///   - snapshot: The source.
+    ///   - options: How the source is read.
+    ///   - documentLimit: The size that the objects may take in a document.
+    ///   - directories: Where a file may be made, the best first.
+    init(
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot,
+        _ options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
+    ) {
+        self.plan = plan
+        self.pairs = pairs
+        self.snapshot = snapshot
+        self.options = options
+        self.documentLimit = documentLimit
+        self.directories = directories
+        graph = snapshot.objectGraph()
+        let numbers = Set(plan.mapping.remarks(from: plan.source, to: plan.destination).compactMap(\.constraint))
+        constraints = plan.destination.uniquenessConstraints.filter { constraint in
+            guard numbers.contains(constraint.number) else { return false }
+            // In three passes relationships are made later.
+            let entity = plan.destination.entities[constraint.entity]
+            return !plan.isForThreePasses || constraint.attributes.allSatisfy { entity.attribute($0) != nil }
+        }
+    }
+
+    /// The errors that the migration would end with.
+    ///
+    /// - Throws: What reading the source throws.
+    mutating func refusals() throws(StoreError) -> [StoreError] {
+        var refusals: [StoreError] = []
+        func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+            do throws(StoreError) { try body() } catch {
+                guard error.code != .cancelled, error.code != .corrupted else { throw error }
+                refusals.append(error)
+            }
+        }
+        keySets = []
+        for numbers in plan.keySets { keySets.append(try keys(takenBy: numbers)) }
+        for maker in plan.makers { try note { () throws(StoreError) in try rehearse(maker) } }
+        guard refusals.isEmpty else { return refusals }
+        for constraint in constraints { try note { () throws(StoreError) in try requireUnique(constraint) } }
+        for counted in plan.countedOrigins { try note { () throws(StoreError) in try requireCounts(counted) } }
+        return refusals
+    }
+
+    // MARK: Objects
+
+    private func transform(_ maker: MappingPlan.Maker) throws(StoreError) -> RecordTransform {
+        try RecordTransform(maker, plan, over: graph, keySets, nil, pairs)
+    }
+
+    /// Makes all objects of a maker, where that can fail.
+    private mutating func rehearse(_ maker: MappingPlan.Maker) throws(StoreError) {
+        let transform = try transform(maker)
+        guard maker.canFail || documentLimit != nil else { return }
+        let writer = RecordTextWriter(model: plan.destination)
+        var text = TextBuffer()
+        var made = RecordBatch(model: plan.destination)
+        var byteCount = documentByteCount
+        try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+            made.removeAll()
+            try records.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
+            guard let documentLimit else { return }
+            text.removeAll()
+            try made.forEachRecord { (record) throws(StoreError) in try writer.append(record, to: &text) }
+            byteCount += text.count
+            try documentLimit.require(byteCount)
+        }
+        documentByteCount = byteCount
+    }
+
+    private func forEachBatch(
+        of entity: ManagedObjectModel.Entity, _ body: (RecordBatch) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let cursor = try snapshot.fetch(FetchRequest(entity.name, includesSubentities: false))
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch, options) { try body(batch) }
+    }
+
+    /// The keys of the objects that some makers of one hierarchy take.
+    private func keys(takenBy numbers: [Int]) throws(StoreError) -> KeySet {
+        var keys = KeySet()
+        let makers = numbers.map { plan.makers[$0] }
+        guard let root = makers.first?.source.root else { return keys }
+        var matchers = [RecordMatcher?](repeating: nil, count: plan.source.entities.count)
+        var isTaken = [Bool](repeating: false, count: plan.source.entities.count)
+        for maker in makers {
+            isTaken[maker.source.number] = true
+            matchers[maker.source.number] = try RecordTransform.matcher(maker, plan, over: graph)
+        }
+        let cursor = try snapshot.records(of: plan.source.entities[root].name, after: nil)
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch, options) {
+            try batch.forEachRecord { (record) throws(StoreError) in
+                guard isTaken[record.entityNumber], try matchers[record.entityNumber]?.matches(record) ?? true else {
+                    return
+                }
+                keys.append(record.key)
+            }
+        }
+        return keys
+    }
+
+    // MARK: Unique values
+
+    /// Throws code `constraintViolation` where two objects would share values.
+    ///
+    /// Only objects whose values have one hash are compared.
+    private func requireUnique(_ constraint: ManagedObjectModel.UniquenessConstraint) throws(StoreError) {
+        let entity = plan.destination.entities[constraint.entity]
+        let claims = ClaimSorter(directories: directories)
+        for maker in plan.makers where entity.includes(maker.destination.number) {
+            let transform = try transform(maker)
+            var made = RecordBatch(model: plan.destination)
+            try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+                // One by one: a predicate leaves some out.
+                try records.forEachRecord { (record) throws(StoreError) in
+                    made.removeAll()
+                    try transform.append(record, to: &made)
+                    guard let values = Self.values(of: constraint, made) else { return }
+                    try claims.append(.init(maker: maker.number, key: record.key), hash: values.hashValue)
+                }
+            }
+        }
+        var (current, known): (Int?, [ClaimSorter.Claim]) = (nil, [])
+        try claims.drain { (hash, claim) throws(StoreError) in
+            try options.cancellation?.check()
+            if hash != current { (current, known) = (hash, []) }
+            if !known.isEmpty, let values = try values(of: claim, constraint) {
+                for other in known where try self.values(of: other, constraint) == values {
+                    throw StoreError(
+                        .constraintViolation,
+                        "\(id(of: other)) and \(id(of: claim)) would share the values of the uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) of '\(entity.name)'; change one of them, or merge them in a policy."
+                    )
+                }
+            }
+            known.append(claim)
+        }
+    }
+
+    private func id(of claim: ClaimSorter.Claim) -> ObjectID {
+        ObjectID(plan.makers[claim.maker].source.name, claim.key)
+    }
+
+    /// The values of a constraint; nil where one is null, so that nothing is compared.
+    private static func values(
+        of constraint: ManagedObjectModel.UniquenessConstraint, _ batch: RecordBatch
+    ) -> [Value]? {
+        guard batch.count == 1 else { return nil }
+        var values: [Value]? = []
+        batch.forEachRecord { record in
+            for name in constraint.attributes {
+                guard let field = record.layout.field(name), !record.isNull(field) else {
+                    values = nil
+                    return
+                }
+                values?.append(record.value(field))
+            }
+        }
+        return values
+    }
+
+    private func values(
+        of claim: ClaimSorter.Claim, _ constraint: ManagedObjectModel.UniquenessConstraint
+    ) throws(StoreError) -> [Value]? {
+        let maker = plan.makers[claim.maker]
+        let cursor = try snapshot.records(with: [id(of: claim)])
+        var (batch, made) = (RecordBatch(model: snapshot.model), RecordBatch(model: plan.destination))
+        let transform = try transform(maker)
+        while try cursor.next(into: &batch, options) {
+            try batch.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
+        }
+        return Self.values(of: constraint, made)
+    }
+
+    // MARK: Numbers of destinations
+
+    /// Throws code `migrationFailed` where an object would have fewer or more destinations than the
+    /// new model allows.
+    private func requireCounts(_ counted: MappingPlan.CountedOrigin) throws(StoreError) {
+        let maker = plan.makers[counted.maker]
+        let (new, old) = (
+            plan.destination.relationships[counted.relationship], plan.source.relationships[counted.origin]
+        )
+        let limits = new.declaration
+        let kept = counted.takers.map(\.filter).contains { $0 != nil } || !counted.takesAll
+        let taken: KeySet? = kept ? try keys(takenBy: counted.takers.map(\.number)) : nil
+        let matcher = try RecordTransform.matcher(maker, plan, over: graph)
+        let field = old.isToMany ? nil : maker.source.layout.field(old.name.name)
+        try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+            var keys: [Int64] = []
+            var owners: [(key: Int64, only: Int64?)] = []
+            try records.forEachRecord { (record) throws(StoreError) in
+                guard try matcher?.matches(record) ?? true else { return }
+                owners.append((record.key, field.flatMap { record.reference($0)?.key }))
+            }
+            for owner in owners {
+                keys.removeAll(keepingCapacity: true)
+                if field == nil {
+                    try graph.appendDestinations(of: old, from: owner.key, to: &keys)
+                } else if let only = owner.only {
+                    keys.append(only)
+                }
+                let count = taken.map { taken in keys.count(where: taken.contains) } ?? keys.count
+                let isFew = count < limits.minCount && (count > 0 || !limits.isOptional)
+                guard isFew || count > limits.maxCount ?? .max else { continue }
+                throw StoreError.wrongCount(of: new, ObjectID(maker.destination.name, owner.key))
+            }
+        }
+    }
+}
+
+extension MappingPlan.Maker {
+    /// Whether making an object can fail because of the object's own values.
+    fileprivate var canFail: Bool {
+        references.contains(where: \.isRequired)
+            || fields.contains { field in
+                if field.isRequired { return true }
+                switch field.source {
+                case .convert, .expression: return true
+                case .constant(let value): return !value.isNull
+                case .move, .objectID, .presence: return false
+                }
+            }
+    }
+}
+
+extension StoreError {
+    /// An object would have a number of destinations that the new model does not allow.
+    static func wrongCount(of relationship: ManagedObjectModel.Relationship, _ object: ObjectID) -> StoreError {
+        let declaration = relationship.declaration
+        let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
+        return StoreError(
+            .migrationFailed,
+            "'\(relationship.name)' must lead to at least \(declaration.minCount)\(most) objects in the new model, and that of \(object) does not; set it in a policy, or change the model."
+        )
+    }
+}

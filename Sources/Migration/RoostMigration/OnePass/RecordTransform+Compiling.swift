@@ -1,0 +1,162 @@
+internal import RoostCore
+internal import RoostQuery
+
+extension RecordTransform {
+    /// Something that is done for each record, beside the moves.
+    enum Step {
+        /// The bytes of tail fields that are side by side in both layouts.
+        case tail(RecordMoves.Tail)
+        case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
+        /// A field of another kind, or a field whose null becomes a value.
+        case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
+        case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
+        case objectID(RecordLayout.Field, from: RecordLayout.Field)
+        case reference(ReferencePlan)
+        case backReference(BackReferencePlan)
+    }
+
+    /// A composite that has a value if one of some values exists.
+    ///
+    /// It is found out before the elements are set, whose defaults depend on it.
+    struct Presence {
+        var composite: RecordLayout.Field
+        var isConstant = false
+        var fields: [RecordLayout.Field] = []
+        var expressions: [ExpressionEvaluator] = []
+        var marker: RecordLayout.Field?
+    }
+
+    /// An entity that objects of one source entity become, for attributes that hold their IDs.
+    struct Successor {
+        var entity: Int
+        /// The keys of the objects that become it; nil for all objects.
+        var keys: KeySet?
+
+        /// Returns the successors of the objects of each source entity.
+        static func lists(_ plan: MappingPlan, _ keySets: [KeySet]) -> [[Successor]] {
+            plan.makersBySource.map { makers -> [Successor] in
+                // In three passes the IDs are looked at again, once it is known what became of each object.
+                if plan.isForThreePasses { return makers.prefix(1).map { Successor(entity: $0.destination.number) } }
+                return makers.map { maker in
+                    let keys = maker.filter == nil ? nil : plan.keySets.firstIndex(of: [maker.number])
+                    return Successor(
+                        entity: maker.destination.number,
+                        keys: keys.flatMap { keySets.indices.contains($0) ? keySets[$0] : nil })
+                }
+            }
+        }
+
+        /// Whether every object stays one of its entity, so that IDs in attributes stay as they are.
+        static func areSame(_ lists: [[Successor]], _ plan: MappingPlan) -> Bool {
+            zip(plan.source.entities, lists).allSatisfy {
+                $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
+            } && plan.makers.allSatisfy { $0.filter == nil }
+        }
+    }
+
+    /// A field that must have a value where the composite that it is in has one.
+    struct Requirement {
+        var field: RecordLayout.Field
+        var marker: RecordLayout.Field?
+    }
+
+    /// The moves and steps of a transform, while the fields of its maker are added one by one.
+    struct Draft {
+        private let maker: MappingPlan.Maker
+        private let plan: MappingPlan
+        private let graph: (any ObjectGraph)?
+        private let keepsIDs: Bool
+        private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
+        /// The steps, each with the position of its field in the tail; -1 for a field of fixed size.
+        private var placed: [(position: Int, step: Step)] = []
+        /// The values that are the same for all objects, for the prototype.
+        private(set) var constants: [(RecordLayout.Field, Value)] = []
+        private(set) var requirements: [Requirement] = []
+        private(set) var presences: [Presence] = []
+
+        init(_ maker: MappingPlan.Maker, _ plan: MappingPlan, _ graph: (any ObjectGraph)?, keepsIDs: Bool) {
+            (self.maker, self.plan, self.graph, self.keepsIDs) = (maker, plan, graph, keepsIDs)
+        }
+
+        /// Adds a field of the new record.
+        mutating func add(_ field: FieldPlan) throws(StoreError) {
+            if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
+            switch field.source {
+            case .constant(let value): add(value, field)
+            case .move(let from) where field.fallback == nil: moved.append((from, field.to))
+            case .move(let from), .convert(let from):
+                add(.convert(field.to, from: from, fallback: field.fallback, marker: field.marker), to: field)
+            case .objectID(let from) where keepsIDs: moved.append((from, field.to))
+            case .objectID(let from): add(.objectID(field.to, from: from), to: field)
+            case .presence(let values):
+                var presence = Presence(composite: field.to, marker: field.marker)
+                for value in values {
+                    switch value {
+                    case .constant: presence.isConstant = true
+                    case .field(let from): presence.fields.append(from)
+                    case .expression(let expression):
+                        presence.expressions.append(try evaluator(expression, field.to))
+                    }
+                }
+                presences.append(presence)
+            case .expression(let expression):
+                let evaluator = try evaluator(expression, field.to)
+                add(.expression(field.to, evaluator, fallback: field.fallback, marker: field.marker), to: field)
+            }
+        }
+
+        private mutating func add(_ value: Value, _ field: FieldPlan) {
+            if value.isNull { return }
+            if field.to.kind.isVariable || field.marker != nil {
+                add(.constant(field.to, value, marker: field.marker), to: field)
+            } else {
+                constants.append((field.to, value))
+            }
+        }
+
+        private mutating func add(_ step: Step, to field: FieldPlan) {
+            placed.append((field.to.kind.isVariable ? field.to.index : -1, step))
+        }
+
+        /// Adds a to-one relationship.
+        ///
+        /// `pairs` has the pairs of one-to-one relationships that only the other end has.
+        mutating func add(_ reference: ReferencePlan, _ pairs: [Int: OneSidedPairs]?) {
+            let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
+            // The place in an ordered inverse comes from a place.
+            let movesPlace = reference.order == nil || reference.orderFrom != nil
+            guard reference.isMove, isWhole, !reference.isNewlyRequired, movesPlace else {
+                return placed.append((-1, .reference(reference)))
+            }
+            moved.append((reference.from, reference.to))
+            if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
+        }
+
+        /// Adds a to-one relationship whose pairs are found at the other end.
+        mutating func add(_ reference: BackReferencePlan) { placed.append((-1, .backReference(reference))) }
+
+        /// Returns the fields that are moved as bytes.
+        func moves() -> RecordMoves {
+            RecordMoves(
+                moved.map { ($0.0, $0.1) }, from: maker.source.layout, to: maker.destination.layout)
+        }
+
+        /// Returns the steps in their order, with the moves of bytes of the tail.
+        func steps(after moves: RecordMoves) -> [Step] {
+            let all = placed + moves.tails.map { (position: $0.firstField, step: .tail($0)) }
+            // Fields in the tail must be set in the layout's order.
+            return all.sorted { $0.position < $1.position }.map(\.step)
+        }
+
+        private func evaluator(
+            _ expression: FetchRequest.Expression, _ field: RecordLayout.Field
+        ) throws(StoreError) -> ExpressionEvaluator {
+            do throws(StoreError) {
+                return try CompiledExpression(expression, for: maker.source.name, model: plan.source)
+                    .evaluator(over: graph)
+            } catch {
+                throw error.naming(plan.entityMapping(of: maker), field.name)
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// Makes records of one entity of the new model out of those of one entity of the source: the compiled form of an entity mapping.
+///
+/// What has the same meaning on both sides is moved as bytes, many fields at once; what is the same for all objects stands in the
+/// prototype that each record starts from; everything else is a step. For one thread.
+final class RecordTransform {
+    private let layout: RecordLayout
+    private let moves: RecordMoves
+    private let prototype: [UInt8]
+    private let presences: [Presence]
+    private let steps: [Step]
+    private let requirements: [Requirement]
+    private let matcher: RecordMatcher?
+    private let keySets: [KeySet]
+    private let backReferences: BackReferences?
+    /// By relationship of the source: the pairs of one-to-one relationships that only the other end
+    /// has.
+    private let pairs: [Int: OneSidedPairs]
+    /// By the number of the source entity: what objects whose IDs are named may become.
+    private let successors: [[Successor]]
+    private let destination: ManagedObjectModel
+    /// Whether a record is one of the new model as it is, but for the entity's number.
+    private let isWhole: Bool
+    /// Whether each record becomes itself, byte for byte.
+    let isIdentity: Bool
+
+    /// How many records were looked at, and how many were made.
+    private(set) var readCount = 0
+    private(set) var madeCount = 0
+    /// By attribute: how many IDs were left out, since what they name becomes no object, or several.
+    private(set) var lostIDs: [String: Int] = [:]
+
+    /// Compiles what a plan says of a maker.
+    ///
+    /// - Parameters:
+    ///   - maker: One of the plan's.
+    ///   - plan: The whole plan.
+    ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
+    ///   - keySets: The keys of ``MappingPlan/keySets``.
+    ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil where no record is made.
+    ///   - pairs: The pairs that only the other ends of one-to-one relationships have; nil where
+    ///     they were not looked for.
+    /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
+    init(
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet],
+        _ backReferences: BackReferences? = nil, _ pairs: [Int: OneSidedPairs]? = nil
+    ) throws(StoreError) {
+        layout = maker.destination.layout
+        destination = plan.destination
+        self.keySets = keySets
+        self.pairs = pairs ?? [:]
+        self.backReferences = backReferences
+        successors = Successor.lists(plan, keySets)
+        matcher = try Self.matcher(maker, plan, over: graph)
+        var draft = Draft(maker, plan, graph, keepsIDs: Successor.areSame(successors, plan))
+        for field in maker.fields { try draft.add(field) }
+        for reference in maker.references { draft.add(reference, pairs) }
+        for reference in maker.backReferences { draft.add(reference) }
+        moves = draft.moves()
+        steps = draft.steps(after: moves)
+        presences = draft.presences
+        requirements = draft.requirements
+        isWhole = moves.isWhole && requirements.isEmpty && maker.backReferences.isEmpty
+        isIdentity = isWhole && matcher == nil && maker.source.number == maker.destination.number
+        prototype = try RecordBatch.prototype(draft.constants, of: layout, model: plan.destination)
+    }
+
+    /// A matcher of what a maker takes; nil where it takes all objects of the entity.
+    static func matcher(
+        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
+    ) throws(StoreError) -> RecordMatcher? {
+        guard let filter = maker.filter else { return nil }
+        let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
+        do throws(StoreError) {
+            return try RecordFilter(request, model: plan.source).matcher(over: graph)
+        } catch {
+            throw error.naming(plan.entityMapping(of: maker), nil)
+        }
+    }
+
+    // MARK: One record
+
+    /// Appends what becomes of a record of the source, if its mapping takes it.
+    ///
+    /// - Throws: `migrationFailed` naming the object and the property; what evaluating an expression throws.
+    func append(_ record: RecordReader, to batch: inout RecordBatch) throws(StoreError) {
+        readCount += 1
+        if let matcher, try !matcher.matches(record) { return }
+        madeCount += 1
+        try append(record, key: record.key, to: &batch)
+    }
+
+    /// Appends what becomes of a record that the mapping takes, as the object with a key.
+    ///
+    /// - Throws: As ``append(_:to:)``.
+    func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {
+        if isWhole, key == record.key { return batch.append(record, as: layout) }
+        batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
+        do throws(StoreError) {
+            batch.moveSlots(of: record, moves)
+            for presence in presences { try take(presence, record, &batch) }
+            for step in steps { try take(step, record, &batch) }
+            for requirement in requirements where batch.isBuildingNull(requirement.field) {
+                if let marker = requirement.marker, batch.isBuildingNull(marker) { continue }
+                throw missing(requirement.field, record)
+            }
+        } catch {
+            batch.abandonRecord()
+            throw error
+        }
+        batch.endRecord()
+    }
+
+    private func take(_ step: Step, _ record: RecordReader, _ batch: inout RecordBatch) throws(StoreError) {
+        switch step {
+        case .tail(let tail): try batch.moveTail(of: record, tail, moves)
+        case .constant(let field, let value, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
+            try set(value, field, record, &batch)
+        case .convert(let field, let from, let fallback, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
+            guard !record.isNull(from) else {
+                if let fallback { try set(fallback, field, record, &batch) }
+                return
+            }
+            try set(record.value(from), field, record, &batch)
+        case .expression(let field, let evaluator, let fallback, let marker):
+            if let marker, batch.isBuildingNull(marker) { return }
+            let value = try self.value(evaluator, field, record)
+            try set(value.isNull ? fallback ?? .null : value, field, record, &batch)
+        case .objectID(let field, let from):
+            guard let (entity, key) = record.reference(from) else { return }
+            guard let successor = successor(entity, key) else {
+                lostIDs[field.name, default: 0] += 1
+                return
+            }
+            try batch.setReference(entity: successor, key: key, field)
+        case .reference(let reference): try take(reference, record, &batch)
+        case .backReference(let reference):
+            // A rehearsal tries the rest of an object without the pairs.
+            guard let backReferences else { return }
+            let id = ObjectID(layout.entity, record.key)
+            guard let object = try backReferences.object(leadingTo: record, becoming: id, reference) else {
+                if reference.isRequired { throw missing(reference.to, record) }
+                return
+            }
+            try batch.setReference(entity: object.entity, key: object.key, reference.to)
+        }
+    }
+
+    private func take(
+        _ presence: Presence, _ record: RecordReader, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        if let marker = presence.marker, batch.isBuildingNull(marker) { return }
+        var isThere = presence.isConstant || presence.fields.contains { !record.isNull($0) }
+        for evaluator in presence.expressions where !isThere {
+            isThere = try !value(evaluator, presence.composite, record).isNull
+        }
+        if isThere { batch.setComposite(presence.composite) }
+    }
+
+    private func value(
+        _ evaluator: ExpressionEvaluator, _ field: RecordLayout.Field, _ record: RecordReader
+    ) throws(StoreError) -> Value {
+        do throws(StoreError) { return try evaluator.value(of: record) } catch {
+            throw error.located(in: "\(property(field)) of \(record.id)")
+        }
+    }
+
+    /// The number of the entity of the one object that an object becomes under its key; nil where it becomes none, or several.
+    private func successor(_ entity: Int, _ key: Int64) -> Int? {
+        guard successors.indices.contains(entity) else { return nil }
+        var found: Int?
+        for successor in successors[entity] where successor.keys?.contains(key) ?? true {
+            guard found == nil else { return nil }
+            found = successor.entity
+        }
+        return found
+    }
+
+    private func take(
+        _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        let partner = try reference.oneToOne.flatMap { pairs[$0] }?.partner(record.entityNumber, record.key)
+        guard let (entity, key) = record.reference(reference.from) ?? partner else {
+            if reference.isNewlyRequired { throw missing(reference.to, record) }
+            return
+        }
+        guard entity < reference.targets.count, reference.targets[entity] >= 0,
+            reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
+        else {
+            if reference.isRequired {
+                throw StoreError.lostDestination(layout.entity, reference.to.name, object: record.id)
+            }
+            return
+        }
+        try batch.setReference(entity: Int(reference.targets[entity]), key: key, reference.to)
+        guard let order = reference.order else { return }
+        // Who had no place in order stands where its key puts it.
+        let place = reference.orderFrom.map { record.isNull($0) ? record.key : record.integer($0) } ?? record.key
+        batch.setInteger64(place, order)
+    }
+
+    private func set(
+        _ value: Value, _ field: RecordLayout.Field, _ record: RecordReader, _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        guard let stored = value.converted(to: field.kind) else {
+            throw StoreError(
+                .migrationFailed,
+                "\(property(field)) of \(record.id) has type \(field.kind) in the new model and cannot hold \(value.kindDescription) with its value; give the mapping an expression for it, or change the object."
+            )
+        }
+        do throws(StoreError) { try batch.set(stored, field) } catch  where error.code == .invalidValue {
+            if case .int = stored, field.kind == .double || field.kind == .float {
+                throw .inexactNumber(layout.entity, field, object: record.id)
+            }
+            throw StoreError(
+                .migrationFailed,
+                "\(property(field)) of \(record.id) has type \(field.kind) in the new model, and the value is outside its range; give the mapping an expression for it, or change the object."
+            )
+        }
+    }
+
+    private func missing(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
+        StoreError.missingValue(layout.entity, field.name, object: record.id)
+    }
+
+    private func property(_ field: RecordLayout.Field) -> String { "'\(layout.entity).\(field.name)'" }
+}
+
+extension StoreError {
+    /// An object has no value for a property that is mandatory in the new model.
+    static func missingValue(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "'\(entity).\(property)' is mandatory in the new model, and \(object) has no value for it; give it a default value, make it optional, or give a mapping with an expression for it."
+        )
+    }
+
+    /// A mandatory relationship of an object leads to one that is left out.
+    static func lostDestination(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
+        StoreError(
+            .migrationFailed,
+            "'\(entity).\(property)' is mandatory in the new model, and the object that \(object) refers to is left out; make it optional, or migrate that object too."
+        )
+    }
+
+    /// The same error, of a mapping's expression or predicate.
+    func naming(_ mapping: EntityMapping, _ property: String?) -> StoreError {
+        let place = property.map { "'\($0)'" } ?? "the predicate"
+        return located(in: "Mapping '\(mapping.name)', \(place)")
+    }
+}

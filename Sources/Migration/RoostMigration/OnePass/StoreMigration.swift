@@ -1,0 +1,321 @@
+internal import RoostCore
+
+/// One migration, from its refusals to its report.
+struct StoreMigration: Sendable {
+    let source: ConversionEndpoint
+    let destination: ConversionEndpoint
+    let model: ManagedObjectModel
+    let options: MigrationOptions
+    let registry: StoreRegistry
+    /// Whether the destination is the source's own file as a transaction changes it.
+    ///
+    /// One thread at a time then uses the destination.
+    var isModelChange = false
+    /// Whether a plan refuses where there is no space for a new store.
+    var needsSpace = true
+
+    init(
+        from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
+        options: MigrationOptions, registry: StoreRegistry
+    ) {
+        self.source = source
+        self.destination = destination
+        self.model = model
+        self.options = options
+        self.registry = registry
+    }
+
+    /// What opens the source and makes the destination.
+    var conversion: StoreConversion {
+        var conversion = StoreConversion(
+            from: source, to: destination, options: options.conversion, registry: registry)
+        if isModelChange { conversion.maximumReaders = 1 }
+        return conversion
+    }
+
+    /// See ``MigrationManager/migrate(from:to:model:options:)``.
+    func run() throws(StoreError) -> MigrationReport {
+        if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
+        return try conversion.withSource(isReadOnce: true) { (store) throws(StoreError) in
+            if let refusal = try conversion.refusals(of: store, for: model).first { throw refusal }
+            // Objects and metadata of one commit, whatever others commit meanwhile.
+            let frozen = try FrozenStore(store)
+            defer { try? frozen.close() }
+            let mapping = try self.mapping(from: frozen.model)
+            let plan = try MappingPlan(mapping, from: frozen.model, to: model)
+            let snapshot = try frozen.snapshot()
+            defer { snapshot.close() }
+            let pairs = try pairs(plan, frozen, snapshot)
+            let losses = try losses(plan, pairs, snapshot)
+            try requireAllowed(losses)
+            var report =
+                try plan.obstacles.isEmpty
+                ? onePass(frozen, plan, pairs, snapshot) : threePasses(frozen, plan, snapshot)
+            report.add(losses)
+            report.way = way
+            return report
+        }
+    }
+
+    /// The mapping model: the one that was given, checked, or the one that follows from the models.
+    func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
+        guard let mapping = options.mapping else {
+            // Between equal models there is nothing to infer.
+            guard options.infersMappingModel || model.hasVersionHashes(of: sourceModel) else { throw .noMappingModel }
+            return try MappingModel.inferred(from: sourceModel, to: model, options: options.inference)
+        }
+        try mapping.requireValid(from: sourceModel, to: model)
+        return mapping
+    }
+
+    private var way: String { options.mapping == nil ? "inferred in one step" : "by a mapping model" }
+
+    // MARK: Losses
+
+    private func losses(
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [MigrationLoss] {
+        try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
+            + plan.losses(of: pairs)
+    }
+
+    private func pairs(
+        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [Int: OneSidedPairs] {
+        try plan.oneSidedPairs(snapshot, options.conversion, directories: store.spillDirectories)
+    }
+
+    /// Throws code `lossRefused` where data would be lost that may not be.
+    private func requireAllowed(_ losses: [MigrationLoss]) throws(StoreError) {
+        guard losses.isEmpty || options.allowsLoss || options.acceptedLosses.contains(losses) else {
+            throw .lossRefused(losses, of: source.location)
+        }
+    }
+
+    // MARK: Running
+
+    private func onePass(
+        _ store: any PersistentStore, _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs],
+        _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> MigrationReport {
+        if let refusal = try plan.refusals(snapshot, options.conversion, pairs, countsNulls: false).first {
+            throw refusal
+        }
+        let content = MappedContent(store, plan, pairs, options: options.conversion)
+        let copied = try conversion.filler.fill(from: content)
+        let outcome = content.outcome
+        let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
+            let dropped = mapping.sourceEntity.flatMap(plan.source.entity).flatMap { entity in
+                outcome.recorded?.entities[entity.number].count
+            }
+            return MigrationReport.Mapping(
+                mapping, read: counts?.read ?? (mapping.sourceEntity == nil ? 0 : dropped), made: counts?.made ?? 0)
+        }
+        return MigrationReport(
+            copied, path: .onePass, mappings: mappings, sourceDigest: outcome.recorded?.digest,
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination), losses: outcome.losses)
+    }
+
+    private func threePasses(
+        _ store: any PersistentStore, _ plan: MappingPlan, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> MigrationReport {
+        let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
+        let copied = try conversion.filler.fill(from: content)
+        let outcome = content.outcome.withLock { $0 }
+        let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, count in
+            MigrationReport.Mapping(mapping, read: count.read, made: count.made)
+        }
+        return MigrationReport(
+            copied, path: .threePasses, mappings: mappings, sourceDigest: try snapshot.recordedTally()?.digest,
+            remarks: plan.mapping.remarks(from: plan.source, to: plan.destination), losses: outcome.losses)
+    }
+
+    // MARK: Planning
+
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``.
+    func plan() throws(StoreError) -> MigrationPlan {
+        var refusals = try conversion.refusalsBeforeOpening()
+        return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
+            refusals +=
+                needsSpace ? try conversion.refusals(of: store, for: model) : try conversion.filler.refusals(for: model)
+            var plan = MigrationPlan(
+                source: source.location.description, destination: destination.location.description, path: .onePass,
+                mappings: [],
+                objects: nil, links: nil, losses: [], bytesNeeded: try conversion.bytesNeeded(store),
+                bytesAvailable: try? conversion.filler.bytesAvailable(), secondsNeeded: 0, refusals: [], warnings: [],
+                remarks: model.remarkLines())
+            do throws(StoreError) {
+                plan.warnings = try StoreContent(store, options: options.conversion).notices()
+            } catch {
+                guard error.code == .corrupted else { throw error }
+                refusals.append(error)
+            }
+            do throws(StoreError) {
+                let mapping = try self.mapping(from: store.model)
+                try complete(&plan, store, MappingPlan(mapping, from: store.model, to: model), &refusals)
+            } catch {
+                guard Self.isAboutModels(error) else { throw error }
+                refusals.append(error)
+            }
+            plan.refusals = refusals.map(\.message)
+            return plan
+        }
+    }
+
+    /// Whether an error says that these models or this mapping cannot be used, rather than that the source cannot be read.
+    static func isAboutModels(_ error: StoreError) -> Bool {
+        let codes: [StoreError.Code] = [
+            .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity,
+            .unknownProperty, .invalidRequest,
+            .invalidValue,
+        ]
+        return codes.contains(error.code)
+    }
+
+    private func complete(
+        _ plan: inout MigrationPlan, _ store: any PersistentStore, _ mapped: MappingPlan, _ refusals: inout [StoreError]
+    ) throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        plan.path = mapped.obstacles.isEmpty ? .onePass : .threePasses
+        plan.links = try snapshot.recordedTally()?.digest.linkCount
+        for (index, mapping) in mapped.mapping.entityMappings.enumerated() {
+            var count = 0
+            if let entity = mapping.sourceEntity {
+                count = try snapshot.count(
+                    FetchRequest(entity, where: mapping.sourcePredicate, includesSubentities: false))
+            }
+            plan.mappings.append(
+                MigrationPlan.Mapping(
+                    name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
+                    destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
+        }
+        for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
+        let pairs = try pairs(mapped, store, snapshot)
+        if mapped.obstacles.isEmpty {
+            plan.objects = plan.objectsRead
+            let counted = try mapped.refusals(snapshot, options.conversion, pairs, countsNulls: true)
+            refusals += counted.isEmpty ? try rehearse(mapped, pairs, store, snapshot) : counted
+        }
+        plan.way = way
+        plan.secondsNeeded = MigrationEstimate.seconds(
+            for: plan.countRead, from: try source.type(in: registry).estimatedCosts,
+            to: try destination.type(in: registry).estimatedCosts, path: plan.path,
+            verifies: options.conversion.verifies)
+        let losses = try losses(mapped, pairs, snapshot)
+        plan.add(losses)
+        do throws(StoreError) { try requireAllowed(losses) } catch { refusals.append(error) }
+        for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) where remark.kind != .loss {
+            if let property = remark.property, remark.isAboutEmptyRelationship {
+                let count = plan.mappings.reduce(0) { $0 + ($1.destination == remark.entity ? $1.objects : 0) }
+                if count > 0 {
+                    plan.warnings.append(EmptyRelationships.warning(property, of: remark.entity, count: count))
+                }
+            } else {
+                plan.warnings.append(remark.text)
+            }
+        }
+        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
+    }
+
+    /// Why a migration in three passes would fail, as far as that shows before; policies are not made for it.
+    private func refusalsOfThreePasses(
+        _ mapped: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [StoreError] {
+        _ = try PolicyPlan(
+            mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
+            makesPolicies: false)
+        // A policy may fill in, for objects of any mapping, what the mappings leave out.
+        guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
+        let attributes = try MappingPlan(
+            mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
+        let counted = try attributes.refusals(snapshot, options.conversion, [:], countsNulls: true)
+        return counted.isEmpty ? try rehearse(attributes, [:], store, snapshot) : counted
+    }
+
+    /// The errors at which the existing objects would end the migration, except the errors that
+    /// counting shows.
+    private func rehearse(
+        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) -> [StoreError] {
+        let limit = try conversion.filler.documentLimit(store)
+        // In three passes it is not known before what links there will be.
+        var rehearsal = MigrationRehearsal(
+            plan, pairs, snapshot, options.conversion, documentLimit: plan.isForThreePasses ? limit : nil,
+            directories: store.spillDirectories)
+        let refusals = try rehearsal.refusals()
+        guard refusals.isEmpty, let limit, !plan.isForThreePasses else { return refusals }
+        return try limit.refusals(of: MappedContent(store, plan, pairs, options: options.conversion))
+    }
+}
+
+extension MigrationPlan {
+    /// The objects that entity mappings take which make others.
+    fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
+    /// The objects and links that are read, as far as they are counted.
+    var countRead: Int { objectsRead + (links ?? 0) }
+}
+
+extension MigrationPlan {
+    /// Puts losses before everything else that is lost.
+    fileprivate mutating func add(_ losses: [MigrationLoss]) {
+        lossCounts = losses
+        self.losses = losses.map(\.description)
+    }
+}
+
+extension MigrationReport {
+    /// Puts losses before everything else that is lost; IDs were counted again when they were
+    /// looked up.
+    fileprivate mutating func add(_ losses: [MigrationLoss]) {
+        lossCounts = losses
+        self.losses = losses.map(\.description) + self.losses
+    }
+}
+
+extension MappingRemark {
+    /// The place and the message.
+    var text: String { "\(entity)\(property.map { "." + $0 } ?? ""): \(message)" }
+}
+
+extension MigrationReport.Mapping {
+    /// What an entity mapping did.
+    init(_ mapping: EntityMapping, read: Int?, made: Int) {
+        self.init(
+            name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
+            destination: mapping.destinationEntity?.text, read: read, made: made)
+    }
+}
+
+extension MigrationReport {
+    /// What is said of references to objects that were left out.
+    static func warnings(of dangling: [RelationshipCount]) -> [String] {
+        dangling.map { "\($0.count) references by '\($0.relationship)' lead to objects that were left out." }
+    }
+
+    /// What is said of IDs in attributes of a source entity's objects that became null, counted by attribute of the destination.
+    static func losses(_ entity: EntityName, _ lostIDs: [String: Int]) -> [String] {
+        lostIDs.sorted { $0.key < $1.key }.map { name, count in
+            "\(entity): IDs that became null in '\(name)': \(count); what they named became no object of the destination, or several."
+        }
+    }
+
+    /// The report of a migration whose destination was filled and compared as that of a conversion.
+    init(
+        _ copied: ConversionReport, path: MigrationPath, mappings: [Mapping], sourceDigest: StoreDigest?,
+        remarks: [MappingRemark], losses: [String]
+    ) {
+        self.init(
+            source: copied.source, destination: copied.destination, path: path, mappings: mappings,
+            objects: copied.objects, links: copied.links, relationships: copied.relationships,
+            sourceDigest: sourceDigest?.description, mappedDigest: copied.digest, destinationDigest: copied.digest,
+            verified: copied.verified, seconds: copied.seconds, bytes: copied.bytes,
+            peakPrivateBytes: copied.peakPrivateBytes, skipped: copied.skipped,
+            losses: losses,
+            warnings: copied.warnings
+                + MigrationReport.warnings(of: copied.dangling)
+                // Those of them that are empty were counted, and warned of.
+                + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text),
+            remarks: copied.remarks)
+    }
+}

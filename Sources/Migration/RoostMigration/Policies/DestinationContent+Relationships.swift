@@ -1,0 +1,315 @@
+internal import RoostCore
+
+extension DestinationContent {
+    typealias Relationship = ManagedObjectModel.Relationship
+
+    // MARK: Reading
+
+    /// Where a relationship leads, in its order or by key.
+    func destinations(of name: String, from object: DestinationObject) throws(StoreError) -> [DestinationObject] {
+        let relationship = try relationship(name, of: object)
+        try relationshipMaker?.willRead(relationship, of: object)
+        if relationship.isToMany { return try members(of: relationship, from: object).map(\.object) }
+        let field = try model.entities[object.entityNumber].layout.requireField(name)
+        return try reference(field, of: object).map { [$0] } ?? []
+    }
+
+    private func relationship(_ name: String, of object: DestinationObject) throws(StoreError) -> Relationship {
+        try model.requireRelationship(RelationshipName(model.entities[object.entityNumber].name, name))
+    }
+
+    /// What a to-many relationship leads to, each with the pair as it is seen from the object; what is in memory is written first.
+    private func members(
+        of relationship: Relationship, from object: DestinationObject
+    ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
+        try open()
+        try write()
+        let snapshot = try output.snapshot()
+        var links: [Link] = []
+        var batch = LinkBatch(relationship: relationship.number)
+        let cursor = try snapshot.links(of: relationship.name, from: object.id)
+        while try cursor.next(into: &batch) { links += batch.links }
+        // The entity of a destination is known by its record only.
+        guard model.entities[relationship.destination].hasSubentities else {
+            return links.map {
+                (DestinationObject(content: self, entityNumber: relationship.destination, key: $0.target), $0)
+            }
+        }
+        let name = model.entities[relationship.destination].name
+        var entities: [Int64: Int] = [:]
+        var found = RecordBatch(model: model)
+        let records = try snapshot.records(with: links.map { ObjectID(name, $0.target) })
+        while try records.next(into: &found) {
+            for index in 0..<found.count { entities[found.key(at: index)] = found.entityNumber(at: index) }
+        }
+        return links.compactMap { link in
+            entities[link.target].map { (DestinationObject(content: self, entityNumber: $0, key: link.target), link) }
+        }
+    }
+
+    // MARK: Setting
+
+    /// Makes a relationship lead to these objects and to no others.
+    func setDestinations(
+        _ destinations: [DestinationObject], of name: String, from object: DestinationObject, isToMany: Bool
+    ) throws(StoreError) {
+        let relationship = try relationship(name, of: object)
+        guard relationship.isToMany == isToMany else {
+            throw StoreError(
+                .invalidRequest,
+                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many: setObjects sets it" : "one: setObject sets it")."
+            )
+        }
+        let entity = model.entities[relationship.destination]
+        for destination in destinations where !entity.includes(destination.entityNumber) {
+            throw StoreError(
+                .invalidRequest,
+                "Relationship '\(relationship.name)' leads to objects of '\(entity.name)', and \(destination.id) is none."
+            )
+        }
+        try relationshipMaker?.willSet(relationship, of: object)
+        policies.note(relationship)
+        policies.isSetting = true
+        defer { policies.isSetting = false }
+        try set(relationship, of: object, to: destinations.uniqued())
+    }
+
+    /// What becomes of the pairs that an object is in already when one of its relationships is set.
+    enum Manner {
+        /// They end, as those of the destinations do in a to-one inverse.
+        case replacing
+        /// They stay, since the other end said them by the same mapping; where there is room for one of two, the migration ends.
+        ///
+        /// What a policy set gives way.
+        case adding
+    }
+
+    /// The same, of checked destinations, each there once.
+    ///
+    /// - Parameters:
+    ///   - relationship: The relationship.
+    ///   - object: The object.
+    ///   - destinations: Where it leads.
+    ///   - manner: What becomes of other pairs.
+    ///   - place: Of a to-one relationship: the place in the ordered inverse; nil for that behind the last one.
+    /// - Throws: `migrationFailed` for a pair that another one leaves no room for; what reading and writing throws.
+    func set(
+        _ relationship: Relationship, of object: DestinationObject, to destinations: [DestinationObject],
+        manner: Manner = .replacing, place: Int64? = nil
+    ) throws(StoreError) {
+        switch relationship.storage {
+        case .field:
+            if manner == .adding {
+                guard try hasRoom(relationship, of: object, for: destinations.first) else { return }
+            }
+            try setField(relationship, of: object, to: destinations.first, place: place)
+        case .derived(let inverse):
+            let inverse = model.relationships[inverse]
+            try setMembers(relationship, inverse: inverse, of: object, to: destinations, manner: manner)
+        case .links(let owner, let isFlipped):
+            try setLinks(
+                relationship, model.relationships[owner], isFlipped: isFlipped, of: object, to: destinations,
+                manner: manner)
+        }
+    }
+
+    // MARK: One of two pairs
+
+    /// Whether a to-one relationship with a to-one inverse is to be set: false where it leads nowhere, and the other end may have said more.
+    private func hasRoom(
+        _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
+    ) throws(StoreError) -> Bool {
+        let isGiven = try isSetByPolicy(relationship, of: object)
+        guard let destination else { return isGiven }
+        guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else {
+            return true
+        }
+        if !isGiven, let other = try reference(field(relationship, of: object), of: object), other != destination {
+            throw .noRoom(
+                relationship.name, inverse.name, from: object.id, to: destination.id,
+                "\(other.id) leads to \(object.id)")
+        }
+        try requireRoom(relationship, inverse, from: object, to: destination)
+        return true
+    }
+
+    /// Throws where the to-one `inverse` of a destination leads to another object, unless a policy set it.
+    private func requireRoom(
+        _ relationship: Relationship, _ inverse: Relationship, from object: DestinationObject,
+        to destination: DestinationObject
+    ) throws(StoreError) {
+        guard let other = try reference(field(inverse, of: destination), of: destination), other != object,
+            try !isSetByPolicy(inverse, of: destination)
+        else { return }
+        throw .noRoom(relationship.name, inverse.name, from: object.id, to: destination.id, "\(other.id) does")
+    }
+
+    private func isSetByPolicy(_ relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Bool {
+        try policies.includes(relationship, of: object.place)
+    }
+
+    // MARK: By storage
+
+    private func field(_ relationship: Relationship, of object: DestinationObject) throws(StoreError)
+        -> RecordLayout.Field
+    {
+        try model.entities[object.entityNumber].layout.requireField(relationship.name.name)
+    }
+
+    private func setField(
+        _ relationship: Relationship, of object: DestinationObject, to destination: DestinationObject?, place: Int64?
+    ) throws(StoreError) {
+        let field = try field(relationship, of: object)
+        let old = try reference(field, of: object)
+        try policies.noteField(relationship, of: object.place)
+        let inverse = relationship.inverse.map { model.relationships[$0] }
+        if let inverse, !inverse.isToMany, let destination { try policies.noteField(inverse, of: destination.place) }
+        guard old != destination else { return }
+        if let inverse, !inverse.isToMany {
+            // One to one: whoever had either of them has nothing now.
+            if let old { try clear(inverse, of: old) }
+            if let destination {
+                let back = try self.field(inverse, of: destination)
+                if let partner = try reference(back, of: destination), partner != object {
+                    try clear(relationship, of: partner)
+                }
+                try set(back, of: destination, to: .objectID(object.id))
+            }
+        }
+        try set(field, of: object, to: destination.map { .objectID($0.id) } ?? .null)
+        guard let inverse, inverse.isToMany else { return }
+        if let order = model.entities[object.entityNumber].layout.field(RecordLayout.orderFieldName(of: field.name)) {
+            var taken = Value.null
+            if let destination { taken = .int(try takePlace(in: inverse, of: destination, place)) }
+            try set(order, of: object, to: taken)
+        } else if let destination {
+            places.touch(End(relationship: inverse.number, key: destination.key))
+        }
+    }
+
+    /// Clears a to-one field of an object that may not exist.
+    private func clear(_ relationship: Relationship, of object: DestinationObject) throws(StoreError) {
+        do throws(StoreError) {
+            try set(try field(relationship, of: object), of: object, to: .null)
+        } catch  where error.code == .objectNotFound {
+            return
+        }
+    }
+
+    /// A place in an ordered relationship: the one that is wanted, or else that behind the last one.
+    private func takePlace(
+        in relationship: Relationship, of object: DestinationObject, _ wanted: Int64? = nil
+    ) throws(StoreError) -> Int64 {
+        let end = End(relationship: relationship.number, key: object.key)
+        let known = places[end]
+        if let wanted {
+            // Of what is in the store the last place is not known, and need not be.
+            guard known != nil || isOnlyInMemory(object) else { return wanted }
+            places.note(max(known ?? 0, Self.next(wanted)), at: end)
+            return wanted
+        }
+        let place: Int64
+        if let known {
+            place = known
+        } else if isOnlyInMemory(object) {
+            place = 0
+        } else {
+            place = try lastPlace(in: relationship, of: object).map(Self.next) ?? 0
+        }
+        places.note(Self.next(place), at: end)
+        return place
+    }
+
+    /// The last place in an ordered relationship; what is in memory is written first.
+    private func lastPlace(in relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Int64? {
+        try open()
+        try write()
+        var last: Int64?
+        var batch = LinkBatch(relationship: relationship.number)
+        let cursor = try output.snapshot().links(of: relationship.name, from: object.id)
+        while try cursor.next(into: &batch) { last = batch.links.last?.order ?? last }
+        return last
+    }
+
+    /// The place behind another one; behind the greatest possible one the key decides.
+    private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
+
+    /// What a to-many relationship leads to now; what is only in memory and was not set leads nowhere, which needs no look.
+    private func current(
+        _ relationship: Relationship, of object: DestinationObject
+    ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
+        if isOnlyInMemory(object), !places.isTouched(End(relationship: relationship.number, key: object.key)) {
+            return []
+        }
+        return try members(of: relationship, from: object)
+    }
+
+    private func setMembers(
+        _ relationship: Relationship, inverse: Relationship, of object: DestinationObject,
+        to members: [DestinationObject], manner: Manner
+    ) throws(StoreError) {
+        let wanted = Set(members)
+        var first: Int64 = 0
+        for (member, link) in try current(relationship, of: object) where !wanted.contains(member) {
+            if manner == .adding, try !isSetByPolicy(inverse, of: member) {
+                first = max(first, Self.next(link.order))
+                continue
+            }
+            try policies.noteField(inverse, of: member.place)
+            try set(try field(inverse, of: member), of: member, to: .null)
+            if let order = orderField(inverse, of: member) { try set(order, of: member, to: .null) }
+        }
+        var place = first
+        for member in members {
+            if manner == .adding { try requireRoom(relationship, inverse, from: object, to: member) }
+            try policies.noteField(inverse, of: member.place)
+            try set(try field(inverse, of: member), of: member, to: .objectID(object.id))
+            if let order = orderField(inverse, of: member) { try set(order, of: member, to: .int(place)) }
+            place = Self.next(place)
+        }
+        places.note(place, at: End(relationship: relationship.number, key: object.key))
+    }
+
+    private func orderField(_ relationship: Relationship, of object: DestinationObject) -> RecordLayout.Field? {
+        model.entities[object.entityNumber].layout.field(RecordLayout.orderFieldName(of: relationship.name.name))
+    }
+
+    private func setLinks(
+        _ relationship: Relationship, _ owner: Relationship, isFlipped: Bool, of object: DestinationObject,
+        to destinations: [DestinationObject], manner: Manner
+    ) throws(StoreError) {
+        var known: [Int64: (place: Int64, inverse: Int64)] = [:]
+        var first: Int64 = 0
+        let wanted = Set(destinations.map(\.key))
+        for (member, link) in try current(relationship, of: object) {
+            if manner == .adding {
+                // Where the other end put it, it stays.
+                known[member.key] = (link.order, link.inverseOrder)
+                first = max(first, Self.next(link.order))
+                continue
+            }
+            if wanted.contains(member.key) { known[member.key] = (link.order, link.inverseOrder) }
+            guard !wanted.contains(member.key) || relationship.isOrdered else { continue }
+            // A link that stays at another place goes and comes back.
+            remove(isFlipped ? link.flipped : link, from: owner)
+        }
+        let end = End(relationship: relationship.number, key: object.key)
+        var next = first
+        for destination in destinations {
+            if !relationship.isOrdered || manner == .adding, known[destination.key] != nil { continue }
+            var link = Link(object.key, destination.key, order: relationship.isOrdered ? next : 0)
+            next = Self.next(next)
+            if relationship.inverseIsOrdered, let inverse = relationship.inverse {
+                if let place = known[destination.key] {
+                    link.inverseOrder = place.inverse
+                } else {
+                    link.inverseOrder = try takePlace(in: model.relationships[inverse], of: destination)
+                }
+            } else if let inverse = relationship.inverse {
+                places.touch(End(relationship: inverse, key: destination.key))
+            }
+            add(isFlipped ? link.flipped : link, to: owner)
+        }
+        places.note(next, at: end)
+    }
+}

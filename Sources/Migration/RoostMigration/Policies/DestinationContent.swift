@@ -1,0 +1,311 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// The destination of a migration in three passes: what was written, and what is still in memory.
+///
+/// At first objects go to a bulk loader, on a thread of its own. As soon as anything that was
+/// written is looked at, the load is finished; from then on everything is committed. What is in
+/// memory is written when there is a batch of it, or when only the store can answer. For one
+/// thread.
+///
+/// | part | job |
+/// |---|---|
+/// | ``output`` | the store: a load, then commits and snapshots |
+/// | ``objects``, ``links`` | what is in memory only |
+/// | ``places`` | the next places in ordered relationships |
+/// | ``written`` | tally and incomplete entities |
+/// | ``policies`` | the relationships that policies set |
+final class DestinationContent {
+    typealias End = FreePlaces.End
+
+    let model: ManagedObjectModel
+    let failures: PolicyFailures
+    private let blueprints: [EntityBlueprint?]
+    let output: DestinationOutput
+    let objects: BufferedObjects
+    private(set) var links = BufferedLinks()
+    var places = FreePlaces()
+    private var newKeys: NewKeys
+    private(set) var written: WrittenContent
+    var policies: PolicySettings
+    /// Learns that a policy looks at, or sets, a relationship of an object.
+    var relationshipMaker: RelationshipMaker?
+
+    /// Makes the content of an empty store.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - load: The load into it, which has begun.
+    ///   - lastKeys: By root of the destination: the highest key that an object can have which keeps its own.
+    ///   - failures: Where mistakes go that cannot be thrown.
+    ///   - directories: Where a file may be made for what does not fit into memory.
+    /// - Throws: What asking the model for what is mandatory throws.
+    init(
+        _ store: any PersistentStore, _ load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
+        directories: [String]
+    ) throws(StoreError) {
+        self.failures = failures
+        model = store.model
+        var blueprints: [EntityBlueprint?] = []
+        for entity in store.model.entities {
+            blueprints.append(entity.isAbstract ? nil : try EntityBlueprint(entity, store.model))
+        }
+        self.blueprints = blueprints
+        output = DestinationOutput(store, load)
+        objects = BufferedObjects(model: store.model)
+        newKeys = NewKeys(after: lastKeys)
+        written = WrittenContent(model: store.model)
+        policies = PolicySettings(model: store.model, directories: directories)
+    }
+
+    // MARK: Making objects
+
+    /// Adds a record that `body` appends, of a new object.
+    func append(
+        entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
+    ) throws(StoreError) -> DestinationObject {
+        try output.requireUnfinished()
+        let slot = try objects.add(entity: entity, key: key, body)
+        // It may have a place in the field of a relationship.
+        places.forget()
+        return object(entity, key, slot)
+    }
+
+    /// Makes an object with the defaults of its entity and a key of its own.
+    func insert(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> DestinationObject {
+        try output.requireUnfinished()
+        guard let blueprint = blueprints[entity.number] else {
+            throw StoreError(
+                .invalidRequest,
+                "Entity '\(entity.name)' is abstract and has no objects of its own; insert one of a subentity.")
+        }
+        // A callback that makes many objects at once must not fill the memory.
+        if objects.isOverfull { try write() }
+        let key = try newKey(root: entity.root)
+        let slot = try objects.add(entity: entity.number, key: key) { (batch) throws(StoreError) in
+            try blueprint.append(key: key, to: &batch)
+        }
+        return object(entity.number, key, slot)
+    }
+
+    /// A handle of an object in memory.
+    func object(_ entity: Int, _ key: Int64, _ slot: Int) -> DestinationObject {
+        DestinationObject(
+            content: self, entityNumber: entity, key: key, slot: slot, generation: objects.generation)
+    }
+
+    /// A key that no object of a hierarchy has, or will keep.
+    func newKey(root: Int) throws(StoreError) -> Int64 { try newKeys.take(root: root, model) }
+
+    // MARK: Values
+
+    /// Where an object is in memory; it is read into it if it is not there.
+    private func position(of object: DestinationObject) throws(StoreError) -> Int {
+        if object.generation == objects.generation { return object.slot }
+        if let known = knownPosition(of: object) { return known }
+        try open()
+        // A callback that looks at many objects must not fill the memory.
+        if objects.isOverfull { try write() }
+        let snapshot = try output.snapshot()
+        let id = object.id
+        var found = RecordBatch(model: model)
+        let cursor = try snapshot.records(with: [id])
+        guard try cursor.next(into: &found), found.entityNumber(at: 0) == object.entityNumber else {
+            throw StoreError(.objectNotFound, "There is no object \(id) in the destination.")
+        }
+        return objects.keep(found, at: 0)
+    }
+
+    /// Where an object is in memory; nil where it is not.
+    func knownPosition(of object: DestinationObject) -> Int? {
+        objects.position(entity: object.entityNumber, key: object.key)
+    }
+
+    /// Reads objects into memory together, those that are there already left out.
+    func prefetch(_ wanted: [AssociationTable.Object]) throws(StoreError) {
+        try open()
+        let missing = wanted.filter { objects.position(entity: $0.entity, key: $0.key) == nil }
+        guard !missing.isEmpty else { return }
+        var found = RecordBatch(model: model)
+        let cursor = try output.snapshot()
+            .records(with: missing.map { ObjectID(model.entities[$0.entity].name, $0.key) })
+        while try cursor.next(into: &found) {
+            for index in 0..<found.count { _ = objects.keep(found, at: index) }
+        }
+    }
+
+    /// The value of a field, decoded.
+    func value(_ name: String, of object: DestinationObject) throws(StoreError) -> Value {
+        let field = try model.entities[object.entityNumber].layout.requireField(name)
+        return try objects.value(field, at: try position(of: object))
+    }
+
+    /// Sets an attribute, or a to-one relationship by the ID of its destination.
+    func set(_ value: Value, _ name: String, of object: DestinationObject) throws(StoreError) {
+        try output.requireUnfinished()
+        guard let blueprint = blueprints[object.entityNumber] else { return }
+        switch try blueprint.property(name) {
+        case .toOne(_, let relationship):
+            switch value {
+            case .null: try setDestinations([], of: relationship.name.name, from: object, isToMany: false)
+            case .objectID(let target):
+                let number = try model.requireEntity(target.entity).number
+                policies.noteGivenByID(relationship)
+                try setDestinations(
+                    [DestinationObject(content: self, entityNumber: number, key: target.key)],
+                    of: relationship.name.name, from: object, isToMany: false)
+            default:
+                throw StoreError(
+                    .invalidValue,
+                    "Relationship '\(relationship.name)' of \(object.id) cannot hold \(value.kindDescription); set it to an object."
+                )
+            }
+        case let property:
+            let position = try position(of: object)
+            try blueprint.properties.forEachField(of: value, for: property, { "\(object.id)" }) {
+                (field, stored) throws(StoreError) in
+                try blueprint.requireRange(of: stored, field)
+                objects.change(field, to: stored, at: position)
+            }
+        }
+    }
+
+    // MARK: Fields of relationships
+
+    /// The destination that a to-one field holds.
+    func reference(_ field: RecordLayout.Field, of object: DestinationObject) throws(StoreError) -> DestinationObject? {
+        guard case .objectID(let id) = try objects.value(field, at: try position(of: object)),
+            let number = model.entity(id.entity)?.number
+        else { return nil }
+        return DestinationObject(content: self, entityNumber: number, key: id.key)
+    }
+
+    /// Sets a field that is not an attribute.
+    func set(_ field: RecordLayout.Field, of object: DestinationObject, to value: Value) throws(StoreError) {
+        objects.change(field, to: value, at: try position(of: object))
+    }
+
+    /// Whether an object is in memory only, so that nothing in the store leads to it, or from it.
+    func isOnlyInMemory(_ object: DestinationObject) -> Bool {
+        if object.generation == objects.generation { return objects.pending[object.slot].isNew }
+        return knownPosition(of: object).map { objects.pending[$0].isNew } ?? false
+    }
+
+    /// Sets a relationship to the object with an ID that a policy gave; whether there is such an object shows in the end.
+    func setGiven(
+        _ relationship: ManagedObjectModel.Relationship, of object: DestinationObject,
+        to destinations: [DestinationObject]
+    ) throws(StoreError) {
+        policies.noteGivenByID(relationship)
+        policies.isSetting = true
+        defer { policies.isSetting = false }
+        try set(relationship, of: object, to: destinations)
+    }
+
+    // MARK: Links
+
+    /// Adds a link of the relationship that owns it, which is not there.
+    func add(_ link: Link, to owner: ManagedObjectModel.Relationship) {
+        let link = owner.normalised(link)
+        links.add(link, to: owner.number)
+        written.add(link, of: owner.number)
+    }
+
+    /// Removes a link that is in the store.
+    func remove(_ link: Link, from owner: ManagedObjectModel.Relationship) {
+        let link = owner.normalised(link)
+        links.remove(link, from: owner.number)
+        written.remove(link, of: owner.number)
+    }
+
+    /// A batch for links, one that came back if there is one.
+    func spareLinks(_ relationship: Int) -> LinkBatch {
+        output.load?.spareLinks(relationship) ?? LinkBatch(relationship: relationship)
+    }
+
+    /// Writes links of a relationship that was not set before.
+    func write(_ batch: LinkBatch) throws(StoreError) {
+        guard !batch.isEmpty else { return }
+        written.add(batch)
+        places.forget()
+        if let load = output.load { return try load.send(.links(batch)) }
+        try output.requireUnfinished()
+        // A commit wants both ends to be there.
+        try write()
+        var changes = ChangeSet(model: model)
+        changes.addedLinks = [batch]
+        try output.commit(changes)
+    }
+
+    // MARK: Writing
+
+    /// Writes what is in memory if there is a batch of it.
+    func writeIfFull() throws(StoreError) {
+        if objects.isFull || links.isFull { try write() }
+    }
+
+    /// Writes what is in memory, and removes it from there.
+    func write() throws(StoreError) {
+        guard !objects.isEmpty || !links.isEmpty else { return }
+        if let load = output.load {
+            try send(to: load)
+        } else {
+            try output.requireUnfinished()
+            try commit()
+        }
+        objects.removeAll()
+        links.removeAll()
+        places.noteWritten()
+    }
+
+    private func send(to load: DestinationLoad) throws(StoreError) {
+        var batch = load.spareRecords(model)
+        try objects.move(into: &batch)
+        written.add(batch, blueprints)
+        if !batch.isEmpty { try load.send(.records(batch)) }
+        for batch in links.added { try load.send(.links(batch)) }
+    }
+
+    private func commit() throws(StoreError) {
+        var changes = ChangeSet(model: model)
+        for (index, object) in objects.pending.enumerated() {
+            if object.isNew {
+                try objects.append(index, to: &changes.inserts)
+                // A commit numbers versions itself: every insert is stored as 1, so the source's cannot be handed on.
+                changes.inserts.setVersionOfLast(1)
+            } else if !object.changes.isEmpty {
+                try objects.append(index, to: &changes.updates)
+                objects.records.withRecord(at: index) { written.remove($0) }
+            }
+        }
+        written.add(changes.inserts, blueprints)
+        written.add(changes.updates, blueprints)
+        changes.addedLinks = links.added
+        changes.removedLinks = links.removed
+        guard !changes.isEmpty else { return }
+        try output.commit(changes)
+    }
+
+    // MARK: Reading what was written
+
+    /// Finishes the load, so that what was written can be read.
+    func open() throws(StoreError) {
+        guard output.load != nil else { return try output.requireUnfinished() }
+        try write()
+        try output.finishLoad()
+    }
+
+    // MARK: The end
+
+    /// Writes everything and takes no more changes; the store is complete then.
+    func finish() throws(StoreError) {
+        try open()
+        try write()
+        output.close()
+    }
+
+    /// The mandatory properties without a value of a record.
+    func missing(in record: RecordReader) -> [RecordLayout.Field] {
+        blueprints[record.entityNumber]?.missing(in: record) ?? []
+    }
+}

@@ -1,0 +1,270 @@
+internal import RoostCore
+
+/// The links of one relationship of the destination, which come from those of one relationship of the source.
+struct LinkJob {
+    /// Objects of two entity mappings, whose links the rule of one of them says, or those of both.
+    struct Pair {
+        let source: PolicyMapping
+        let target: PolicyMapping
+        var sourceRule: Int?
+        var targetRule: Int?
+    }
+
+    /// The relationship of the destination that owns the links.
+    let owner: ManagedObjectModel.Relationship
+    /// The relationship of the source that owns its links.
+    let origin: ManagedObjectModel.Relationship
+    /// Whether the origin leads the other way.
+    let isFlipped: Bool
+    var pairs: [Pair]
+
+    /// The jobs of a plan.
+    static func all(_ plan: PolicyPlan) -> [LinkJob] {
+        var jobs: [LinkJob] = []
+        for mapping in plan.mappings {
+            for (index, rule) in mapping.rules.enumerated() where rule.way == .links {
+                guard case .related(let related, let targets) = rule.origin,
+                    case .links(let owner, let isFlipped) = rule.relationship.storage,
+                    case .links(let origin, let originIsFlipped) = related.storage
+                else { continue }
+                let position: Int
+                if let known = jobs.firstIndex(where: {
+                    $0.owner.number == owner && $0.origin.number == origin
+                        && $0.isFlipped == (isFlipped != originIsFlipped)
+                }) {
+                    position = known
+                } else {
+                    position = jobs.count
+                    jobs.append(
+                        LinkJob(
+                            owner: plan.destination.relationships[owner], origin: plan.source.relationships[origin],
+                            isFlipped: isFlipped != originIsFlipped, pairs: []))
+                }
+                for target in targets {
+                    jobs[position].add(mapping, plan.mappings[target], rule: index, isFlipped: isFlipped)
+                }
+            }
+        }
+        return jobs
+    }
+
+    private mutating func add(_ mapping: PolicyMapping, _ target: PolicyMapping, rule: Int, isFlipped: Bool) {
+        if isFlipped || owner.isReflexive { pairs[position(of: target, mapping)].targetRule = rule }
+        if !isFlipped { pairs[position(of: mapping, target)].sourceRule = rule }
+    }
+
+    /// The position of a pair, which is added if it is not there.
+    private mutating func position(of source: PolicyMapping, _ target: PolicyMapping) -> Int {
+        if let known = pairs.firstIndex(where: { $0.source === source && $0.target === target }) { return known }
+        pairs.append(Pair(source: source, target: target))
+        return pairs.count - 1
+    }
+
+    /// The numbers of the mappings whose objects must be done before the links are made.
+    var mappings: Set<Int> { Set(pairs.flatMap { [$0.source.number, $0.target.number] }) }
+
+    /// Makes all links.
+    ///
+    /// - Parameters:
+    ///   - session: The migration.
+    ///   - exceptions: The objects for which the rules do not hold.
+    ///   - isAlone: Whether no other job makes links of the relationship.
+    /// - Throws: What reading the source and writing the destination throws; `cancelled`.
+    func run(_ session: MigrationSession, _ exceptions: RelationshipExceptions, isAlone: Bool) throws {
+        let isUntouched =
+            !session.content.policies.relationships.contains(owner.number) || onlyWhereExcepted(session, exceptions)
+        let isInjective = mappings.allSatisfy { session.associations.isInjective(in: $0) }
+        guard isAlone, isUntouched, isInjective else { return try makeEach(session, exceptions) }
+        if try isIdentity(session, exceptions) {
+            try stream(session) { (batch) throws(StoreError) in batch }
+        } else {
+            try translate(session, exceptions)
+        }
+    }
+
+    /// Whether a policy set the relationship only of objects that are known to be exceptions.
+    private func onlyWhereExcepted(_ session: MigrationSession, _ exceptions: RelationshipExceptions) -> Bool {
+        !session.setInFirstPass.contains(owner.number) && !exceptions.setElsewhere.contains(owner.number)
+    }
+
+    // MARK: All at once
+
+    private func stream(
+        _ session: MigrationSession, _ transform: (LinkBatch) throws(StoreError) -> LinkBatch
+    ) throws(StoreError) {
+        let cursor = try session.source.snapshot.links(of: origin.name, after: nil)
+        let isCounted = session.source.found.begins(linksOf: origin.number)
+        while true {
+            try session.checkCancellation()
+            var batch = session.content.spareLinks(origin.number)
+            guard try cursor.next(into: &batch) else { return }
+            if isCounted { session.source.found.add(batch) }
+            batch.relationship = owner.number
+            for index in batch.links.indices {
+                let link = batch.links[index]
+                batch.links[index] = owner.normalised(isFlipped ? link.flipped : link)
+            }
+            try session.content.write(try transform(batch))
+        }
+    }
+
+    /// Whether every object at either end has become one with the same key, and every pair is a link.
+    private func isIdentity(
+        _ session: MigrationSession, _ exceptions: RelationshipExceptions
+    ) throws(StoreError) -> Bool {
+        for pair in pairs {
+            if let rule = pair.sourceRule, exceptions.hasAny(pair.source, rule: rule) { return false }
+            if let rule = pair.targetRule, exceptions.hasAny(pair.target, rule: rule) { return false }
+        }
+        let (sources, targets) = (Set(pairs.map(\.source.number)), Set(pairs.map(\.target.number)))
+        // Every combination of mappings at both ends makes links, and each entity of the source goes through one mapping.
+        guard pairs.count == sources.count * targets.count else { return false }
+        let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
+        guard try isWhole(sources, of: ends.0, session) else { return false }
+        return try isWhole(targets, of: ends.1, session)
+    }
+
+    private func isWhole(_ mappings: Set<Int>, of entity: Int, _ session: MigrationSession) throws(StoreError) -> Bool {
+        let model = session.sourceModel
+        for number in model.entities[entity].selfAndSubentities {
+            let count = try session.source.count(of: model.entities[number])
+            let makers = mappings.map { session.plan.mappings[$0] }.filter { $0.source?.number == number }
+            if count == 0, makers.isEmpty { continue }
+            guard makers.count == 1, let destination = makers[0].destination,
+                session.associations.count(in: makers[0].number) == count,
+                session.associations.keepsKeys(in: makers[0].number, for: destination.number)
+            else { return false }
+        }
+        return true
+    }
+
+    /// Makes links of the objects that became of both ends.
+    private func translate(_ session: MigrationSession, _ exceptions: RelationshipExceptions) throws(StoreError) {
+        let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
+        // Associations are looked up by hierarchy and key.
+        var (sources, targets): ([AssociationTable.Object], [AssociationTable.Object]) = ([], [])
+        try stream(session) { (batch) throws(StoreError) in
+            var translated = session.content.spareLinks(owner.number)
+            for link in batch.links {
+                for pair in pairs {
+                    sources.removeAll(keepingCapacity: true)
+                    targets.removeAll(keepingCapacity: true)
+                    try session.associations.appendDestinations(
+                        of: .init(entity: ends.0, key: link.source), in: pair.source.number, to: &sources)
+                    guard !sources.isEmpty else { continue }
+                    try session.associations.appendDestinations(
+                        of: .init(entity: ends.1, key: link.target), in: pair.target.number, to: &targets)
+                    for source in sources {
+                        for target in targets where try isWanted(source, target, pair, exceptions) {
+                            translated.links.append(
+                                owner.normalised(
+                                    Link(source.key, target.key, order: link.order, inverseOrder: link.inverseOrder)))
+                        }
+                    }
+                }
+            }
+            return translated
+        }
+    }
+
+    private func isWanted(
+        _ source: AssociationTable.Object, _ target: AssociationTable.Object, _ pair: Pair,
+        _ exceptions: RelationshipExceptions
+    ) throws(StoreError) -> Bool {
+        if let rule = pair.sourceRule, try exceptions.isSet(source, pair.source, rule: rule) { return false }
+        if let rule = pair.targetRule, try exceptions.isSet(target, pair.target, rule: rule) { return false }
+        if let rule = pair.sourceRule, try !exceptions.isLeftOut(source, pair.source, rule: rule) { return true }
+        if let rule = pair.targetRule, try !exceptions.isLeftOut(target, pair.target, rule: rule) { return true }
+        return false
+    }
+
+    // MARK: Object by object
+
+    private func makeEach(_ session: MigrationSession, _ exceptions: RelationshipExceptions) throws {
+        var done: Set<Int> = []
+        for pair in pairs {
+            if let rule = pair.sourceRule, done.insert(pair.source.number).inserted {
+                try makeEach(pair.source, rule, session, exceptions)
+            }
+        }
+        done = []
+        for pair in pairs {
+            // Where the rule of the other end holds for all objects, it has made the same pairs.
+            let isMade = pair.sourceRule.map { !exceptions.hasAny(pair.source, rule: $0) } ?? false
+            if let rule = pair.targetRule, !isMade, done.insert(pair.target.number).inserted {
+                try makeEach(pair.target, rule, session, exceptions)
+            }
+        }
+        try keepOrder(session, exceptions)
+    }
+
+    /// Puts links at the ordered ends into the order of the source: made from one end, they came last at the other.
+    private func keepOrder(
+        _ session: MigrationSession, _ exceptions: RelationshipExceptions
+    ) throws(StoreError) {
+        let inverse = origin.inverse.map { session.sourceModel.relationships[$0] }
+        let (forward, backward) = isFlipped ? (inverse, origin) : (origin, inverse)
+        if owner.isOrdered, let forward {
+            try keepOrder(
+                of: owner, by: forward, pairs.map { ($0.source, $0.sourceRule, $0.target) }, session, exceptions)
+        }
+        if let back = owner.inverse, back != owner.number, owner.inverseIsOrdered, let backward {
+            try keepOrder(
+                of: session.destinationModel.relationships[back], by: backward,
+                pairs.map { ($0.target, $0.targetRule, $0.source) }, session, exceptions)
+        }
+    }
+
+    private func keepOrder(
+        of relationship: ManagedObjectModel.Relationship, by related: ManagedObjectModel.Relationship,
+        _ ends: [(end: PolicyMapping, rule: Int?, other: PolicyMapping)], _ session: MigrationSession,
+        _ exceptions: RelationshipExceptions
+    ) throws(StoreError) {
+        var done: Set<Int> = []
+        for (end, rule, _) in ends where done.insert(end.number).inserted {
+            let others = ends.filter { $0.end === end }.map(\.other.number)
+            let objects = try session.associations.destinations(in: end.number)
+            while let place = try objects.next() {
+                // What a policy set has the order that it gave.
+                if let rule, try exceptions.isSet(place, end, rule: rule) { continue }
+                let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
+                var wanted: [AssociationTable.Object] = []
+                for source in try session.sources(of: object, in: end.number) {
+                    for id in try session.source.destinationIDs(of: related.name.name, from: source) {
+                        guard let entity = session.sourceModel.entity(id.entity)?.number else { continue }
+                        for other in others {
+                            try session.associations.appendDestinations(
+                                of: .init(entity: entity, key: id.key), in: other, to: &wanted)
+                        }
+                    }
+                }
+                let rank = Dictionary(
+                    wanted.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+                let current = try session.content.destinations(of: relationship.name.name, from: object)
+                // In their order as far as the source has one, then the others as they are.
+                let ordered = current.enumerated().sorted { left, right in
+                    let ranks = (rank[left.element.key] ?? .max, rank[right.element.key] ?? .max)
+                    return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.offset < right.offset
+                }.map(\.element)
+                guard ordered != current else { continue }
+                try session.content.set(relationship, of: object, to: ordered)
+                try session.content.writeIfFull()
+            }
+        }
+    }
+
+    private func makeEach(
+        _ mapping: PolicyMapping, _ rule: Int, _ session: MigrationSession, _ exceptions: RelationshipExceptions
+    ) throws {
+        let maker = try RelationshipMaker(mapping, exceptions, session)
+        let objects = try session.associations.destinations(in: mapping.number)
+        while let place = try objects.next() {
+            guard try !exceptions.isLeftOut(place, mapping, rule: rule),
+                try !exceptions.isSet(place, mapping, rule: rule)
+            else { continue }
+            let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
+            try maker.make(rule, of: object, sources: try session.sources(of: object, in: mapping.number))
+            try session.content.writeIfFull()
+        }
+    }
+}

@@ -1,0 +1,195 @@
+internal import RoostCore
+
+/// Whether everything that a model demands of every object is there in a finished destination.
+struct MigrationValidation {
+    private let store: any PersistentStore
+    private let suspects: Set<Int>
+    private let session: MigrationSession
+
+    /// Validates a store.
+    ///
+    /// - Parameters:
+    ///   - store: The destination, to which everything was written.
+    ///   - suspects: The entities of which an object may lack a mandatory value.
+    ///   - session: The migration.
+    init(_ store: any PersistentStore, suspects: Set<Int>, _ session: MigrationSession) {
+        self.store = store
+        self.suspects = suspects
+        self.session = session
+    }
+
+    /// Throws code `migrationFailed` for the first object that is not valid.
+    func run() throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        for number in suspects.sorted() { try requireValues(snapshot.model.entities[number], snapshot) }
+        for relationship in snapshot.model.relationships where relationship.isToMany {
+            try snapshot.requireCounts(of: relationship) { (object) throws(StoreError) in
+                let place = AssociationTable.Object(entity: object.entity, key: object.key)
+                return try !isDemanded(relationship, of: place, count: object.count)
+            }
+        }
+        for number in session.content.policies.givenByID.sorted() {
+            try requireDestinations(snapshot.model.relationships[number], snapshot)
+        }
+    }
+
+    /// Requires the objects whose IDs policies gave to a relationship.
+    private func requireDestinations(
+        _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) {
+        let model = snapshot.model
+        let fields = model.entities.map { $0.layout.field(relationship.name.name) }
+        let name = model.entities[relationship.destination].name
+        let cursor = try snapshot.records(of: model.entities[relationship.source].name, after: nil)
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) {
+            try session.checkCancellation()
+            var given: [(owner: ObjectID, entity: Int, key: Int64)] = []
+            try batch.forEachRecord { (record) throws(StoreError) in
+                guard let field = fields[record.entityNumber], let (entity, key) = record.reference(field),
+                    try session.content.policies.includes(
+                        relationship, of: .init(entity: record.entityNumber, key: record.key))
+                else { return }
+                given.append((record.id, entity, key))
+            }
+            var entities: [Int64: Int] = [:]
+            var found = RecordBatch(model: model)
+            let records = try snapshot.records(with: Set(given.map(\.key)).sorted().map { ObjectID(name, $0) })
+            while try records.next(into: &found) {
+                for index in 0..<found.count { entities[found.key(at: index)] = found.entityNumber(at: index) }
+            }
+            for (owner, entity, key) in given where entities[key] != entity {
+                throw StoreError(
+                    .migrationFailed,
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key)), which is no object of the destination; give the ID of one that is made, with its own entity."
+                )
+            }
+        }
+    }
+
+    // MARK: Mandatory values
+
+    private func requireValues(
+        _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
+    ) throws(StoreError) {
+        let cursor = try snapshot.fetch(FetchRequest(entity.name, includesSubentities: false))
+        var batch = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &batch) {
+            try session.checkCancellation()
+            try batch.forEachRecord { (record) throws(StoreError) in
+                for field in session.content.missing(in: record) where try isDemanded(field, of: record) {
+                    throw StoreError(
+                        .migrationFailed,
+                        "'\(entity.name).\(field.name)' is mandatory in the new model, and \(record.id) has no value for it; give it a default value, make it optional, or give it one in the mapping or its policy."
+                    )
+                }
+            }
+        }
+    }
+
+    /// Whether an object must have a value for a mandatory property: as in one pass, unless its mapping says nothing of a relationship,
+    /// or takes over what the source lacks under the same demand.
+    private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
+        let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
+        if let number = field.relationship,
+            try session.content.policies.includes(session.destinationModel.relationships[number], of: place)
+        {
+            return true
+        }
+        return try isDemanded(of: place) { (mapping, source) throws(StoreError) in
+            guard let number = field.relationship else { return mapping.demands(field) }
+            guard let rule = mapping.rule(of: number) else {
+                return session.plan.isGivenByReferences(number, of: mapping)
+            }
+            guard case .related(let related, _) = rule.origin, !related.declaration.isOptional else { return true }
+            return try destinationCount(of: related, from: source) > 0
+        }
+    }
+
+    /// Whether a number of destinations that the model does not allow is a fault of the migration.
+    private func isDemanded(
+        _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object, count: Int
+    ) throws(StoreError) -> Bool {
+        try isDemanded(of: place) { (mapping, source) throws(StoreError) in
+            guard let rule = mapping.rule(of: relationship.number) else { return count > 0 }
+            guard case .related(let related, _) = rule.origin, !relationship.isNarrower(than: related) else {
+                return true
+            }
+            return try destinationCount(of: related, from: source) != count
+        }
+    }
+
+    private func destinationCount(
+        of relationship: ManagedObjectModel.Relationship, from place: AssociationTable.Object
+    ) throws(StoreError) -> Int {
+        let id = ObjectID(session.sourceModel.entities[place.entity].name, place.key)
+        guard let source = try session.sourceObject(id) else { return 0 }
+        return try session.source.destinationIDs(of: relationship.name.name, from: source).count
+    }
+
+    /// Whether something is demanded of an object: always of what a policy took part in, else as `body` says of each mapping that made it
+    /// and what it made it of.
+    private func isDemanded(
+        of place: AssociationTable.Object,
+        _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var isKnown = false
+        var sources: [AssociationTable.Object] = []
+        for mapping in session.plan.mappings where mapping.destination?.number == place.entity {
+            sources.removeAll(keepingCapacity: true)
+            try session.associations.appendSources(of: place, in: mapping.number, to: &sources)
+            for source in sources {
+                if mapping.policy != nil { return true }
+                if try body(mapping, source) { return true }
+                isKnown = true
+            }
+        }
+        return !isKnown
+    }
+}
+
+extension ManagedObjectModel.Relationship {
+    /// Whether fewer numbers of destinations are allowed than by one of the source.
+    func isNarrower(than origin: Self) -> Bool {
+        let (new, old) = (declaration, origin.declaration)
+        return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
+            || (new.maxCount ?? .max) < (old.maxCount ?? .max)
+    }
+}
+
+extension StoreSnapshot {
+    /// Requires as many destinations as the model says: a relationship that may be empty may be empty, whatever the least number.
+    ///
+    /// Throws code `migrationFailed` for the first object that has others and is not excused.
+    func requireCounts(
+        of relationship: ManagedObjectModel.Relationship,
+        excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        let (name, declaration) = (relationship.name.name, relationship.declaration)
+        var wrong: [FetchRequest.Predicate] = []
+        if declaration.minCount > 0 {
+            let few = FetchRequest.Predicate.less("\(name).@count", .int(Int64(declaration.minCount)))
+            wrong.append(declaration.isOptional ? few && .greater("\(name).@count", 0) : few)
+        }
+        if let maximum = declaration.maxCount {
+            wrong.append(.greater("\(name).@count", .int(Int64(maximum))))
+        }
+        guard !wrong.isEmpty else { return }
+        let entity = model.entities[relationship.source]
+        let cursor = try fetch(FetchRequest(entity.name, where: .or(wrong)))
+        let graph = objectGraph()
+        var batch = RecordBatch(model: model)
+        var keys: [Int64] = []
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                keys.removeAll(keepingCapacity: true)
+                try graph.appendDestinations(of: relationship, from: batch.key(at: index), to: &keys)
+                guard try !isExcused((batch.entityNumber(at: index), batch.key(at: index), keys.count)) else {
+                    continue
+                }
+                throw StoreError.wrongCount(of: relationship, batch.id(at: index))
+            }
+        }
+    }
+}

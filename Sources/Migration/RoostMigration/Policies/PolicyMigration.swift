@@ -1,0 +1,433 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+
+/// What a migration in three passes makes of a store.
+struct PolicyContent: StoreContents {
+    /// What of the source became what of the destination.
+    struct Outcome: Sendable {
+        /// By number of the entity mapping: how many objects it took, and how many it made.
+        var counts: [(read: Int, made: Int)] = []
+        /// What had no place in the destination, counted.
+        var losses: [String] = []
+    }
+
+    let source: any PersistentStore
+    let model: ManagedObjectModel
+    let mapping: MappingModel
+    let options: MigrationOptions
+    /// What was done, once it was.
+    let outcome = Mutex(Outcome())
+
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
+        let metadata = try source.metadata()
+        return (metadata.storeUUID, metadata.userMetadata)
+    }
+
+    func notices() throws(StoreError) -> [String] {
+        try StoreContent(source, options: options.conversion).notices()
+    }
+
+    /// Runs the three passes on a thread of its own, on which policies are made and called.
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent {
+        let migration = try WorkerThread("roost-migration") { () throws(StoreError) in
+            let snapshot = try source.snapshot()
+            defer { snapshot.close() }
+            return try PolicyMigration(self, snapshot, store, filler, memory).run()
+        }
+        return try migration.join().get()
+    }
+}
+
+/// One migration in three passes, on its thread.
+final class PolicyMigration {
+    /// How many batches are under way to the thread that loads them.
+    private static let channelCapacity = 4
+    /// How many objects are looked at together in the second pass.
+    private static let chunkCount = 256
+
+    private let contents: PolicyContent
+    private let source: MigrationSource
+    private let plan: PolicyPlan
+    private let content: DestinationContent
+    private let session: MigrationSession
+    private let failures = PolicyFailures()
+    private let filler: StoreFiller
+    private let memory: PrivateMemory
+    private let store: any PersistentStore
+    private let exceptions: RelationshipExceptions
+    private let totalObjects: Int
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var readCount = 0
+    private var skipped = SkippedObjects()
+
+    init(
+        _ contents: PolicyContent, _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ filler: StoreFiller,
+        _ memory: PrivateMemory
+    ) throws(StoreError) {
+        self.contents = contents
+        self.filler = filler
+        self.memory = memory
+        self.store = store
+        start = clock.now
+        let directories = store.spillDirectories
+        source = MigrationSource(
+            snapshot, failures: failures, contents.options.conversion, directories: directories)
+        plan = try PolicyPlan(
+            contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
+        let associations = AssociationTable(
+            mappingCount: plan.mappings.count, from: plan.source, to: plan.destination,
+            memoryByteCount: contents.options.associationByteCount, directories: directories)
+        exceptions = RelationshipExceptions(plan, directories: directories)
+        for mapping in plan.mappings { try mapping.prepare(source) }
+        var total = 0
+        for mapping in plan.mappings where mapping.takesObjects {
+            if let entity = mapping.source { total += try source.count(of: entity) }
+        }
+        totalObjects = total
+        let lastKeys = try plan.lastKeys(snapshot)
+        let names = Dictionary(uniqueKeysWithValues: lastKeys.map { (contents.model.entities[$0.key].name, $0.value) })
+        let channel = BatchChannel(capacity: Self.channelCapacity)
+        let writer = try WorkerThread("roost-writer") { () throws(StoreError) in
+            do throws(StoreError) { return try filler.write(from: channel, to: store, memory) } catch {
+                channel.stop()
+                throw error
+            }
+        }
+        let load = try DestinationLoad(
+            channel, begin: .begin(lastKeys: names, objectCount: total, linkCount: nil), writer)
+        content = try DestinationContent(
+            store, load, lastKeys: lastKeys, failures: failures, directories: directories)
+        session = MigrationSession(
+            plan, source: source, content: content, associations: associations,
+            cancellation: contents.options.conversion.cancellation)
+    }
+
+    func run() throws(StoreError) -> CopiedContent {
+        do throws(StoreError) {
+            try makeObjects()
+            try translateIDs()
+            try makeRelationships()
+            try requireRecordedContent()
+            try validate()
+        } catch {
+            content.output.abandon()
+            throw error
+        }
+        var copied = CopiedContent(tally: content.written.tally)
+        copied.skipped = skipped.ids
+        copied.warnings = try EmptyRelationships(plan.declaration, from: plan.source, to: plan.destination)
+            .warnings(store)
+        if !skipped.isEmpty {
+            copied.warnings += source.found.warnings(
+                against: try source.snapshot.recordedTally(), skipped: skipped.ids)
+        }
+        copied.isFlushed = !content.output.hasCommitted
+        var counts: [(read: Int, made: Int)] = []
+        for mapping in plan.mappings {
+            counts.append((mapping.readCount, try session.associations.destinationCount(in: mapping.number)))
+        }
+        let losses =
+            try leftOutByPolicies()
+            + plan.mappings.flatMap { mapping in
+                mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
+            }
+        contents.outcome.withLock { $0 = PolicyContent.Outcome(counts: counts, losses: losses) }
+        return copied
+    }
+
+    /// Throws code `corrupted` where the source does not hold what its last commit recorded.
+    ///
+    /// For this it reads everything that was not read in full: entities filtered by a predicate,
+    /// links that no rule follows, and what becomes nothing. If damaged objects are left out, the
+    /// rest cannot be compared.
+    private func requireRecordedContent() throws(StoreError) {
+        guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
+        try source.found.countRest(of: source.snapshot, contents.options.conversion, noting: &skipped)
+        guard skipped.isEmpty else { return }
+        try source.found.requireRecorded(recorded, contents.source)
+    }
+
+    /// The objects that policies made nothing of.
+    ///
+    /// That is the program's own decision, so they are counted and reported.
+    private func leftOutByPolicies() throws(StoreError) -> [String] {
+        var losses: [String] = []
+        for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
+            // What one of several mappings leaves out another may make.
+            let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
+            guard let entity = mapping.source, others.count == 1 else { continue }
+            var madeCount = 0
+            let made = try session.associations.sources(in: mapping.number)
+            while let object = try made.next() { if object.entity == entity.number { madeCount += 1 } }
+            guard madeCount < mapping.readCount else { continue }
+            let count = MigrationLoss.Kind.objects.counted(mapping.readCount - madeCount)
+            losses.append(
+                "\(entity.name): The policy of mapping '\(mapping.declaration.name)' made nothing of some objects (\(count))."
+            )
+        }
+        return losses
+    }
+
+    // MARK: Policies
+
+    /// Calls a policy, or does what it would, for a mapping.
+    private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
+        session.current = mapping.number
+        defer { session.current = nil }
+        do { try body() } catch let error as StoreError { throw error } catch {
+            throw StoreError(
+                .migrationFailed,
+                "The policy of entity mapping '\(mapping.declaration.name)' ended the migration with an error of its own; the source is as it was.",
+                underlying: error)
+        }
+        try failures.check()
+        try session.checkCancellation()
+    }
+
+    private func callPolicies(_ body: (EntityMigrationPolicy, EntityMapping) throws -> Void) throws(StoreError) {
+        for mapping in plan.mappings {
+            guard let policy = mapping.policy else { continue }
+            try call(mapping) { try body(policy, mapping.declaration) }
+        }
+    }
+
+    // MARK: First pass
+
+    private func makeObjects() throws(StoreError) {
+        for mapping in plan.mappings {
+            if let policy = mapping.policy { try call(mapping) { try policy.begin(mapping.declaration, session) } }
+            if mapping.takesObjects { try makeObjects(mapping) }
+            if let policy = mapping.policy {
+                try call(mapping) { try policy.endInstanceCreation(for: mapping.declaration, session) }
+            }
+            try content.writeIfFull()
+        }
+        session.setInFirstPass = content.policies.relationships
+        session.progress = 0.5
+    }
+
+    private func makeObjects(_ mapping: PolicyMapping) throws(StoreError) {
+        guard let entity = mapping.source else { return }
+        let cursor = try source.snapshot.fetch(
+            FetchRequest(entity.name, where: mapping.declaration.sourcePredicate, includesSubentities: false))
+        let isCounted = mapping.declaration.sourcePredicate == nil && source.found.begins([entity.number])
+        var spare: RecordBatch?
+        while true {
+            var records = spare ?? RecordBatch(model: source.model)
+            spare = nil
+            guard try cursor.next(into: &records, contents.options.conversion, noting: &skipped) else { break }
+            let count = records.count
+            if isCounted { source.found.add(records) }
+            var batch = SourceBatch(source, records)
+            records = RecordBatch(model: source.model)
+            try makeObjects(mapping, batch)
+            // Unless a policy keeps one of its objects, the batch's memory is used again.
+            if isKnownUniquelyReferenced(&batch) { spare = batch.takeRecords() }
+            readCount += count
+            mapping.readCount += count
+            session.progress = totalObjects == 0 ? 0.5 : 0.5 * min(1, Double(readCount) / Double(totalObjects))
+            report(entity.name.text)
+        }
+        if isCounted, skipped.isEmpty { source.note(count: mapping.readCount, of: entity) }
+    }
+
+    private func makeObjects(_ mapping: PolicyMapping, _ batch: SourceBatch) throws(StoreError) {
+        for index in 0..<batch.records.count {
+            let object = SourceObject(batch: batch, index: index)
+            try call(mapping) {
+                if let policy = mapping.policy {
+                    try policy.createDestinationInstances(for: object, in: mapping.declaration, session)
+                } else {
+                    _ = try mapping.create(object, session)
+                }
+            }
+            try content.writeIfFull()
+        }
+    }
+
+    /// Tells how far it is, once the loading thread does not any more.
+    private func report(_ current: String) {
+        guard content.output.isOpen else { return }
+        memory.sample()
+        filler.report(
+            .copying, current, objects: readCount, links: 0, totalObjects: totalObjects,
+            seconds: (clock.now - start).inSeconds)
+    }
+
+    // MARK: IDs in attributes
+
+    /// Leads attributes that name objects by their IDs to what became of those, now that it is known; null where that is nothing, or several.
+    private func translateIDs() throws(StoreError) {
+        guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
+        for mapping in plan.mappings where !mapping.objectIDs.isEmpty {
+            let objects = try session.associations.destinations(in: mapping.number)
+            while true {
+                try session.checkCancellation()
+                var chunk: [AssociationTable.Object] = []
+                while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
+                guard !chunk.isEmpty else { break }
+                let sources = try prefetch(chunk, mapping)
+                for place in chunk where place.entity == mapping.destination?.number {
+                    let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
+                    for source in sources[place] ?? [] where source.entityNumber == mapping.source?.number {
+                        try translateIDs(of: source, to: object, mapping)
+                    }
+                    try content.writeIfFull()
+                }
+            }
+        }
+    }
+
+    private func translateIDs(
+        of source: SourceObject, to object: DestinationObject, _ mapping: PolicyMapping
+    ) throws(StoreError) {
+        for (to, from) in mapping.objectIDs {
+            guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
+                plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
+            else { continue }
+            // Anything else is what a policy has set.
+            let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key))
+            guard try content.value(to.name, of: object) == written else { continue }
+            var found: [AssociationTable.Object] = []
+            for number in plan.mappings.indices {
+                try session.associations.appendDestinations(
+                    of: .init(entity: entity, key: key), in: number, to: &found)
+            }
+            let successors = found.uniqued()
+            if successors.count != 1 { mapping.lostLater[to.name, default: 0] += 1 }
+            let value =
+                successors.count == 1
+                ? Value.objectID(ObjectID(plan.destination.entities[successors[0].entity].name, successors[0].key))
+                : .null
+            if value != written { try content.set(to, of: object, to: value) }
+        }
+    }
+
+    /// Whether every object that an entity mapping takes became the one that the first pass supposed.
+    private func everyKeyIsKept() throws(StoreError) -> Bool {
+        var taken: Set<Int> = []
+        for mapping in plan.mappings {
+            guard let source = mapping.source, let destination = mapping.destination, mapping.takesObjects else {
+                guard session.associations.count(in: mapping.number) == 0 else { return false }
+                continue
+            }
+            guard taken.insert(source.number).inserted, mapping.keepsKeys,
+                session.associations.keepsKeys(in: mapping.number, for: destination.number),
+                session.associations.count(in: mapping.number) == (try self.source.count(of: source))
+            else { return false }
+        }
+        return true
+    }
+
+    // MARK: Second pass
+
+    private func makeRelationships() throws(StoreError) {
+        var jobs = LinkJob.all(plan)
+        var makers: [RelationshipMaker] = []
+        // Of all jobs, also of those that are done by then.
+        let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
+        var done: Set<Int> = []
+        var settled: Set<RuleNumber> = []
+        for mapping in plan.mappings {
+            let maker = try RelationshipMaker(mapping, exceptions, session)
+            makers.append(maker)
+            if !maker.isIdle { try makeRelationships(maker) }
+            done.insert(mapping.number)
+            // Links are made as soon as nobody can say anything about them any more.
+            for job in jobs where job.mappings.isSubset(of: done) {
+                let isAlone = jobCounts[job.owner.number] == 1
+                try call(mapping) { try job.run(session, exceptions, isAlone: isAlone) }
+            }
+            jobs.removeAll { $0.mappings.isSubset(of: done) }
+            for maker in makers {
+                for (index, rule) in maker.mapping.rules.enumerated()
+                where rule.way == .field && done.isSuperset(of: rule.targets) {
+                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else {
+                        continue
+                    }
+                    try call(maker.mapping) { try maker.settle(index) }
+                }
+            }
+            if let policy = mapping.policy {
+                try call(mapping) { try policy.endRelationshipCreation(for: mapping.declaration, session) }
+            }
+            try content.writeIfFull()
+            session.progress = 0.5 + 0.4 * Double(done.count) / Double(plan.mappings.count)
+        }
+    }
+
+    private struct RuleNumber: Hashable {
+        var mapping: Int
+        var rule: Int
+    }
+
+    private func makeRelationships(_ maker: RelationshipMaker) throws(StoreError) {
+        let mapping = maker.mapping
+        content.relationshipMaker = maker
+        session.relationshipMaker = maker
+        defer {
+            content.relationshipMaker = nil
+            session.relationshipMaker = nil
+        }
+        let objects = try session.associations.destinations(in: mapping.number)
+        var chunk: [AssociationTable.Object] = []
+        while true {
+            chunk.removeAll(keepingCapacity: true)
+            while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
+            guard !chunk.isEmpty else { return }
+            let sources = try maker.makesEach ? prefetch(chunk, mapping) : [:]
+            for place in chunk {
+                let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
+                try call(mapping) {
+                    try maker.make(object, sources: sources[place]) {
+                        if let policy = mapping.policy {
+                            try policy.createRelationships(for: object, in: mapping.declaration, session)
+                        } else {
+                            try maker.makeStandardRelationships(session)
+                        }
+                    }
+                }
+                try content.writeIfFull()
+            }
+            report(mapping.declaration.name)
+        }
+    }
+
+    /// Reads objects and what they were made of together.
+    private func prefetch(
+        _ chunk: [AssociationTable.Object], _ mapping: PolicyMapping
+    ) throws(StoreError) -> [AssociationTable.Object: [SourceObject]] {
+        try content.open()
+        try content.write()
+        try content.prefetch(chunk)
+        var places: [(destination: AssociationTable.Object, source: AssociationTable.Object)] = []
+        var found: [AssociationTable.Object] = []
+        for object in chunk {
+            found.removeAll(keepingCapacity: true)
+            try session.associations.appendSources(of: object, in: mapping.number, to: &found)
+            places += found.uniqued().map { (object, $0) }
+        }
+        let ids = places.map { ObjectID(source.model.entities[$0.source.entity].name, $0.source.key) }
+        var objects: [ObjectID: SourceObject] = [:]
+        for object in try source.objects(with: ids.uniqued()) { objects[object.id] = object }
+        var sources: [AssociationTable.Object: [SourceObject]] = [:]
+        for (place, id) in zip(places, ids) {
+            if let object = objects[id] { sources[place.destination, default: []].append(object) }
+        }
+        return sources
+    }
+
+    // MARK: Third pass
+
+    private func validate() throws(StoreError) {
+        try callPolicies { policy, mapping in try policy.performCustomValidation(for: mapping, session) }
+        try content.finish()
+        try MigrationValidation(store, suspects: content.written.suspects, session).run()
+        session.progress = 1
+        try callPolicies { policy, mapping in try policy.end(mapping, session) }
+    }
+}

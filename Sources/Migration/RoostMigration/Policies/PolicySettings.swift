@@ -1,0 +1,50 @@
+internal import RoostCore
+
+/// The relationships that policies set, which rules of the mapping leave alone.
+struct PolicySettings {
+    /// The relationships that a policy has set, by number, with their inverses.
+    private(set) var relationships: Set<Int> = []
+    /// By to-one relationship: the objects for which policies have set it, from either end.
+    private let fields: AssociationTable
+    /// The to-one relationships that were set to IDs, whose objects may not exist.
+    private(set) var givenByID: Set<Int> = []
+    /// Whether a relationship is being set because a policy asked for it.
+    var isSetting = false
+
+    init(model: ManagedObjectModel, directories: [String]) {
+        fields = AssociationTable(
+            mappingCount: model.relationships.count, from: model, to: model, memoryByteCount: 2 << 20,
+            directories: directories)
+    }
+
+    /// Notes that a policy sets a relationship.
+    mutating func note(_ relationship: ManagedObjectModel.Relationship) {
+        guard relationships.insert(relationship.number).inserted else { return }
+        if let inverse = relationship.inverse { relationships.insert(inverse) }
+    }
+
+    /// Notes that a to-one relationship was set to an ID.
+    mutating func noteGivenByID(_ relationship: ManagedObjectModel.Relationship) {
+        givenByID.insert(relationship.number)
+    }
+
+    /// Notes that a to-one relationship of an object has the value that a policy wants.
+    ///
+    /// Does nothing unless ``isSetting``.
+    func noteField(
+        _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object
+    ) throws(StoreError) {
+        guard isSetting, try !includes(relationship, of: place) else { return }
+        try fields.associate(place, with: place, in: relationship.number)
+    }
+
+    /// Whether a policy has set a to-one relationship of an object, from either end.
+    func includes(
+        _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object
+    ) throws(StoreError) -> Bool {
+        guard fields.count(in: relationship.number) > 0 else { return false }
+        var found: [AssociationTable.Object] = []
+        try fields.appendDestinations(of: place, in: relationship.number, to: &found)
+        return !found.isEmpty
+    }
+}

@@ -1,0 +1,219 @@
+internal import RoostCore
+
+/// What a relationship mapping gives one relationship of the objects of an entity mapping.
+struct RelationshipRule {
+    /// Where the destinations come from.
+    enum Origin {
+        /// What entity mappings made of the objects that a relationship of the source leads to.
+        case related(ManagedObjectModel.Relationship, by: [Int])
+        /// What entity mappings made of the objects that an expression about the source object gives.
+        case objects(FetchRequest.Expression, by: [Int])
+        /// Everything that an entity mapping made.
+        case all(by: Int)
+        /// An object of the destination that the policy names.
+        case policy(PolicyExpression, PropertyMapping)
+    }
+
+    /// How the standard behaviour makes it.
+    enum Way {
+        /// In the field of a new object, as if every object kept its key; what turns out otherwise is made again.
+        case field
+        /// With all links of the relationship together.
+        case links
+        /// The rule of the other side makes the same pairs.
+        case given
+        /// Object by object.
+        case each
+    }
+
+    /// The relationship of the destination.
+    let relationship: ManagedObjectModel.Relationship
+    let origin: Origin
+    var way = Way.each
+    /// By entity number of the source: the number of the entity that its objects become with their keys, −1 for none.
+    private let kept: [Int32]
+    private let from: RecordLayout.Field?
+    private let fromOrder: RecordLayout.Field?
+    private let to: RecordLayout.Field?
+    private let toOrder: RecordLayout.Field?
+
+    /// Resolves the rule; nil where the mapping says nothing.
+    init?(
+        _ relationship: ManagedObjectModel.Relationship, _ mapping: EntityMapping, _ source: ManagedObjectModel.Entity,
+        _ plan: PolicyPlan
+    ) throws(StoreError) {
+        let name = relationship.name.name
+        guard let origin = try Self.origin(relationship, mapping, source, plan) else { return nil }
+        self.relationship = relationship
+        self.origin = origin
+        var kept = [Int32](repeating: -1, count: plan.source.entities.count)
+        var fields: (from: RecordLayout.Field?, order: RecordLayout.Field?) = (nil, nil)
+        if case .related(let related, let targets) = origin {
+            for target in targets.reversed() where plan.mappings[target].keepsKeys {
+                guard let from = plan.mappings[target].source, let to = plan.mappings[target].destination,
+                    plan.destination.entities[relationship.destination].includes(to.number), !to.isAbstract
+                else { continue }
+                kept[from.number] = Int32(truncatingIfNeeded: to.number)
+            }
+            if !related.isToMany {
+                fields.from = source.layout.field(related.name.name)
+                fields.order = source.layout.field(RecordLayout.orderFieldName(of: related.name.name))
+            }
+        }
+        self.kept = kept
+        (from, fromOrder) = fields
+        let layout = mapping.destinationEntity.flatMap { plan.destination.entity($0)?.layout }
+        to = relationship.isToMany ? nil : layout?.field(name)
+        toOrder = layout?.field(RecordLayout.orderFieldName(of: name))
+    }
+
+    private static func origin(
+        _ relationship: ManagedObjectModel.Relationship, _ mapping: EntityMapping, _ source: ManagedObjectModel.Entity,
+        _ plan: PolicyPlan
+    ) throws(StoreError) -> Origin? {
+        let name = relationship.name.name
+        if mapping.type == .copy {
+            return source.relationship(name).map { same in
+                .related(
+                    same,
+                    by: plan.makers(from: same.destination, to: relationship.destination).map(\.number))
+            }
+        }
+        guard let property = mapping.relationshipMappings.first(where: { $0.name == name }),
+            let expression = property.valueExpression, expression != .constant(.null)
+        else { return nil }
+        guard case .registered(let function, let arguments) = expression, let target = arguments.first else {
+            throw misfit(property, mapping)
+        }
+        if target == .variable(MappingVariable.entityPolicy.rawValue) {
+            return .policy(try PolicyExpression(expression, mapping.name, name), property)
+        }
+        guard target == .variable(MappingVariable.manager.rawValue), arguments.count == 3,
+            case .constant(.string(let text)) = arguments[1], let function = MappingFunction(rawValue: function)
+        else { throw misfit(property, mapping) }
+        let targets: [Int]
+        switch function {
+        case .destinationInstances:
+            let target: PolicyMapping
+            do throws(StoreError) { target = try plan.requireMapping(text) } catch {
+                throw error.withMessage(
+                    "Mapping '\(mapping.name)', '\(name)': \(error.message)", code: .invalidMappingModel)
+            }
+            if arguments[2] == .constant(.null) { return .all(by: target.number) }
+            targets = [target.number]
+        case .relatedInstances:
+            targets = plan.mappings.filter { made in
+                made.destination.map { plan.destination.entities[relationship.destination].includes($0.number) }
+                    ?? false
+            }.map(\.number)
+        case .value: throw misfit(property, mapping)
+        }
+        guard let objects = arguments[2].ofSourceObject() else { throw misfit(property, mapping) }
+        if case .keyPath(let names) = objects, names.count == 1, let related = source.relationship(names[0]) {
+            return .related(related, by: targets.filter { plan.mappings[$0].mayTake(related, plan.source) })
+        }
+        return .objects(objects, by: targets)
+    }
+
+    private static func misfit(_ property: PropertyMapping, _ mapping: EntityMapping) -> StoreError {
+        StoreError(
+            .invalidMappingModel,
+            "Mapping '\(mapping.name)', '\(property.name)': the expression gives no objects of the destination; write destinationInstances(ofEntityMapping:from:), relatedInstances(ofSourceRelationship:), or a function of the policy."
+        )
+    }
+
+    /// The entity mappings whose objects it can lead to.
+    var targets: [Int] {
+        switch origin {
+        case .related(_, let targets), .objects(_, let targets): targets
+        case .all(let target): [target]
+        case .policy: []
+        }
+    }
+
+    // MARK: Ways
+
+    /// The relationship that owns the links it makes; nil for one without links.
+    var linkOwner: Int? {
+        guard case .links(let owner, _) = relationship.storage else { return nil }
+        return owner
+    }
+
+    /// How the rule of a mapping is made.
+    func way(of mapping: PolicyMapping, _ plan: PolicyPlan) -> Way {
+        guard case .related(let related, let targets) = origin else { return .each }
+        switch relationship.storage {
+        case .field:
+            guard related.storage == .field, from != nil, to != nil else { return .each }
+            guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
+                // Of a one-to-one relationship whose other end is not kept, that end may have pairs which this one has not.
+                return OneSidedPairs.areKept(by: related, plan.source) ? .each : .field
+            }
+            // One to one: each side has a field, which both rules must fill alike.
+            return isGivenBack(inverse, related.inverse, by: targets, to: mapping, plan) ? .field : .each
+        case .derived(let inverse):
+            guard case .derived(let origin) = related.storage else { return .each }
+            return isGivenBack(inverse, origin, by: targets, to: mapping, plan) ? .given : .each
+        case .links(let owner, _):
+            guard case .links(let origin, _) = related.storage else { return .each }
+            let reflexive = (
+                plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
+            )
+            guard reflexive.0 || reflexive.1 else { return .links }
+            // Each pair is there once, and both ends have it.
+            let bothWays = isGivenBack(relationship.number, related.number, by: targets, to: mapping, plan)
+            return reflexive.0 && reflexive.1 && bothWays ? .links : .each
+        }
+    }
+
+    /// Whether the rules of all targets lead back by the inverse.
+    private func isGivenBack(
+        _ inverse: Int, _ origin: Int?, by targets: [Int], to mapping: PolicyMapping, _ plan: PolicyPlan
+    ) -> Bool {
+        targets.allSatisfy { target in
+            plan.mappings[target].rules.contains { rule in
+                guard rule.relationship.number == inverse, case .related(let related, let back) = rule.origin else {
+                    return false
+                }
+                return related.number == origin && back.contains(mapping.number)
+            }
+        }
+    }
+
+    // MARK: Fields
+
+    /// How the field of a new object is set as if every object kept its key; nil where it is not.
+    func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
+        guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
+        let reachable = source.entities[related.destination].selfAndSubentities.filter {
+            !source.entities[$0].isAbstract
+        }
+        let isMove =
+            from.kind == to.kind
+            && reachable.allSatisfy {
+                to.kind == .reference ? Int(kept[$0]) == relationship.destination : Int(kept[$0]) == $0
+            }
+        return ReferencePlan(
+            to: to, order: toOrder, from: from, orderFrom: fromOrder, targets: kept,
+            keySets: Array(repeating: -1, count: kept.count), isMove: isMove, isRequired: false,
+            isNewlyRequired: false)
+    }
+
+    /// The place in the ordered relationship back; who had none stands where its key puts it.
+    private func place(of record: RecordReader) -> Int64 {
+        fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
+    }
+
+    /// The field of the place in the ordered relationship back, and what stands there.
+    func orderPlace(_ source: SourceObject) -> (field: RecordLayout.Field, place: Int64)? {
+        guard case .related(let related, _) = origin, related.storage == .field, let toOrder else { return nil }
+        return (toOrder, source.batch.records.withRecord(at: source.index) { place(of: $0) })
+    }
+}
+
+extension PolicyMapping {
+    /// Whether it takes objects that a relationship of the source can lead to.
+    func mayTake(_ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) -> Bool {
+        source.map { model.entities[relationship.destination].includes($0.number) } ?? true
+    }
+}

@@ -1,0 +1,60 @@
+internal import RoostCore
+
+/// A record of the objects and links that were written to a destination.
+struct WrittenContent {
+    private(set) var tally: StoreTally
+    /// The entities with a record that was written without a mandatory value.
+    private(set) var suspects: Set<Int> = []
+
+    init(model: ManagedObjectModel) { tally = StoreTally(model: model) }
+
+    /// Adds records, and notes the entities of records that lack a mandatory value.
+    ///
+    /// Objects that get the value later are looked at again in the end.
+    mutating func add(_ batch: RecordBatch, _ blueprints: [EntityBlueprint?]) {
+        batch.forEachRecord { record in
+            guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
+                return
+            }
+            if blueprint.isIncomplete(record) { suspects.insert(record.entityNumber) }
+        }
+        tally.add(batch)
+    }
+
+    mutating func add(_ batch: LinkBatch) { tally.add(batch) }
+
+    /// Removes the record that an update replaces.
+    mutating func remove(_ record: RecordReader) {
+        tally.entities[record.entityNumber].remove(record.storedContentHash)
+    }
+
+    /// Adds a link of the relationship that owns it.
+    mutating func add(_ link: Link, of owner: Int) {
+        tally.relationships[owner].add(RecordHash.link(relationship: owner, link))
+    }
+
+    /// Removes a link of the relationship that owns it.
+    mutating func remove(_ link: Link, of owner: Int) {
+        tally.relationships[owner].remove(RecordHash.link(relationship: owner, link))
+    }
+}
+
+/// The keys of new objects, which no object of their hierarchy has or will keep.
+struct NewKeys {
+    /// By root: the key of the next object.
+    private var next: [Int: Int64]
+
+    /// Starts after the highest keys that objects with keys of their own can have, by root.
+    init(after lastKeys: [Int: Int64]) { next = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 } }
+
+    /// Takes the next key of a hierarchy.
+    mutating func take(root: Int, _ model: ManagedObjectModel) throws(StoreError) -> Int64 {
+        let key = next[root] ?? 1
+        guard key < .max else {
+            throw StoreError(
+                .limitExceeded, "No key is left for new objects of '\(model.entities[root].name)'.")
+        }
+        next[root] = key + 1
+        return key
+    }
+}

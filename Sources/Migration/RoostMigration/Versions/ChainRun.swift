@@ -1,0 +1,207 @@
+internal import RoostCore
+
+/// Runs the steps of a chain, each into a store of its own that nobody else can see; memory is bounded as it is for one step.
+struct ChainRun: Sendable {
+    /// The steps; at least one.
+    let chain: MigrationChain
+    /// Where the result goes in the end: its type is that of all stores in between, which are made beside it.
+    let destination: ConversionEndpoint
+    let options: MigrationOptions
+    let registry: StoreRegistry
+
+    /// What a run gives.
+    struct Outcome: Sendable {
+        /// The finished store, open; nil when the destination is an open store, which has the result itself.
+        var store: UnpublishedStore?
+        /// What was done, step by step; URLs, bytes and seconds of the whole are the caller's.
+        var report: MigrationReport
+    }
+
+    /// Runs all steps; after an error nothing is left of them.
+    ///
+    /// - Parameters:
+    ///   - source: The store to migrate.
+    ///   - identity: Its metadata.
+    /// - Returns: What was made, with the report.
+    /// - Throws: What the steps and the handlers of stages throw.
+    func run(from source: ConversionEndpoint, identity: StoreMetadata) throws(StoreError) -> Outcome {
+        var current = source
+        var held: UnpublishedStore?
+        var reports: [MigrationReport] = []
+        /// Of a source that a handler gets a copy of: how that was made.
+        var copying: ConversionReport?
+        do throws(StoreError) {
+            for (position, step) in chain.steps.enumerated() {
+                if let handler = step.stage?.willMigrate, let stage = step.stage {
+                    if held == nil {
+                        let (copy, report) = try copy(source, identity)
+                        (held, current) = (copy, .store(copy.store))
+                        copying = report
+                    }
+                    if let held { try call(handler, held.store, stage, step) }
+                }
+                // With the metadata that handlers left, what they removed included.
+                let next = try next(after: position, step, try held?.store.metadata() ?? identity)
+                let target: any PersistentStore
+                if let next { target = next.store } else { target = try openDestination }
+                do throws(StoreError) {
+                    reports.append(try migrate(current, to: target, position))
+                    try held?.discard()
+                } catch {
+                    throw next?.discard(after: error) ?? error
+                }
+                (held, current) = (next, .store(target))
+                if let handler = step.stage?.didMigrate, let stage = step.stage {
+                    try call(handler, target, stage, step)
+                    try takeOver(target, into: &reports[reports.count - 1])
+                }
+            }
+        } catch {
+            throw held?.discard(after: error) ?? error
+        }
+        if let copying, !reports.isEmpty { reports[0].begin(with: copying) }
+        guard var report = MigrationReport(joining: reports) else {
+            throw StoreError(.internalInconsistency, "A migration without steps was run.")
+        }
+        report.way = chain.way ?? (chain.steps.count > 1 ? "in \(chain.steps.count) steps" : report.way)
+        return Outcome(store: held, report: report)
+    }
+
+    private var openDestination: any PersistentStore {
+        get throws(StoreError) {
+            guard case .store(let store) = destination else {
+                throw StoreError(.internalInconsistency, "The last step of a migration has no destination.")
+            }
+            return store
+        }
+    }
+
+    /// The store that a step fills; nil for the last one into an open store.
+    private func next(
+        after position: Int, _ step: MigrationChain.Step, _ identity: StoreMetadata
+    ) throws(StoreError) -> UnpublishedStore? {
+        if case .store = destination, position == chain.steps.count - 1 { return nil }
+        return try UnpublishedStore(
+            beside: place, model: step.model, identity: identity, options: options.conversion, registry: registry)
+    }
+
+    /// Beside which store the stores in between are made: nowhere for an open destination, which may be of any type.
+    private var place: StoreLocation {
+        switch destination {
+        case .location(let location): return location
+        case .store(let store):
+            return StoreLocation(
+                type: store.type.name, path: store.type.capabilities.contains(.file) ? store.location.path : "")
+        }
+    }
+
+    /// A copy of the source that a handler may change, and how it was made.
+    private func copy(
+        _ source: ConversionEndpoint, _ identity: StoreMetadata
+    ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
+        let copy = try UnpublishedStore(
+            beside: place, model: identity.model, identity: identity, options: options.conversion, registry: registry)
+        do throws(StoreError) {
+            var conversion = options.conversion
+            conversion.overwrites = false
+            let report = try MigrationManager(registry: registry).convert(
+                from: source, to: .store(copy.store), options: conversion)
+            return (copy, report)
+        } catch {
+            throw copy.discard(after: error)
+        }
+    }
+
+    private func migrate(
+        _ source: ConversionEndpoint, to store: any PersistentStore, _ position: Int
+    ) throws(StoreError) -> MigrationReport {
+        let step = chain.steps[position]
+        var options = options
+        (options.history, options.stages) = (nil, nil)
+        options.mapping = step.mapping
+        options.conversion.overwrites = false
+        let count = chain.steps.count
+        if count > 1, let onProgress = self.options.conversion.onProgress {
+            options.conversion.onProgress = { progress in
+                var progress = progress
+                progress.step = ConversionProgress.Step(number: position + 1, count: count)
+                onProgress(progress)
+            }
+        }
+        do throws(StoreError) {
+            var report = try MigrationManager(registry: registry).migrate(
+                from: source, to: .store(store), model: step.model, options: options)
+            (report.source, report.destination) = (step.sourceName, step.destinationName)
+            return report
+        } catch {
+            guard count > 1 else { throw error }
+            throw error.located(in: "From version '\(step.sourceName)' to '\(step.destinationName)'")
+        }
+    }
+
+    /// Calls a handler; whatever it throws ends the migration.
+    private func call(
+        _ handler: CustomMigrationStage.Handler, _ store: any PersistentStore, _ stage: CustomMigrationStage,
+        _ step: MigrationChain.Step
+    ) throws(StoreError) {
+        try options.conversion.cancellation?.check()
+        do {
+            try handler(store, stage)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(
+                .migrationFailed,
+                "The code of '\(step.label ?? "a stage")', from '\(step.sourceName)' to '\(step.destinationName)', failed: \(error); the source is as it was.",
+                underlying: error)
+        }
+        try options.conversion.cancellation?.check()
+    }
+
+    /// Makes a step's report say what the store holds after code changed it.
+    private func takeOver(
+        _ store: any PersistentStore, into report: inout MigrationReport
+    ) throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        guard let recorded = try snapshot.recordedTally() else { return }
+        if options.conversion.verifies {
+            try StoreFiller.compare(recorded, try snapshot.computeTally(), store.model, store.location)
+        }
+        let digest = recorded.digest
+        (report.objects, report.links) = (digest.objectCount, digest.linkCount)
+        report.relationships = recorded.relationshipCounts(store.model)
+        (report.mappedDigest, report.destinationDigest) = (digest.description, digest.description)
+    }
+}
+
+extension MigrationReport {
+    /// Says what the copy of the source came to that the first step read.
+    fileprivate mutating func begin(with copying: ConversionReport) {
+        sourceDigest = copying.digest
+        skipped = copying.skipped + skipped
+        warnings = copying.warnings + Self.warnings(of: copying.dangling) + warnings
+    }
+
+    /// The report of a whole chain; nil without steps.
+    ///
+    /// Of one step it is that one; of several it has theirs as ``steps``.
+    init?(joining steps: [MigrationReport]) {
+        guard let first = steps.first, var report = steps.last else { return nil }
+        if steps.count > 1 {
+            report.steps = steps
+            report.source = first.source
+            report.sourceDigest = first.sourceDigest
+            report.path = steps.contains { $0.path == .threePasses } ? .threePasses : .onePass
+            report.mappings = []
+            report.verified = steps.allSatisfy(\.verified)
+            report.seconds = steps.reduce(0) { $0 + $1.seconds }
+            report.peakPrivateBytes = steps.compactMap(\.peakPrivateBytes).max()
+            report.skipped = steps.flatMap(\.skipped)
+            report.losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
+            report.lossCounts = steps.flatMap(\.lossCounts)
+            report.warnings = steps.flatMap { step in step.warnings.map { "\(step.destination): \($0)" } }
+        }
+        self = report
+    }
+}

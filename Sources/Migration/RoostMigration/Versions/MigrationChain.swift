@@ -1,0 +1,177 @@
+public import RoostCore
+
+/// The steps that bring a store from the model that it has to another one, each with its mapping model.
+struct MigrationChain: Sendable {
+    /// One migration of the whole store.
+    struct Step: Sendable {
+        /// What the version is called that the step begins at.
+        var sourceName: String
+        /// What the version is called that the step leads to.
+        var destinationName: String
+        /// The model of the step's result.
+        var model: ManagedObjectModel
+        /// What becomes of what.
+        var mapping: MappingModel
+        /// Whether the mapping model was inferred.
+        var isInferred: Bool
+        /// The stage that the step carries out; nil outside a staged migration.
+        var stage: CustomMigrationStage?
+        /// What the stage is called; nil outside a staged migration.
+        var label: String?
+    }
+
+    /// The steps, in order; empty for a store that has the model already.
+    var steps: [Step]
+    /// The way that was taken and why, for people; nil without a choice.
+    var way: String?
+
+    /// The step that leads directly to a model, by a given mapping model or an inferred one.
+    ///
+    /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` where nothing may be inferred.
+    static func direct(
+        from source: ManagedObjectModel, to model: ManagedObjectModel, _ options: MigrationOptions
+    ) throws(StoreError) -> MigrationChain {
+        let mapping: MappingModel
+        if let given = options.mapping {
+            try given.requireValid(from: source, to: model)
+            mapping = given
+        } else if source.stores(sameAs: model) {
+            return MigrationChain(steps: [])
+        } else {
+            guard options.infersMappingModel else { throw .noMappingModel }
+            mapping = try MappingModel.inferred(from: source, to: model, options: options.inference)
+        }
+        return MigrationChain(
+            steps: [
+                Step(
+                    sourceName: source.versionName ?? "the store's model",
+                    destinationName: model.versionName ?? "the model",
+                    model: model, mapping: mapping, isInferred: options.mapping == nil)
+            ], way: options.mapping == nil ? "inferred in one step" : "by a mapping model")
+    }
+}
+
+extension MigrationChain {
+    /// The chain with one step for as many inferred ones as come to the same in one; see ``FusedSteps``.
+    ///
+    /// - Parameters:
+    ///   - source: The model that the first step begins at.
+    ///   - options: How the steps were inferred.
+    /// - Returns: The chain, itself where nothing comes to the same.
+    func fusing(from source: ManagedObjectModel, _ options: MappingModel.InferenceOptions) -> MigrationChain {
+        var fused: [Step] = []
+        // Of the last step of `fused`: what it was made of.
+        var (models, mappings) = ([source], [MappingModel]())
+        for step in steps {
+            if let last = fused.last, last.isInferred, step.isInferred, last.stage == nil, step.stage == nil {
+                let (wider, longer) = (models + [step.model], mappings + [step.mapping])
+                if let mapping = FusedSteps.mapping(of: longer, between: wider, options: options) {
+                    fused[fused.count - 1].destinationName = step.destinationName
+                    fused[fused.count - 1].model = step.model
+                    fused[fused.count - 1].mapping = mapping
+                    (models, mappings) = (wider, longer)
+                    continue
+                }
+            }
+            (models, mappings) = ([fused.last?.model ?? source, step.model], [step.mapping])
+            fused.append(step)
+        }
+        return MigrationChain(steps: fused, way: way)
+    }
+}
+
+extension ManagedObjectModel {
+    /// What the model calls its version; nil where it says nothing.
+    var versionName: String? { versionIdentifiers.first { !$0.isEmpty } }
+}
+
+extension ModelHistory {
+    /// The steps from the model of a store to a version of the history.
+    ///
+    /// - Parameters:
+    ///   - source: The model of the store.
+    ///   - target: The model to reach, which is that of a version.
+    ///   - location: The store, for messages.
+    ///   - options: Whether and how mappings are inferred.
+    /// - Returns: The steps; none for a store that has the model already.
+    /// - Throws: `invalidRequest` for a target that is no version; `unknownModelVersion`, `newerModelVersion`; `mappingNotInferable`
+    ///   where no way leads to the target, with what stands against each step.
+    func chain(
+        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
+        _ options: MigrationOptions
+    ) throws(StoreError) -> MigrationChain {
+        guard let end = position(of: target) else {
+            throw StoreError(
+                .invalidRequest,
+                "The model to migrate to is none of the versions \(versionList); add it to the history.")
+        }
+        guard let start = try start(of: source, notBehind: end, storeAt: location) else {
+            return MigrationChain(steps: [])
+        }
+        var search = VersionSearch(self, from: start, to: end, options)
+        guard let chain = try search.chain() else {
+            let reasons = search.failures.map { "\n  \($0)" }.joined()
+            throw StoreError(
+                .mappingNotInferable,
+                "No way leads from version '\(versions[start].name)', which '\(location)' has, to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
+            )
+        }
+        return chain
+    }
+
+    /// The version that a store is at; nil when it stores what the target does.
+    private func start(
+        of source: ManagedObjectModel, notBehind end: Int, storeAt location: StoreLocation
+    ) throws(StoreError) -> Int? {
+        if versions[end].model.stores(sameAs: source) { return nil }
+        if let start = versions[..<end].lastIndex(where: { $0.model.stores(sameAs: source) }) { return start }
+        if let newer = versions[end...].firstIndex(where: { $0.model.stores(sameAs: source) }) {
+            throw StoreError(
+                .newerModelVersion,
+                "'\(location)' has version '\(versions[newer].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Versions are not migrated backwards, but by one step that needs no history (--direct); the known ones are \(versionList). Where this order is wrong, state the right one (--versions)."
+            )
+        }
+        throw StoreError.unknownModelVersion(location, source, known: versions.map { ($0.name, $0.model) })
+    }
+}
+
+extension StoreError {
+    /// A store of another model that no mapping model brings to the one that is wanted.
+    static var noMappingModel: StoreError {
+        StoreError(
+            .modelMismatch,
+            "The store has another model, there is no mapping model, and none is to be inferred; give one, or let it be inferred."
+        )
+    }
+
+    /// A store whose model is none of the known versions: says which one comes nearest, and what differs.
+    static func unknownModelVersion(
+        _ location: StoreLocation, _ model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
+    ) -> StoreError {
+        let list = known.map { "'\($0.name)'" }.joined(separator: ", ")
+        let called = model.versionName.map { ", which calls itself '\($0)'," } ?? ""
+        let differences = known.map { version in
+            (version.name, version.model.difference(from: model).filter(\.changesVersionHash))
+        }
+        let nearest = differences.min { $0.1.count < $1.1.count }.map { name, differences in
+            let first = differences.prefix(3).map(\.description).joined(separator: "; ")
+            let rest = differences.count > 3 ? "; and \(differences.count - 3) more" : ""
+            return " Nearest is '\(name)': \(first)\(rest)."
+        }
+        return StoreError(
+            .unknownModelVersion,
+            "The model of '\(location)'\(called) is none of the versions \(list); add its version, or migrate it directly with a mapping model of its own.\(nearest ?? "")"
+        )
+    }
+}
+
+extension StoreError.Code {
+    /// The store's model is none of the versions that are known: older than all of them, or of another program.
+    ///
+    /// Nothing was changed.
+    public static let unknownModelVersion = Self("unknownModelVersion")
+    /// The store has a version of the model that comes behind the one to migrate to.
+    ///
+    /// Nothing was changed. Use a newer program.
+    public static let newerModelVersion = Self("newerModelVersion")
+}

@@ -1,0 +1,118 @@
+public import RoostCore
+internal import RoostFiles
+
+extension MigrationManager {
+    /// Opens a store for a program's model, creates it where there is none, and deals with one of another model as the rule says.
+    ///
+    /// A compatible store is opened and nothing else: its objects stay. What is done with an incompatible one is done to the whole store
+    /// in one step; of several processes that open it at once one does it, and the others find it done. Costs what opening costs
+    /// unless there is something to do.
+    ///
+    /// - Parameters:
+    ///   - description: Where the store is and how to open it; its ``StoreOptions/model`` is the program's.
+    ///   - rule: What becomes of a store of another model.
+    /// - Returns: The open store, with the program's model.
+    /// - Throws: `invalidModel` without a model; `readOnly` where a store would have to be made or changed that is opened read-only;
+    ///   what opening, creating and migrating throw; `notAStore` for a file that is no store, whatever the rule.
+    public func openOrCreateStore(
+        _ description: PersistentStoreDescription, ifIncompatible rule: IncompatibleStoreRule = .refuse
+    ) throws(StoreError) -> any PersistentStore {
+        guard let model = description.options.model else {
+            throw StoreError(
+                .invalidModel,
+                "'\(description.location)' is opened without a model, so nothing says whether it is compatible or how to create it; give the program's model."
+            )
+        }
+        let refusal: StoreError
+        do throws(StoreError) {
+            return try openOrCreate(description, model)
+        } catch {
+            refusal = error
+        }
+        switch rule {
+        case .migrate(let options) where refusal.code == .modelMismatch:
+            try requireWritable(description, refusal)
+            _ = try migrateInPlace(description.location, model: model, options: options.opening(description))
+        case .recreate where [.modelMismatch, .corrupted].contains(refusal.code):
+            try requireWritable(description, refusal)
+            try recreate(description, model)
+        default: throw refusal
+        }
+        return try registry.open(description)
+    }
+
+    private func openOrCreate(
+        _ description: PersistentStoreDescription, _ model: ManagedObjectModel
+    ) throws(StoreError) -> any PersistentStore {
+        do throws(StoreError) {
+            return try registry.open(description)
+        } catch {
+            guard error.code == .notFound else { throw error }
+        }
+        do throws(StoreError) {
+            return try registry.create(description.location, model: model, options: description.options)
+        } catch {
+            // Another process made it at the same moment.
+            guard error.code == .alreadyExists else { throw error }
+        }
+        return try registry.open(description)
+    }
+
+    private func requireWritable(_ description: PersistentStoreDescription, _ refusal: StoreError) throws(StoreError) {
+        guard description.options.isReadOnly else { return }
+        throw StoreError(
+            .readOnly, "'\(description.location)' is opened read-only, so it is not changed: \(refusal.message)",
+            underlying: refusal)
+    }
+
+    /// Puts an empty store in the place of the one that is there.
+    private func recreate(
+        _ description: PersistentStoreDescription, _ model: ManagedObjectModel
+    ) throws(StoreError) {
+        let location = description.location
+        let type = try registry.type(named: location.type)
+        guard type.capabilities.contains(.file) else {
+            try type.destroy(location)
+            return try type.create(location, model: model, options: description.options).close()
+        }
+        let claim = try DestinationClaim.acquire(
+            forStoreAt: location.path, timeoutSeconds: description.options.timeoutSeconds)
+        defer { claim.release() }
+        StoreFile.sweepTemporarySiblings(of: location.path, holding: claim)
+        do throws(StoreError) {
+            // Another process may have done it meanwhile.
+            return try registry.open(description).close()
+        } catch {
+            guard [.modelMismatch, .corrupted].contains(error.code) else { throw error }
+        }
+        let new = StoreLocation(type: type.name, path: StoreFile.temporarySibling(of: location.path))
+        do throws(StoreError) {
+            try type.create(new, model: model, options: description.options).close()
+            do throws(StoreError) {
+                // Another process may be about to find that it cannot use the store.
+                try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
+                    .replace(location, type, with: new)
+            } catch {
+                // The damage reaches what the type would bring in order first. A crash right here leaves no store, which is as good as
+                // an empty one.
+                guard error.code == .corrupted else { throw error }
+                try type.destroy(location)
+                try type.replace(location, with: new, overwriting: false)
+            }
+        } catch {
+            // The first error is the one to tell; what stays is swept by the next one who writes there.
+            try? type.destroy(new)
+            throw error.naming(location.path)
+        }
+    }
+}
+
+extension MigrationOptions {
+    /// The options with those that say how the store is opened.
+    fileprivate func opening(_ description: PersistentStoreDescription) -> Self {
+        var options = self
+        options.conversion.sourceTypeOptions = description.options.typeOptions
+        options.conversion.timeoutSeconds = description.options.timeoutSeconds
+        return options
+    }
+}

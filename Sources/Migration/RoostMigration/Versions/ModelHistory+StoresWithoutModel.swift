@@ -1,0 +1,30 @@
+public import RoostCore
+
+extension ModelHistory {
+    /// The version that a store was made with which holds no model, as stores that older systems' Core Data wrote.
+    ///
+    /// Costs what opening the store does.
+    ///
+    /// - Parameters:
+    ///   - location: The store.
+    ///   - options: How to open it.
+    ///   - registry: The types of store.
+    /// - Returns: The version; nil when the store holds its model, and when it was made with none of the versions.
+    /// - Throws: `invalidRequest` when it can have been made with several that do not store the same; what keeps the store from being opened.
+    public func version(
+        ofStoreWithoutModelAt location: StoreLocation, options: StoreOptions, registry: StoreRegistry
+    ) throws(StoreError) -> Version? {
+        let fitting = try registry.type(named: location.type).fittingModels(
+            among: versions.map(\.model), storeAt: location, options: options)
+        guard let newest = fitting?.last else { return nil }
+        let others = (fitting ?? []).filter { !isSame($0, newest) }
+        guard others.isEmpty else {
+            let names = (others + [newest]).map { "'\(versions[$0].name)'" }.joined(separator: ", ")
+            throw StoreError(
+                .invalidRequest,
+                "'\(location)' holds no model, and can have been made with the versions \(names); say which: --model on the command line, ConversionOptions.sourceModel in code."
+            )
+        }
+        return versions[newest]
+    }
+}

@@ -1,0 +1,180 @@
+public import RoostCore
+
+/// A migration in stages, in one order: versions that follow each other by inference alone, and versions around which code runs.
+///
+/// A store at any of the versions goes through the steps behind it to the last one. From each version to the next the mapping model is
+/// inferred; what cannot be said that way is done by the handlers of a ``CustomMigrationStage``. The usual change of a type, for
+/// example, has one version with both attributes, and a handler that fills the new one.
+///
+/// All or nothing: handlers work on stores that nobody else can see, and the result gets its name when the last stage is done.
+public struct StagedMigrationManager: Sendable {
+    /// One version, and how it is reached from the one before.
+    struct Version: Sendable {
+        let name: String
+        let model: ManagedObjectModel
+        /// The stage that the version belongs to.
+        let label: String
+        /// The custom stage that leads to this version; nil for one that is reached by inference alone, and for the first.
+        let stage: CustomMigrationStage?
+    }
+
+    /// The stages, in order.
+    public let stages: [MigrationStage]
+    /// The versions of all stages, in order.
+    let versions: [Version]
+
+    /// Makes a manager.
+    ///
+    /// - Parameter stages: The stages, oldest first. Each version is in exactly one of them, but for the one at which a custom stage ends
+    ///   and the next one, a custom stage too, begins.
+    /// - Throws: `invalidRequest` with everything that is wrong: no stages, a stage without versions, a version that is in two stages
+    ///   or twice in one. Versions that store the same count as one, since a store does not show which of them it has.
+    public init(_ stages: [MigrationStage]) throws(StoreError) {
+        var versions: [Version] = []
+        var problems: [String] = []
+        if stages.isEmpty { problems.append("There are no stages; give one at least.") }
+        var follows = false
+        for (position, stage) in stages.enumerated() {
+            let label = stage.label ?? "stage \(position + 1)"
+            var models = stage.models
+            if models.isEmpty { problems.append("The \(Self.named(label)) has no versions; leave it out.") }
+            if case .custom = stage, follows, let last = versions.last, let first = models.first,
+                last.model.stores(sameAs: first)
+            {
+                models.removeFirst()
+            }
+            for (index, model) in models.enumerated() {
+                let name = model.versionName ?? "version \(versions.count + 1)"
+                if let other = versions.first(where: { $0.model.stores(sameAs: model) }) {
+                    problems.append(
+                        "'\(name)' of the \(Self.named(label)) stores the same as '\(other.name)' of the \(Self.named(other.label)); each version is in exactly one stage."
+                    )
+                }
+                var custom: CustomMigrationStage?
+                if case .custom(let stage) = stage, index == models.count - 1 { custom = stage }
+                versions.append(Version(name: name, model: model, label: label, stage: custom))
+            }
+            if case .custom = stage { follows = true } else { follows = false }
+        }
+        guard problems.isEmpty else {
+            throw StoreError(
+                .invalidRequest,
+                problems.count == 1
+                    ? problems[0] : "The stages cannot be used:" + problems.map { "\n  \($0)" }.joined())
+        }
+        (self.stages, self.versions) = (stages, versions)
+    }
+
+    private static func named(_ label: String) -> String { label.hasPrefix("stage ") ? label : "stage '\(label)'" }
+
+    /// The steps from the model of a store to the last version.
+    ///
+    /// - Throws: `invalidRequest` for another target; `unknownModelVersion`, `newerModelVersion`, `mappingNotInferable`.
+    func chain(
+        from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
+        _ options: MigrationOptions
+    ) throws(StoreError) -> MigrationChain {
+        let names = versions.map { "'\($0.name)'" }.joined(separator: ", ")
+        guard let end = versions.firstIndex(where: { $0.model.stores(sameAs: target) }) else {
+            throw StoreError(
+                .invalidRequest, "The model to migrate to is none of the stages' versions \(names); add a stage for it."
+            )
+        }
+        guard let start = versions.firstIndex(where: { $0.model.stores(sameAs: source) }) else {
+            throw StoreError.unknownModelVersion(location, source, known: versions.map { ($0.name, $0.model) })
+        }
+        guard start <= end else {
+            throw StoreError(
+                .newerModelVersion,
+                "'\(location)' has version '\(versions[start].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Stages do not lead backwards; their versions are \(names)."
+            )
+        }
+        var steps: [MigrationChain.Step] = []
+        for position in start..<end {
+            let (from, to) = (versions[position], versions[position + 1])
+            let mapping: MappingModel
+            do throws(StoreError) {
+                mapping = try MappingModel.inferred(from: from.model, to: to.model, options: options.inference)
+            } catch {
+                throw error.located(in: "The \(Self.named(to.label)), from '\(from.name)' to '\(to.name)'")
+            }
+            steps.append(
+                MigrationChain.Step(
+                    sourceName: from.name, destinationName: to.name,
+                    // The program's own words for the last one, which may say more than the version hash.
+                    model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
+                    label: to.label))
+        }
+        return MigrationChain(steps: steps, way: "over the versions of the stages")
+            .fusing(from: versions[start].model, options.inference)
+    }
+}
+
+/// A part of a staged migration.
+public enum MigrationStage: Sendable {
+    /// Versions that follow each other by inference alone.
+    case lightweight(LightweightMigrationStage)
+    /// A version, code, and the version that comes next.
+    case custom(CustomMigrationStage)
+
+    /// What the stage is called in messages and reports; nil for its number.
+    public var label: String? {
+        switch self {
+        case .lightweight(let stage): stage.label
+        case .custom(let stage): stage.label
+        }
+    }
+
+    /// The versions of the stage, in order.
+    var models: [ManagedObjectModel] {
+        switch self {
+        case .lightweight(let stage): stage.models
+        case .custom(let stage): [stage.currentModel, stage.nextModel]
+        }
+    }
+}
+
+/// A stage of versions that follow each other, and the version before them, by inference alone.
+public struct LightweightMigrationStage: Sendable {
+    /// What the stage is called in messages and reports; nil for its number.
+    public var label: String?
+    /// The versions, oldest first.
+    public var models: [ManagedObjectModel]
+
+    /// Makes a stage.
+    public init(_ models: [ManagedObjectModel], label: String? = nil) { (self.models, self.label) = (models, label) }
+}
+
+/// A stage that leads from one version to the next by inference, with code before and after.
+public struct CustomMigrationStage: Sendable {
+    /// Code of a stage.
+    ///
+    /// It gets an open store that nobody else can see, and may read and change it; it must not close it. It runs on the thread that
+    /// asked for the migration. An error ends the migration, which leaves no trace.
+    public typealias Handler = @Sendable (_ store: any PersistentStore, _ stage: CustomMigrationStage) throws -> Void
+
+    /// What the stage is called in messages and reports; nil for its number.
+    public var label: String?
+    /// The version it begins at.
+    public var currentModel: ManagedObjectModel
+    /// The version it leads to.
+    public var nextModel: ManagedObjectModel
+    /// Runs on the store at the current version, before it is migrated; nil for nothing.
+    ///
+    /// The store is a copy where this is the first step: the source is not changed by a byte.
+    public var willMigrate: Handler?
+    /// Runs on the store at the next version, after it was migrated; nil for nothing.
+    public var didMigrate: Handler?
+
+    /// Makes a stage.
+    public init(
+        from currentModel: ManagedObjectModel, to nextModel: ManagedObjectModel, label: String? = nil,
+        willMigrate: Handler? = nil, didMigrate: Handler? = nil
+    ) {
+        self.currentModel = currentModel
+        self.nextModel = nextModel
+        self.label = label
+        self.willMigrate = willMigrate
+        self.didMigrate = didMigrate
+    }
+}

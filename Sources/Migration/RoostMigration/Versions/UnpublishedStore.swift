@@ -1,0 +1,45 @@
+internal import RoostCore
+internal import RoostFiles
+
+/// A new store under a name that nobody knows, open to be filled and changed.
+struct UnpublishedStore: Sendable {
+    /// Where it is; the path is empty for a store that lives as long as it is open.
+    let location: StoreLocation
+    /// The open store.
+    let store: any PersistentStore
+
+    /// Makes an empty store.
+    ///
+    /// - Parameters:
+    ///   - place: The store beside which it is made, and whose type it gets.
+    ///   - model: Its model.
+    ///   - identity: The metadata whose identity and user metadata it gets.
+    ///   - options: How it is created.
+    ///   - registry: The types of store.
+    /// - Throws: What creating a store throws.
+    init(
+        beside place: StoreLocation, model: ManagedObjectModel, identity: StoreMetadata, options: ConversionOptions,
+        registry: StoreRegistry
+    ) throws(StoreError) {
+        let path = place.path.isEmpty ? "" : StoreFile.temporarySibling(of: place.path)
+        location = StoreLocation(type: place.type, path: path)
+        store = try registry.create(
+            location, model: model,
+            options: StoreOptions(
+                timeoutSeconds: options.timeoutSeconds, storeUUID: identity.storeUUID,
+                userMetadata: identity.userMetadata, isUnpublished: true, typeOptions: options.destinationTypeOptions))
+    }
+
+    /// Closes and removes it.
+    func discard() throws(StoreError) {
+        try store.close()
+        try store.type.destroy(location)
+    }
+
+    /// Closes and removes it after `first`, the error that counts; what cannot be removed is swept by the next one who writes there.
+    func discard(after first: StoreError) -> StoreError {
+        let error = store.closed(after: first)
+        try? store.type.destroy(location)
+        return error
+    }
+}

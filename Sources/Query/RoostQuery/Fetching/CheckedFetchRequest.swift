@@ -1,0 +1,67 @@
+public import RoostCore
+
+/// A fetch request that was compiled for a model: names, types, nesting, limit and offset are
+/// right.
+///
+/// Make one where the same request is asked for more than once, as objects, as a number and as a
+/// plan:
+///
+/// ```swift
+/// let request = try CheckedFetchRequest(request, model: snapshot.model)
+/// let count = try snapshot.count(checked: request)
+/// let cursor = try snapshot.fetch(checked: request)
+/// ```
+public struct CheckedFetchRequest: Sendable {
+    /// The request as it was given.
+    public let request: FetchRequest
+    /// The request's predicate, compiled.
+    public let filter: RecordFilter
+    /// The request's order, compiled.
+    public let order: RecordOrder
+
+    /// The model that the request was compiled for.
+    public var model: ManagedObjectModel { filter.model }
+
+    /// Compiles a request.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
+    ///   ``RecordFilter`` and ``RecordOrder``.
+    public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+        self.init(
+            request, filter: try RecordFilter(request, model: model), order: try RecordOrder(request, model: model))
+    }
+
+    private init(_ request: FetchRequest, filter: RecordFilter, order: RecordOrder) {
+        (self.request, self.filter, self.order) = (request, filter, order)
+    }
+
+    /// The same request without its order, for a source that is in it.
+    public var withoutOrder: CheckedFetchRequest {
+        guard !order.isByKey else { return self }
+        var request = request
+        request.sortDescriptors = []
+        return CheckedFetchRequest(request, filter: filter, order: .byKey)
+    }
+
+    /// The same request with another predicate, for a source that meets the rest of it.
+    ///
+    /// - Throws: What compiling the predicate throws.
+    public func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
+        var request = request
+        request.predicate = predicate
+        return CheckedFetchRequest(request, filter: try RecordFilter(request, model: model), order: order)
+    }
+
+    /// Throws code `modelMismatch` unless the request was compiled for `model` or a compatible one.
+    public func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
+        guard self.model.hasVersionHashes(of: model) else {
+            throw StoreError(
+                .modelMismatch,
+                "The request was compiled for another model than that of the snapshot; compile it with the snapshot's model."
+            )
+        }
+    }
+
+    /// The number of objects from the first on that can be wanted; nil for all.
+    var reach: Int? { Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit).reach }
+}

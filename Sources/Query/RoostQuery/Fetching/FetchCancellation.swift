@@ -1,0 +1,34 @@
+package import RoostCore
+
+/// Ends fetches whose task was cancelled.
+package enum FetchCancellation {
+    /// How many records or entries a fetch looks at before it asks again whether its task was cancelled: less than a millisecond's work.
+    package static let stride = 4096
+
+    /// What a fetch throws whose task was cancelled.
+    package static var error: StoreError {
+        StoreError(.cancelled, "The task that fetches was cancelled before the fetch was done.")
+    }
+
+    /// Throws code `cancelled` in a task that was cancelled.
+    package static func check() throws(StoreError) {
+        if Task.isCancelled { throw error }
+    }
+}
+
+extension Array {
+    /// As `sort(by:)`, and throws code `cancelled` soon after its task was cancelled; in which order the elements are is open then.
+    mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
+        var comparisonCount = 0
+        do {
+            try sort { left, right in
+                comparisonCount &+= 1
+                if comparisonCount.isMultiple(of: FetchCancellation.stride) { try FetchCancellation.check() }
+                return precedes(left, right)
+            }
+        } catch {
+            // Nothing else is thrown above.
+            throw FetchCancellation.error
+        }
+    }
+}

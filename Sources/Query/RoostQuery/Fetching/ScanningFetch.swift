@@ -1,0 +1,200 @@
+public import RoostCore
+
+/// Answers a fetch request by reading records one after the other: the plan that always works.
+///
+/// Without sort descriptors it streams. An order that needs keys (``RecordOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
+/// with an order and no limit it keeps all matching records, packed.
+public final class ScanningFetch: FillingRecordCursor {
+    private let source: MatchingRecords
+    private let order: RecordOrder
+    /// What sorts by keys that must be made; nil where records show the order themselves.
+    private let keyed: KeyedSort?
+    private let offset: Int
+    private let limit: Int?
+    private var skipped = 0
+    private var given = 0
+    /// What an ordered fetch has kept so far, and its order once everything was read.
+    private var kept: RecordBatch
+    private var keptOrder: [Int]?
+    /// Once enough were read, a copy of the last of those that can still be wanted; else empty.
+    private var bound: RecordBatch
+
+    /// Prepares a fetch over what a cursor gives.
+    ///
+    /// - Parameters:
+    ///   - request: What is wanted.
+    ///   - model: The model of the store.
+    ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
+    public convenience init(
+        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) {
+        try self.init(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
+    }
+
+    /// Prepares a fetch over records that are looked at where they are.
+    ///
+    /// - Parameters:
+    ///   - request: What is wanted.
+    ///   - model: The model of the store.
+    ///   - source: The records of the requested entity in ascending key order; others are left out. A request without sort descriptors
+    ///     gives them in the order in which they come, whichever that is.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
+    public convenience init(
+        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
+        graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) {
+        self.init(try CheckedFetchRequest(request, model: model), visiting: source, graph: graph)
+    }
+
+    /// Prepares a fetch whose predicate and order were compiled before.
+    ///
+    /// - Parameters:
+    ///   - checked: What is wanted.
+    ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
+    ///   - graph: The related objects; without one, a predicate that asks for them throws code
+    ///     `unsupported`.
+    public init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
+        let (request, model, order) = (checked.request, checked.model, checked.order)
+        self.order = order
+        offset = request.fetchOffset ?? 0
+        limit = request.fetchLimit
+        let matching = MatchingRecords(source, checked.filter, graph: graph)
+        self.source = matching
+        keyed = order.maker.map { maker in
+            KeyedSort(
+                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset ?? 0,
+                limit: request.fetchLimit)
+        }
+        kept = RecordBatch(model: model)
+        bound = RecordBatch(model: model)
+        super.init(model: model)
+    }
+
+    /// How many records a request gives, limit and offset included, by reading all of `source`.
+    public static func count(
+        _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) -> Int {
+        try count(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
+    }
+
+    /// How many records a request gives, limit and offset included, by looking at all of `source`.
+    public static func count(
+        _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
+        graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) -> Int {
+        // The order does not change a count, but a wrong one is an error all the same.
+        try count(try CheckedFetchRequest(request, model: model), visiting: source, graph: graph)
+    }
+
+    /// The number of records that a compiled request gives, limit and offset included, by looking
+    /// at all of `source`.
+    public static func count(
+        _ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil
+    ) throws(StoreError) -> Int {
+        let request = checked.request
+        let source = MatchingRecords(source, checked.filter, graph: graph)
+        let matches = try source.count(upTo: checked.reach ?? .max)
+        let remaining = max(0, matches - (request.fetchOffset ?? 0))
+        return request.fetchLimit.map { min($0, remaining) } ?? remaining
+    }
+
+    /// How many records of the source were looked at so far.
+    public var visitedCount: Int { source.visitedCount }
+
+    /// Adds the next records in the request's order.
+    public override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            if let keyed { return try keyed.fill(&batch) }
+            return order.isByKey ? try stream(into: &batch) : try fillSorted(&batch)
+        } catch {
+            guard error.damagedObject == nil, !batch.isEmpty else { throw error }
+            // The records before the error were found.
+            end(with: error)
+            return false
+        }
+    }
+
+    private func stream(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        let (offset, limit) = (offset, limit ?? .max)
+        var (skipped, given) = (skipped, given)
+        guard given < limit else { return false }
+        defer { (self.skipped, self.given) = (skipped, given) }
+        let isMore = try source.visit { record in
+            guard skipped == offset else {
+                skipped += 1
+                return true
+            }
+            batch.append(record)
+            given += 1
+            return given < limit && !batch.isFull
+        }
+        return isMore && given < limit
+    }
+
+    private func fillSorted(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        // After a damaged record the next call continues reading.
+        if keptOrder == nil { try readAndSort() }
+        guard let order = keptOrder else { return false }
+        while offset < order.count - given, limit.map({ given < $0 }) ?? true {
+            guard !batch.isFull else { return true }
+            batch.append(kept, at: order[offset + given])
+            given += 1
+        }
+        return false
+    }
+
+    /// Reads everything that matches, keeps what offset and limit can reach, and sorts it.
+    ///
+    /// Goes on where an error interrupted it.
+    private func readAndSort() throws(StoreError) {
+        try FetchCancellation.check()
+        let needed = Window(offset: offset, limit: limit).reach
+        let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
+        let order = order
+        var (kept, bound) = (take(&self.kept), take(&self.bound))
+        defer { (self.kept, self.bound) = (kept, bound) }
+        var isMore = needed != 0
+        while isMore {
+            // Most records of a long scan are behind the bound, and their first bytes show it.
+            let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
+            isMore = try source.visit(upTo: highest, in: order) { record in
+                if !bound.isEmpty, order.leadingNumber(of: record) == highest,
+                    bound.withRecord(at: 0, { !order.precedes(record, $0) })
+                {
+                    return true
+                }
+                kept.append(record)
+                return kept.count <= most
+            }
+            if let needed, kept.count > most {
+                var fewer = RecordBatch(model: kept.model)
+                for index in try kept.indices(in: order).prefix(needed) { fewer.append(kept, at: index) }
+                bound.removeAll()
+                bound.append(fewer, at: needed - 1)
+                kept = fewer
+            }
+        }
+        keptOrder = try kept.indices(in: order)
+    }
+
+    /// Moves a batch out of a property, so that it is changed in place elsewhere.
+    private func take(_ batch: inout RecordBatch) -> RecordBatch {
+        let taken = batch
+        batch = RecordBatch(model: taken.model)
+        return taken
+    }
+}
+
+extension RecordBatch {
+    /// The positions of the records in the given order; throws code `cancelled` in a task that is cancelled meanwhile.
+    func indices(in order: RecordOrder) throws(StoreError) -> [Int] {
+        try withReaders { (reader) throws(StoreError) in
+            var indices = Array(0..<count)
+            try indices.sortUnlessCancelled { order.precedes(reader($0), reader($1)) }
+            return indices
+        }
+    }
+}

@@ -1,0 +1,238 @@
+public import RoostCore
+
+/// A snapshot that can read its records one after the other, and answers everything else from that.
+///
+/// For stores that have no index: files of foreign formats, stores of a few thousand objects. What is left to write is
+/// ``StoreSnapshot/records(of:after:)`` and, for a model with to-many relationships that have no to-one inverse,
+/// ``StoreSnapshot/links(of:after:)``. Every default here reads a whole entity, or all links of a relationship; a store that knows
+/// a shorter way implements the method itself.
+public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
+    /// Throws code `closed` after ``StoreSnapshot/close()``, and after that of the store.
+    func requireOpen() throws(StoreError)
+}
+
+extension ScanningSnapshot {
+    /// Nil: nothing is recorded.
+    public func recordedTally() throws(StoreError) -> StoreTally? {
+        try requireOpen()
+        return nil
+    }
+
+    /// None.
+    public func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try requireOpen()
+        return [:]
+    }
+
+    /// The highest key there is.
+    ///
+    /// - Complexity: O(*n*) in the records of the hierarchy.
+    public func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+        try requireOpen()
+        let root = try model.requireEntity(entity).root
+        var last: Int64 = 0
+        try scan(model.entities[root].name) { (record) throws(StoreError) in
+            last = max(last, record.key)
+        } onDamage: { (id, _) throws(StoreError) in
+            last = max(last, id.key)
+        }
+        return last
+    }
+
+    /// Reads the records with these IDs, in this order.
+    ///
+    /// - Complexity: O(*n*) in the records of the hierarchies the IDs are of; those that are found are kept in memory.
+    public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        try requireOpen()
+        return try LookupCursor(self, ids)
+    }
+
+    /// No links: a model whose to-many relationships all have a to-one inverse needs none.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without links of its own.
+    public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        _ = try model.requireLinkRelationship(relationship)
+        return ListedLinks(self, try model.requireRelationship(relationship).number, [])
+    }
+
+    /// Reads where the to-many `relationship` leads from one object, in its order (place, then key), or in key order.
+    ///
+    /// - Complexity: O(*n*) in the records of the destination, or in the links of the relationship; the object's own are kept in memory.
+    public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try requireOpen()
+        let relationship = try model.requireRelationship(relationship)
+        guard relationship.isToMany else {
+            throw StoreError(
+                .invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
+        }
+        let entity = try model.requireEntity(id.entity)
+        var links: [Link] = []
+        var found = RecordBatch(model: model)
+        if try record(with: id, into: &found), entity.includes(found.entityNumber(at: 0)),
+            model.entities[relationship.source].includes(found.entityNumber(at: 0))
+        {
+            switch relationship.storage {
+            case .field: break
+            case .derived(let inverse):
+                links = try references(by: model.relationships[inverse], to: id.key, relationship)
+            case .links: links = try stored(relationship, from: id.key)
+            }
+        }
+        links.sort { ($0.order, $0.target) < ($1.order, $1.target) }
+        return ListedLinks(self, relationship.number, links)
+    }
+
+    /// Reads the records that a request asks for, in its order, by reading all of the entity.
+    public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+        ScanningFetch(request, visiting: try source(of: request), graph: objectGraph())
+    }
+
+    /// How many records ``fetch(_:)`` would give, by reading all of the entity.
+    public func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
+        try ScanningFetch.count(request, visiting: try source(of: request), graph: objectGraph())
+    }
+
+    /// All records of the request's entity.
+    private func source(of request: CheckedFetchRequest) throws(StoreError) -> any RecordVisitor {
+        try request.requireModel(model)
+        return CursorVisitor(try records(of: request.request.entity, after: nil), model: model)
+    }
+
+    /// A scan, with the number of records it reads.
+    public func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+        try requireOpen()
+        var plan = FetchPlan.scan(request)
+        if executing {
+            let visits = VisitCount()
+            let source = CountingVisitor(try source(of: request), visits)
+            try ScanningFetch(request, visiting: source, graph: objectGraph()).exhaust(model: model)
+            plan.visitedCount = visits.count
+        }
+        return plan
+    }
+
+    // MARK: Reading everything
+
+    /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what cannot be read.
+    fileprivate func scan(
+        _ entity: EntityName, _ body: (RecordReader) throws(StoreError) -> Void,
+        onDamage: (ObjectID, StoreError) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }
+    ) throws(StoreError) {
+        let cursor = try records(of: entity, after: nil)
+        var batch = RecordBatch(model: model)
+        var isMore = true
+        while isMore {
+            do throws(StoreError) {
+                isMore = try cursor.next(into: &batch)
+            } catch {
+                // A damaged record is not the end: the cursor goes on behind it.
+                guard let damaged = error.damagedObject else { throw error }
+                try onDamage(damaged, error)
+                batch.removeAll()
+            }
+            try batch.forEachRecord(body)
+        }
+    }
+
+    /// The objects whose to-one relationship `inverse` leads to the object with the key `key`.
+    private func references(
+        by inverse: ManagedObjectModel.Relationship, to key: Int64, _ relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> [Link] {
+        let orderName = RecordLayout.orderFieldName(of: inverse.name.name)
+        var links: [Link] = []
+        try scan(inverse.name.entity) { (record) throws(StoreError) in
+            guard let field = record.layout.field(inverse.name.name), record.reference(field)?.key == key else {
+                return
+            }
+            var order: Int64 = 0
+            if relationship.isOrdered, let place = record.layout.field(orderName) { order = record.integer(place) }
+            links.append(Link(key, record.key, order: order))
+        }
+        return links
+    }
+
+    /// The stored links of one object.
+    private func stored(_ relationship: ManagedObjectModel.Relationship, from key: Int64) throws(StoreError) -> [Link] {
+        let cursor = try links(of: relationship.name, after: nil)
+        var batch = LinkBatch(relationship: relationship.number)
+        var links: [Link] = []
+        while try cursor.next(into: &batch) {
+            links += batch.links.filter { $0.source == key }
+            // Of a relationship that is its own inverse each pair is stored once.
+            guard relationship.isReflexive else { continue }
+            links += batch.links.filter { $0.target == key && $0.source != key }.map(\.flipped)
+        }
+        return links
+    }
+}
+
+/// Links that are all in memory.
+private final class ListedLinks: FillingLinkCursor {
+    private let snapshot: any ScanningSnapshot
+    private var links: ArraySlice<Link>
+
+    init(_ snapshot: any ScanningSnapshot, _ relationship: Int, _ links: [Link]) {
+        self.snapshot = snapshot
+        self.links = links[...]
+        super.init(relationship: relationship)
+    }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+        batch.links += links.prefix(LinkBatch.capacityCount)
+        links = links.dropFirst(LinkBatch.capacityCount)
+        return !links.isEmpty
+    }
+}
+
+/// Records by their IDs, found by one pass over each hierarchy that the IDs are of.
+private final class LookupCursor: FillingRecordCursor {
+    private struct Place: Hashable {
+        let root: Int
+        let key: Int64
+    }
+
+    private let snapshot: any ScanningSnapshot
+    private let wanted: [(entity: ManagedObjectModel.Entity, key: Int64)]
+    private var found: RecordBatch
+    private var positions: [Place: Int] = [:]
+    private var damaged: [Place: StoreError] = [:]
+    private var index = 0
+
+    init(_ snapshot: any ScanningSnapshot, _ ids: [ObjectID]) throws(StoreError) {
+        let model = snapshot.model
+        var wanted: [(entity: ManagedObjectModel.Entity, key: Int64)] = []
+        for id in ids { wanted.append((try model.requireEntity(id.entity), id.key)) }
+        self.snapshot = snapshot
+        self.wanted = wanted
+        found = RecordBatch(model: model)
+        super.init(model: model)
+        let places = Set(wanted.map { Place(root: $0.entity.root, key: $0.key) })
+        for root in Set(places.map(\.root)) {
+            try snapshot.scan(model.entities[root].name) { (record) throws(StoreError) in
+                let place = Place(root: root, key: record.key)
+                guard places.contains(place) else { return }
+                positions[place] = found.count
+                found.append(record)
+            } onDamage: { (id, error) throws(StoreError) in
+                damaged[Place(root: root, key: id.key)] = error
+            }
+        }
+    }
+
+    override func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
+
+    override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        while index < wanted.count, !batch.isFull {
+            let (entity, key) = wanted[index]
+            let place = Place(root: entity.root, key: key)
+            index += 1
+            if let error = damaged[place] { throw error }
+            guard let position = positions[place], entity.includes(found.entityNumber(at: position)) else { continue }
+            batch.append(found, at: position)
+        }
+        return index < wanted.count
+    }
+}

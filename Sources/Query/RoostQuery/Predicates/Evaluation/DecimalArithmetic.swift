@@ -1,0 +1,136 @@
+internal import RoostCore
+
+/// Calculating with decimals of 38 digits; what has more is rounded, half away from zero.
+///
+/// Foundation's own functions cut digits off instead, and its multiplication traps on products that are too small.
+extension DecimalNumber {
+    init(_ number: Int64) {
+        // Every such number has at most 19 digits.
+        self = DecimalNumber(isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0) ?? .zero
+    }
+
+    var negated: DecimalNumber {
+        isNaN || mantissa == 0
+            ? self : DecimalNumber(isNegative: !isNegative, mantissa: mantissa, exponent: Int(exponent)) ?? self
+    }
+
+    var magnitude: DecimalNumber { isNegative ? negated : self }
+
+    /// The sum; nil when a decimal cannot hold it, large or small as it is.
+    static func sum(_ left: Self, _ right: Self) -> Self? {
+        guard !left.isNaN, !right.isNaN else { return .nan }
+        let exponent = min(left.exponent, right.exponent)
+        if let a = left.mantissa(exponent), let b = right.mantissa(exponent) {
+            // Both are below 10^38, so that their sum is far from 2^128.
+            let (isNegative, mantissa) =
+                left.isNegative == right.isNegative
+                ? (left.isNegative, a + b) : (a >= b ? (left.isNegative, a - b) : (right.isNegative, b - a))
+            if let sum = DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent)) {
+                return sum
+            }
+        }
+        var sum = DecimalSum()
+        sum.add(left)
+        sum.add(right)
+        return sum.value
+    }
+
+    /// The product; nil when a decimal cannot hold it, large or small as it is.
+    static func product(_ left: Self, _ right: Self) -> Self? {
+        guard !left.isNaN, !right.isNaN else { return .nan }
+        return DecimalNumber(
+            isNegative: left.isNegative != right.isNegative,
+            rounding: left.mantissa.multipliedFullWidth(by: right.mantissa),
+            exponent: Int(left.exponent) + Int(right.exponent))
+    }
+
+    /// The quotient; nil when a decimal cannot hold it, large or small as it is.
+    ///
+    /// The divisor must not be 0.
+    static func quotient(_ left: Self, _ right: Self) -> Self? {
+        guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
+        guard left.mantissa != 0 else { return .zero }
+        // 38 digits and 39 zeros, which 256 bits hold, over at most 38 digits: the quotient has 39 at least, and the rest decides nothing.
+        let (lead, digits) = left.normalised
+        let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
+        let dividend = Self.timesTen((high, low))
+        let (quotient, rest) = dividend.high.quotientAndRemainder(dividingBy: right.mantissa)
+        return DecimalNumber(
+            isNegative: left.isNegative != right.isNegative,
+            rounding: (quotient, right.mantissa.dividingFullWidth((rest, dividend.low)).quotient),
+            exponent: lead - 38 - 39 - Int(right.exponent))
+    }
+
+    private static func timesTen(_ number: (high: UInt128, low: UInt128)) -> (high: UInt128, low: UInt128) {
+        let (carry, low) = number.low.multipliedFullWidth(by: 10)
+        return (number.high * 10 + carry, low)
+    }
+
+    /// A number of 256 bits with 38 digits, rounded half away from zero; nil when a decimal cannot hold it, large or small as it is.
+    ///
+    /// With more than 38 digits, anything that was cut off behind the last of them changes nothing.
+    init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
+        var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
+        while high != 0 || low >= Self.mantissaLimit {
+            let (quotient, rest) = high.quotientAndRemainder(dividingBy: 10)
+            (low, lastDigit) = UInt128(10).dividingFullWidth((rest, low))
+            high = quotient
+            exponent += 1
+        }
+        self.init(isNegative: isNegative, mantissa: lastDigit >= 5 ? low + 1 : low, exponent: exponent)
+    }
+
+    /// The remainder of a division, exact and with the sign of the dividend; the divisor must not be 0.
+    static func remainder(_ left: Self, _ right: Self) -> Self {
+        guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
+        let remainder: UInt128
+        let exponent: Int
+        if left.exponent >= right.exponent {
+            // (m × 10^k) mod n, factor by factor, so that nothing grows beyond 2^256.
+            let divisor = right.mantissa
+            var result = left.mantissa % divisor
+            for _ in right.exponent..<left.exponent {
+                let product = result.multipliedFullWidth(by: 10)
+                result = divisor.dividingFullWidth(product).remainder
+            }
+            (remainder, exponent) = (result, Int(right.exponent))
+        } else if let divisor = right.wholeMantissa(left.exponent) {
+            (remainder, exponent) = (left.mantissa % divisor, Int(left.exponent))
+        } else {
+            // A divisor that is longer than 38 digits is greater than the dividend.
+            return left
+        }
+        return DecimalNumber(isNegative: left.isNegative, mantissa: remainder, exponent: exponent) ?? .nan
+    }
+
+    /// The whole number next to it towards zero, upwards or downwards.
+    func rounded(_ rule: FloatingPointRoundingRule) -> Self {
+        guard !isNaN, exponent < 0 else { return self }
+        var divisor: UInt128 = 1
+        for _ in 0..<min(38, -Int(exponent)) { divisor *= 10 }
+        var (whole, rest) = exponent < -38 ? (0, mantissa) : mantissa.quotientAndRemainder(dividingBy: divisor)
+        if rest != 0, rule == .up && !isNegative || rule == .down && isNegative {
+            whole += 1
+            rest = 0
+        }
+        return DecimalNumber(isNegative: isNegative, mantissa: whole, exponent: 0) ?? self
+    }
+
+    /// The digits for a smaller exponent; nil when they are more than 38.
+    private func mantissa(_ exponent: Int16) -> UInt128? {
+        wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
+    }
+
+    /// The digits for a smaller exponent; nil when they are no number of 128 bits.
+    private func wholeMantissa(_ exponent: Int16) -> UInt128? {
+        guard mantissa != 0 else { return 0 }
+        guard self.exponent - exponent <= 38 else { return nil }
+        var result = mantissa
+        for _ in exponent..<self.exponent {
+            let (product, isTooLarge) = result.multipliedReportingOverflow(by: 10)
+            guard !isTooLarge else { return nil }
+            result = product
+        }
+        return result
+    }
+}

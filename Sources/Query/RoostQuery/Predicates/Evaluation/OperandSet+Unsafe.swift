@@ -1,0 +1,94 @@
+internal import RoostCore
+
+/// Constants of which one may be wanted: finding one takes the same time among ten and among a hundred thousand.
+final class OperandSet: @unchecked Sendable {
+    // Proof of Sendable: nothing changes after `init`; the bytes of operands belong to `constants`.
+
+    private let constants: [PredicateConstant]
+    /// Positions in ``constants`` by their hash, each in the first free place from there on; −1 where there is none.
+    private let table: PlainArray<Int32>
+    private let operands: PlainArray<Element>
+    private let mask: Int
+    /// Whether null is one of them.
+    let containsNull: Bool
+
+    private struct Element: @unchecked Sendable {
+        // Proof of Sendable: a value that never changes; the bytes are those of the set's constants.
+        let operand: PredicateOperand
+    }
+
+    init(_ constants: [PredicateConstant]) {
+        self.constants = constants
+        var capacity = 16
+        while capacity < constants.count * 2 { capacity *= 2 }
+        var table = [Int32](repeating: -1, count: capacity)
+        var containsNull = false
+        for (position, constant) in constants.enumerated() {
+            if case .null = constant.operand { containsNull = true }
+            // NaN equals nothing, itself neither.
+            guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
+            var place = Self.hash(constant.operand) & (capacity - 1)
+            // What is there already would make a long run of places that are taken.
+            while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
+                place = (place + 1) & (capacity - 1)
+            }
+            table[place] = Int32(truncatingIfNeeded: position)
+        }
+        mask = capacity - 1
+        self.table = PlainArray(table)
+        operands = PlainArray(constants.map { Element(operand: $0.operand) })
+        self.containsNull = containsNull
+    }
+
+    /// Whether a constant equals the operand.
+    func contains(_ operand: PredicateOperand) -> Bool {
+        if case .null = operand { return containsNull }
+        var place = Self.hash(operand) & mask
+        while table[place] >= 0 {
+            if PredicateOperand.equal(operands[Int(table[place])].operand, operand) { return true }
+            place = (place + 1) & mask
+        }
+        return false
+    }
+
+    /// The most places in a row that are taken: as many values are compared at most before one is found.
+    var longestRun: Int {
+        var (longest, run) = (0, 0)
+        for place in 0...mask {
+            run = table[place] >= 0 ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        return longest
+    }
+
+    /// The same number for all operands that are equal: of a number the nearest floating-point one decides, whatever its type.
+    static func hash(_ operand: PredicateOperand) -> Int {
+        switch operand {
+        case .null: return 0
+        case .integer(let number): return mix(Double(number).bitPattern)
+        case .double(let number): return mix((number.isNaN ? .nan : number == 0 ? 0 : number).bitPattern)
+        case .decimal(let number):
+            return mix(number.isNaN ? 0 : (number.mantissa == 0 ? 0 : number.nearestDouble).bitPattern)
+        case .bytes(let bytes): return Int(truncatingIfNeeded: RecordHash.bytes(bytes) >> 1)
+        case .object(let root, let key): return mix(UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: root) << 48)
+        case .present: return 1
+        }
+    }
+
+    /// Whether both are the same value of the same form; what is equal in another form must be in the set itself.
+    private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
+        switch (left, right) {
+        case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):
+            PredicateOperand.equal(left, right)
+        case (.null, .null), (.present, .present): true
+        default: false
+        }
+    }
+
+    private static func mix(_ bits: UInt64) -> Int {
+        var bits = bits
+        bits = (bits ^ bits >> 32) &* 0x9E37_79B9_7F4A_7C15
+        bits = (bits ^ bits >> 29) &* 0xBF58_476D_1CE4_E5B9
+        return Int(truncatingIfNeeded: (bits ^ bits >> 32) >> 1)
+    }
+}

@@ -1,0 +1,98 @@
+internal import RoostCore
+
+/// Makes one value of many: their number, sum, mean, least or greatest.
+///
+/// Nulls are counted, and otherwise left out. Sums of whole numbers and of decimals are exact until they are rounded to the 38 digits of a
+/// decimal, at the end; with a floating-point number among them, they are added as such in the order in which they come.
+struct PredicateAccumulator {
+    private(set) var count = 0
+    /// How many are not null.
+    private(set) var valueCount = 0
+    private var wholeSum: Int128 = 0
+    private var decimalSum = DecimalSum()
+    private var doubleSum = 0.0
+    private var hasDecimal = false
+    private var hasDouble = false
+    private(set) var least = PredicateOperand.null
+    private(set) var greatest = PredicateOperand.null
+
+    /// Of nothing yet.
+    init() {}
+
+    /// Of whole numbers that were added already.
+    init(wholeSum: Int128, count: Int) { (self.wholeSum, self.count, valueCount) = (wholeSum, count, count) }
+
+    /// Adds a value to number and sum.
+    mutating func add(_ operand: PredicateOperand) {
+        count += 1
+        switch operand {
+        case .null: return
+        case .integer(let number): wholeSum += Int128(number)
+        case .double: hasDouble = true
+        case .decimal(let number):
+            hasDecimal = true
+            decimalSum.add(number)
+        default: return
+        }
+        valueCount += 1
+        doubleSum += PredicateArithmetic.double(operand)
+    }
+
+    /// Adds a value to number, least and greatest; of equal ones the first stays.
+    mutating func compare(_ operand: PredicateOperand) {
+        count += 1
+        if case .null = operand { return }
+        if valueCount == 0 || PredicateOperand.totalOrder(operand, least) < 0 { least = operand }
+        if valueCount == 0 || PredicateOperand.totalOrder(operand, greatest) > 0 { greatest = operand }
+        valueCount += 1
+    }
+
+    /// The sum of what was added; 0 of nothing.
+    var sum: PredicateOperand {
+        if hasDouble { return .double(doubleSum) }
+        if !hasDecimal, let sum = Int64(exactly: wholeSum) { return .integer(sum) }
+        return decimal.map { .decimal($0) } ?? .double(doubleSum)
+    }
+
+    /// The sum of whole numbers and decimals; nil when a decimal cannot hold it.
+    private var decimal: DecimalNumber? {
+        guard let whole = DecimalNumber(isNegative: wholeSum < 0, mantissa: wholeSum.magnitude, exponent: 0) else {
+            return nil
+        }
+        var sum = decimalSum
+        sum.add(whole)
+        return sum.value
+    }
+
+    /// The mean of what was added; null of nothing.
+    ///
+    /// Of whole numbers the double that is nearest to it, also where no double is the sum.
+    var average: PredicateOperand {
+        guard valueCount > 0 else { return .null }
+        let sum = sum
+        if hasDecimal, !hasDouble { return PredicateArithmetic.divide(sum, .integer(Int64(valueCount))) }
+        if !hasDouble, abs(wholeSum) > 1 << 53, let sum = decimal,
+            let mean = DecimalNumber.quotient(sum, DecimalNumber(Int64(valueCount)))
+        {
+            return .double(mean.nearestDouble)
+        }
+        return .double(PredicateArithmetic.double(sum) / Double(valueCount))
+    }
+}
+
+extension PredicateOperand {
+    /// A total order of the values of one type: null, then numbers and bytes, then NaN.
+    static func totalOrder(_ left: Self, _ right: Self) -> Int {
+        if let order = order(left, right) { return order }
+        return left.rank - right.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .double(let number) where number.isNaN: 2
+        case .decimal(let number) where number.isNaN: 2
+        default: 1
+        }
+    }
+}

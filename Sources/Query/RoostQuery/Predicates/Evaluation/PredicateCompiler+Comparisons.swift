@@ -1,0 +1,314 @@
+internal import Foundation
+internal import RoostCore
+
+extension PredicateCompiler {
+    typealias Operator = FetchRequest.Comparison.Operator
+
+    /// Compiles a comparison; throws code `invalidRequest` for sides that can never be compared so.
+    mutating func comparison(_ comparison: FetchRequest.Comparison, _ depth: Int) throws(StoreError) -> Condition {
+        if let condition = try existence(comparison, depth) { return condition }
+        let left = try expression(comparison.left, depth: depth + 1)
+        guard comparison.modifier == .direct else {
+            let word = comparison.modifier == .any ? "ANY" : "ALL"
+            guard left.type.isCollection else {
+                throw invalid(
+                    "\(word) needs many values on its left side, but there is \(describe(left, comparison.left)).")
+            }
+            return try quantified(left, isAll: comparison.modifier == .all) { (compiler, element) throws(StoreError) in
+                try compiler.compare(element, comparison, depth)
+            }
+        }
+        if left.type.isCollection {
+            guard comparison.operator == .contains else {
+                throw invalid(
+                    "the left side of \(Self.symbol(comparison.operator)) has many values; write ANY or ALL before it, or use @count and the like."
+                )
+            }
+            let right = try expression(comparison.right, depth: depth + 1)
+            try requireSingle(right, comparison)
+            return try quantified(left, isAll: false) { (compiler, element) throws(StoreError) in
+                try compiler.requireComparable(element, right, .equal, comparison)
+                return try compiler.compare(element, .equal, right, comparison.options)
+            }
+        }
+        return try compare(left, comparison, depth)
+    }
+
+    /// `SUBQUERY(…).@count > 0` and the like, which the first object found decides; nil for any other comparison.
+    private mutating func existence(
+        _ comparison: FetchRequest.Comparison, _ depth: Int
+    ) throws(StoreError) -> Condition? {
+        guard case .path(of: .subquery(let objects, let variable, let predicate), ["@count"]) = comparison.left,
+            case .constant(.int(let number)) = comparison.right, comparison.modifier == .direct
+        else { return nil }
+        let isWanted: Bool
+        switch (comparison.operator, number) {
+        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isWanted = true
+        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isWanted = false
+        default: return nil
+        }
+        let term = try expression(.subquery(objects, variable: variable, predicate), depth: depth + 2)
+        let condition = try quantified(term, isAll: false) { (compiler, _) throws(StoreError) in
+            Condition(node: compiler.add(.truth(true)), isPlain: true)
+        }
+        return isWanted ? condition : Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
+    }
+
+    /// Compares one value with the right side of a comparison.
+    private mutating func compare(
+        _ left: Term, _ comparison: FetchRequest.Comparison, _ depth: Int
+    ) throws(StoreError) -> Condition {
+        switch comparison.operator {
+        case .between: return try between(left, comparison, depth)
+        case .isIn: return try membership(left, comparison, depth)
+        default:
+            let right = try expression(comparison.right, depth: depth + 1)
+            try requireSingle(right, comparison)
+            try requireComparable(left, right, comparison.operator, comparison)
+            return try compare(left, comparison.operator, right, comparison.options)
+        }
+    }
+
+    /// Compares two values that can be compared.
+    private mutating func compare(
+        _ left: Term, _ operation: Operator, _ right: Term, _ options: FetchRequest.Comparison.Options
+    ) throws(StoreError) -> Condition {
+        let isPlain = left.isPlain && right.isPlain
+        let isText = left.type.family == .text || right.type.family == .text
+        // Options change nothing of values that are no text; of text, the order alone goes by the locale.
+        var options = isText ? options.subtracting(.normalized) : []
+        let isTextOperator: Bool
+        switch operation {
+        case .contains, .beginsWith, .endsWith, .like, .matches, .isIn: isTextOperator = true
+        default: isTextOperator = false
+        }
+        if isTextOperator || operation == .equal || operation == .notEqual { options.remove(.localized) }
+        guard isTextOperator || !options.isEmpty else {
+            return Condition(node: add(.compare(left.node, operation, right.node)), isPlain: isPlain)
+        }
+        if isTextOperator, left.type.kind == .null || right.type.kind == .null {
+            return Condition(node: add(.truth(false)), isPlain: true)
+        }
+        if let text = right.constant?.text {
+            return try match(left, operation, text, options)
+        }
+        if let text = left.constant?.text, let mirrored = operation.mirrored {
+            return try match(right, mirrored, text, options)
+        }
+        // A pattern that is known only on the record can be none.
+        return Condition(
+            node: add(.compareText(left.node, operation, right.node, options)),
+            isPlain: isPlain && operation != .matches && operation != .like)
+    }
+
+    private mutating func match(
+        _ term: Term, _ operation: Operator, _ text: String, _ options: FetchRequest.Comparison.Options
+    ) throws(StoreError) -> Condition {
+        let matcher = try StringMatcher(operation, text, options: options)
+        let node = add(.match(term.node, matcher: add(matcher), whenNull: operation == .notEqual))
+        return Condition(node: node, isPlain: term.isPlain && !matcher.isExpression)
+    }
+
+    private mutating func between(
+        _ left: Term, _ comparison: FetchRequest.Comparison, _ depth: Int
+    ) throws(StoreError) -> Condition {
+        guard case .aggregate(let ends) = comparison.right, ends.count == 2 else {
+            throw invalid("the right side of BETWEEN must be a list of two values, as in {1, 9}.")
+        }
+        let (low, high) = (try expression(ends[0], depth: depth + 2), try expression(ends[1], depth: depth + 2))
+        for end in [low, high] {
+            try requireSingle(end, comparison)
+            try requireComparable(left, end, .between, comparison)
+        }
+        guard left.type.family == .text, !comparison.options.subtracting(.normalized).isEmpty else {
+            return Condition(
+                node: add(.between(left.node, low.node, high.node)),
+                isPlain: left.isPlain && low.isPlain && high.isPlain)
+        }
+        let above = try compare(left, .greaterThanOrEqual, low, comparison.options)
+        let below = try compare(left, .lessThanOrEqual, high, comparison.options)
+        return Condition(node: add(.and(links([above.node, below.node]))), isPlain: above.isPlain && below.isPlain)
+    }
+
+    // MARK: Membership
+
+    private mutating func membership(
+        _ left: Term, _ comparison: FetchRequest.Comparison, _ depth: Int
+    ) throws(StoreError) -> Condition {
+        if case .aggregate(let members) = comparison.right {
+            return try membership(left, of: members, comparison, depth)
+        }
+        let right = try expression(comparison.right, depth: depth + 1)
+        if right.type.isCollection {
+            return try quantified(right, isAll: false) { (compiler, element) throws(StoreError) in
+                try compiler.requireComparable(left, element, .isIn, comparison)
+                return try compiler.compare(element, .equal, left, comparison.options)
+            }
+        }
+        let families = Set([left.type.family, right.type.family])
+        guard families.isSubset(of: [.text, .null]) else {
+            throw invalid(
+                "the right side of IN must be a list of values, a path to many, or text; it is \(describe(right, comparison.right))."
+            )
+        }
+        return try compare(left, .isIn, right, comparison.options)
+    }
+
+    /// Whether a value is one of a list: constants are looked up all at once, others are compared one by one.
+    private mutating func membership(
+        _ left: Term, of members: [FetchRequest.Expression], _ comparison: FetchRequest.Comparison, _ depth: Int
+    ) throws(StoreError) -> Condition {
+        try requireListCount(members.count)
+        let folding: FetchRequest.Comparison.Options =
+            left.type.family == .text
+            ? comparison.options.intersection([.caseInsensitive, .diacriticInsensitive]) : []
+        var wanted: [PredicateConstant] = []
+        var conditions: [PredicateProgram.Index] = []
+        var isPlain = left.isPlain
+        for member in members {
+            if case .constant(let value) = member {
+                try requireStorable(value)
+                try requireComparable(
+                    left, Term(node: 0, type: PredicateType(value, model: model), isPlain: true, constant: value),
+                    .isIn,
+                    comparison, right: member)
+                wanted.append(PredicateConstant(value.folded(folding), model: model))
+                continue
+            }
+            let term = try expression(member, depth: depth + 2)
+            try requireSingle(term, comparison)
+            try requireComparable(left, term, .isIn, comparison, right: member)
+            let condition = try compare(left, .equal, term, comparison.options)
+            isPlain = isPlain && condition.isPlain
+            conditions.append(condition.node)
+        }
+        if !wanted.isEmpty {
+            let set = add(OperandSet(wanted))
+            conditions.insert(add(.member(left.node, set: set, folding)), at: 0)
+        }
+        if conditions.count == 1 { return Condition(node: conditions[0], isPlain: isPlain) }
+        return Condition(node: add(.or(links(conditions))), isPlain: isPlain)
+    }
+
+    private mutating func quantified(
+        _ collection: Term, isAll: Bool,
+        _ body: (inout Self, Term) throws(StoreError) -> Condition
+    ) throws(StoreError) -> Condition {
+        let slot = newVariable()
+        let element = Term(node: add(.variable(slot)), type: collection.type.element, isPlain: true)
+        let condition = try body(&self, element)
+        let node: PredicateProgram.Node =
+            isAll
+            ? .all(collection.node, variable: slot, condition: condition.node)
+            : .any(collection.node, variable: slot, condition: condition.node)
+        return Condition(node: add(node), isPlain: collection.isPlain && condition.isPlain)
+    }
+
+    // MARK: What may be compared with what
+
+    func requireListCount(_ count: Int) throws(StoreError) {
+        guard count <= Self.maximumListCount else {
+            throw StoreError(
+                .limitExceeded,
+                "A list in a predicate on '\(entity.name)' can have \(Self.maximumListCount) values, not \(count).")
+        }
+    }
+
+    private func requireSingle(_ right: Term, _ comparison: FetchRequest.Comparison) throws(StoreError) {
+        guard right.type.isCollection else { return }
+        throw invalid(
+            "the right side of \(Self.symbol(comparison.operator)) has many values; only the left side can, with ANY or ALL, and the right side of IN."
+        )
+    }
+
+    private func requireComparable(
+        _ left: Term, _ right: Term, _ operation: Operator, _ comparison: FetchRequest.Comparison,
+        right member: FetchRequest.Expression? = nil
+    ) throws(StoreError) {
+        let (a, b) = (left.type.family, right.type.family)
+        let isOfText: Bool
+        switch operation {
+        case .contains, .beginsWith, .endsWith, .like, .matches: isOfText = true
+        default: isOfText = false
+        }
+        let isTest = operation == .equal || operation == .notEqual || operation == .isIn
+        // The bytes of a transformable value can be compared with data, for equality only.
+        let same = a == b || (isTest && Set([a, b]) == [.data, .transformable])
+        let allowed: Bool
+        if isOfText {
+            allowed = (a == .text || a == .null) && (b == .text || b == .null)
+        } else if a == .null || b == .null {
+            allowed = true
+        } else if isTest {
+            allowed = same && a != .composite
+        } else {
+            allowed = same && ![.object, .composite, .transformable].contains(a)
+        }
+        guard allowed else {
+            throw invalid(
+                "\(describe(left, comparison.left)) cannot be compared with \(describe(right, member ?? comparison.right)) by \(Self.symbol(comparison.operator))."
+            )
+        }
+    }
+
+    func describe(_ term: Term, _ expression: FetchRequest.Expression) -> String {
+        switch expression {
+        case .keyPath(let path): "'\(path.joined(separator: "."))' (\(term.type.kind))"
+        case .constant: "\(term.type.family == .object ? "an" : "a") \(term.type.family) constant"
+        case .evaluatedObject: "the object itself"
+        case .variable(let name): "'$\(name)' (\(term.type.kind))"
+        default: "a value of type \(term.type.kind)"
+        }
+    }
+
+    /// The operator as it is written.
+    static func symbol(_ operation: Operator) -> String {
+        switch operation {
+        case .equal: "=="
+        case .notEqual: "!="
+        case .lessThan: "<"
+        case .lessThanOrEqual: "<="
+        case .greaterThan: ">"
+        case .greaterThanOrEqual: ">="
+        case .between: "BETWEEN"
+        case .isIn: "IN"
+        case .contains: "CONTAINS"
+        case .beginsWith: "BEGINSWITH"
+        case .endsWith: "ENDSWITH"
+        case .like: "LIKE"
+        case .matches: "MATCHES"
+        }
+    }
+}
+
+extension FetchRequest.Comparison.Operator {
+    /// The operator that says the same with the sides exchanged, where there is one.
+    var mirrored: Self? {
+        switch self {
+        case .equal, .notEqual: self
+        case .lessThan: .greaterThan
+        case .lessThanOrEqual: .greaterThanOrEqual
+        case .greaterThan: .lessThan
+        case .greaterThanOrEqual: .lessThanOrEqual
+        case .contains: .isIn
+        case .isIn: .contains
+        case .between, .beginsWith, .endsWith, .like, .matches: nil
+        }
+    }
+}
+
+extension Value {
+    /// The text that a string or a URI is.
+    var text: String? {
+        switch self {
+        case .string(let text), .uri(let text): text
+        default: nil
+        }
+    }
+
+    /// Text as it compares with these options; any other value as it is.
+    func folded(_ options: FetchRequest.Comparison.Options) -> Value {
+        guard !options.isEmpty, let text else { return self }
+        return .string(TextFolding.folded(text, options))
+    }
+}

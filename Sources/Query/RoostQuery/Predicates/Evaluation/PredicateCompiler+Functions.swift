@@ -1,0 +1,126 @@
+internal import Foundation
+internal import RoostCore
+
+extension PredicateCompiler {
+    /// Compiles a function: how many arguments it has, of what types, and of what type its value is.
+    mutating func call(
+        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ depth: Int
+    ) throws(StoreError) -> Term {
+        let count = function.argumentCount
+        guard arguments.count == count else {
+            throw invalid(
+                "the function '\(function.rawValue)' needs \(count) value\(count == 1 ? "" : "s"), not \(arguments.count)."
+            )
+        }
+        if function == .now { return constant(now) }
+        var terms: [Term] = []
+        for argument in arguments {
+            terms.append(
+                function.isOfMany
+                    ? try expression(argument, depth: depth + 1)
+                    : try single(argument, depth + 1, in: "the function '\(function.rawValue)'"))
+        }
+        guard let type = Self.result(of: function, terms.map(\.type)) else {
+            let what = zip(terms, arguments).map { describe($0, $1) }.joined(separator: " and ")
+            throw invalid("the function '\(function.rawValue)' cannot be applied to \(what).")
+        }
+        if function == .noIndex, let term = terms.first { return term }
+        if let value = folded(function, terms, type) { return constant(value) }
+        return Term(
+            node: add(.call(function, links(terms.map(\.node)))), type: type,
+            isPlain: terms.allSatisfy(\.isPlain))
+    }
+
+    /// The value of a calculation with constants.
+    private func folded(_ function: FetchRequest.Function, _ terms: [Term], _ type: PredicateType) -> Value? {
+        guard !function.isOfMany, type.family == .number || type.family == .date,
+            terms.allSatisfy({ $0.type.family == .number || $0.type.family == .date })
+        else { return nil }
+        var operands: [PredicateOperand] = []
+        for term in terms {
+            guard let value = term.constant else { return nil }
+            operands.append(PredicateConstant(value, model: model).operand)
+        }
+        guard let first = operands.first else { return nil }
+        let result = PredicateArithmetic.value(of: function, first, operands.last ?? first)
+        return Value(result, kind: type.kind, model: model)
+    }
+
+    /// The type of a function's value; nil for arguments that it does not take.
+    private static func result(of function: FetchRequest.Function, _ types: [PredicateType]) -> PredicateType? {
+        guard let first = types.first, let last = types.last else { return nil }
+        let areNumbers = types.allSatisfy { $0.family == .number || $0.family == .null }
+        let number = PredicateType(.number)
+        switch function {
+        case .now: return PredicateType(.date)
+        case .noIndex: return first
+        case .count: return PredicateType(.integer)
+        case .minimum, .maximum, .mode: return first.hasOrder ? first.element : nil
+        case .uppercase, .lowercase, .canonical:
+            return first.family == .text || first.family == .null ? PredicateType(.string) : nil
+        case .length: return first.family == .text || first.family == .null ? PredicateType(.integer) : nil
+        case .add where first.family == .date || last.family == .date:
+            let families = [first.family, last.family]
+            return families.contains(.number) || families.contains(.null) ? PredicateType(.date) : nil
+        case .subtract where first.family == .date && (last.family == .number || last.family == .null):
+            return PredicateType(.date)
+        case .subtract where last.family == .date:
+            return first.family == .date || first.family == .null ? PredicateType(.double) : nil
+        case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement:
+            // A number whose type shows only on the record may be whole.
+            let areWhole = types.allSatisfy { [.integer, .boolean, .number, .null].contains($0.kind) }
+            return areWhole ? PredicateType(.integer) : nil
+        default: return areNumbers ? number : nil
+        }
+    }
+
+    // MARK: Functions of the program
+
+    mutating func registered(
+        _ name: String, _ arguments: [FetchRequest.Expression], _ depth: Int
+    ) throws(StoreError) -> Term {
+        guard let function = RegisteredFunction.named(name) else {
+            let hint = nearestName(to: name, among: RegisteredFunction.names).map { "did you mean '\($0)'?" }
+            throw invalid(
+                "there is no function '\(name)'; \(hint ?? "the program must register it before, with RegisteredFunction.register.")"
+            )
+        }
+        if let count = function.argumentCount, count != arguments.count {
+            throw invalid(
+                "the function '\(name)' needs \(count) value\(count == 1 ? "" : "s"), not \(arguments.count).")
+        }
+        var terms: [Term] = []
+        for argument in arguments {
+            terms.append(try single(argument, depth + 1, in: "the function '\(name)'"))
+        }
+        let range = links(terms.map(\.node))
+        let position = add(PredicateProgram.Call(function: function, argumentKinds: terms.map(\.type.kind)))
+        return Term(
+            node: add(.registered(position, range)), type: PredicateType(PredicateType.Kind(function.resultType)),
+            isPlain: false)
+    }
+}
+
+extension FetchRequest.Function {
+    /// How many arguments it takes.
+    var argumentCount: Int {
+        switch self {
+        case .now: 0
+        case .add, .subtract, .multiply, .divide, .power, .modulus, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
+            .rightShift:
+            2
+        case .negate, .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation, .squareRoot, .log,
+            .naturalLog, .exponential, .floor, .ceiling, .absolute, .truncate, .uppercase, .lowercase, .canonical,
+            .length, .onesComplement, .noIndex:
+            1
+        }
+    }
+
+    /// Whether it makes one value of many.
+    var isOfMany: Bool {
+        switch self {
+        case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,254 @@
+internal import Foundation
+internal import RoostCore
+
+/// Compiles predicates and expressions: checks every name, type and number of arguments, and builds the nodes of a program.
+///
+/// What it accepts can fail on a record only by what is in it: a pattern that is no regular expression, a store that is damaged.
+struct PredicateCompiler {
+    /// A compiled expression.
+    struct Term {
+        let node: PredicateProgram.Index
+        let type: PredicateType
+        /// Whether the record alone decides it, quickly and without an error: no other object, no regular expression, no code of others.
+        let isPlain: Bool
+        /// The value, where it is the same for every record and known already.
+        var constant: Value?
+    }
+
+    /// A compiled condition.
+    struct Condition {
+        let node: PredicateProgram.Index
+        let isPlain: Bool
+    }
+
+    /// What stands for a name with a dollar sign.
+    private struct Variable {
+        let name: String
+        let slot: Int
+        let type: PredicateType
+    }
+
+    /// How deep the tree may be.
+    static let maximumDepth = 200
+    /// The most elements of a list.
+    static let maximumListCount = 100_000
+    /// How deep one SUBQUERY may stand in another.
+    static let maximumSubqueryDepth = 16
+
+    /// The most parts of a tree: one that shares its own parts has more than its memory shows.
+    static let maximumNodeCount = 1_000_000
+
+    let model: ManagedObjectModel
+    /// The entity whose properties the names mean.
+    let entity: ManagedObjectModel.Entity
+    private(set) var parts = PredicateProgram.Parts()
+    private var variables: [Variable] = []
+    private var subqueryDepth = 0
+    private var slotsByField: [FieldName: Int] = [:]
+    /// What `now()` is, so that it is the same for all records.
+    private let start = Date()
+
+    private struct FieldName: Hashable {
+        let entity: Int
+        let name: String
+    }
+
+    /// Whether what is too deep for the caller's stack is left to another attempt; see ``compile(_:)``.
+    private let isShallow: Bool
+
+    init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
+        self.model = model
+        self.entity = entity
+        self.isShallow = isShallow
+    }
+
+    // MARK: Nodes
+
+    mutating func add(_ node: PredicateProgram.Node) -> PredicateProgram.Index {
+        parts.nodes.append(node)
+        return parts.nodes.count - 1
+    }
+
+    mutating func links(_ members: [PredicateProgram.Index]) -> PredicateProgram.Range {
+        parts.links += members
+        return PredicateProgram.Range(start: parts.links.count - members.count, count: members.count)
+    }
+
+    mutating func newVariable() -> Int {
+        parts.variableCount += 1
+        return parts.variableCount - 1
+    }
+
+    func invalid(_ message: String) -> StoreError {
+        StoreError(.invalidRequest, "In a predicate on '\(entity.name)', \(message)")
+    }
+
+    static func requireDepth(_ depth: Int) throws(StoreError) {
+        guard depth < maximumDepth else {
+            throw StoreError(.invalidRequest, "The predicate is nested deeper than \(maximumDepth) levels.")
+        }
+    }
+
+    /// What is thrown instead of going deeper than the caller's stack may allow.
+    private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
+
+    /// Throws where the tree is too deep, or too deep for the caller's stack.
+    func requireDepthHere(_ depth: Int) throws(StoreError) {
+        try Self.requireDepth(depth)
+        guard parts.nodes.count < Self.maximumNodeCount else {
+            throw StoreError(
+                .limitExceeded, "The predicate has more than \(Self.maximumNodeCount) parts.")
+        }
+        guard !isShallow || depth < DeepStack.shallowDepth else {
+            throw StoreError(Self.tooDeepForStack, "The predicate needs a stack of its own.")
+        }
+    }
+
+    /// Compiles with `body`: on the caller's stack, and once more on one of its own where that is not enough.
+    ///
+    /// `body` makes the result, by a compiler that is made with what it is given: whether it is shallow.
+    static func compile<Result: Sendable>(
+        _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(StoreError) {
+            return try body(true)
+        } catch {
+            guard error.code == tooDeepForStack else { throw error }
+        }
+        return try DeepStack.run { () throws(StoreError) in try body(false) }
+    }
+
+    // MARK: Conditions
+
+    /// Compiles a predicate.
+    mutating func condition(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) -> Condition {
+        try requireDepthHere(depth)
+        switch predicate {
+        case .constant(let truth): return Condition(node: add(.truth(truth)), isPlain: true)
+        case .comparison(let comparison): return try self.comparison(comparison, depth)
+        case .not(let member):
+            let condition = try self.condition(member, depth: depth + 1)
+            return Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
+        case .and(let members):
+            let (range, isPlain) = try conditions(members, depth)
+            return Condition(node: add(.and(range)), isPlain: isPlain)
+        case .or(let members):
+            let (range, isPlain) = try conditions(members, depth)
+            return Condition(node: add(.or(range)), isPlain: isPlain)
+        }
+    }
+
+    private mutating func conditions(
+        _ members: [FetchRequest.Predicate], _ depth: Int
+    ) throws(StoreError) -> (PredicateProgram.Range, isPlain: Bool) {
+        var nodes: [PredicateProgram.Index] = []
+        var isPlain = true
+        for member in members {
+            let condition = try self.condition(member, depth: depth + 1)
+            nodes.append(condition.node)
+            isPlain = isPlain && condition.isPlain
+        }
+        return (links(nodes), isPlain)
+    }
+
+    // MARK: Variables
+
+    /// Runs `body` with a name for what the slot is bound to.
+    mutating func binding<Result>(
+        _ name: String, _ slot: Int, _ type: PredicateType,
+        _ body: (inout Self) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard subqueryDepth < Self.maximumSubqueryDepth else {
+            throw StoreError(
+                .limitExceeded, "SUBQUERY is nested deeper than \(Self.maximumSubqueryDepth) levels.")
+        }
+        subqueryDepth += 1
+        variables.append(Variable(name: name, slot: slot, type: type))
+        defer {
+            variables.removeLast()
+            subqueryDepth -= 1
+        }
+        return try body(&self)
+    }
+
+    /// Makes a name stand for what whoever runs the program binds it to; where, the slot returned says.
+    mutating func declare(_ name: String, _ type: PredicateType) -> Int {
+        let slot = newVariable()
+        variables.append(Variable(name: name, slot: slot, type: type))
+        return slot
+    }
+
+    mutating func variable(_ name: String) throws(StoreError) -> Term {
+        guard let variable = variables.last(where: { $0.name == name }) else {
+            let near = nearestName(to: name, among: variables.map(\.name))
+            let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? It" } ?? "it"
+            throw invalid(
+                "the variable '$\(name)' has no value; \(hint) must be bound by a SUBQUERY around it, or be substituted before the fetch."
+            )
+        }
+        return Term(node: add(.variable(variable.slot)), type: variable.type, isPlain: true)
+    }
+
+    // MARK: Constants and fields
+
+    /// Throws code `invalidRequest` for a value that no store can hold, so that no comparison with it has a meaning.
+    func requireStorable(_ value: Value) throws(StoreError) {
+        guard case .decimal(let decimal) = value, DecimalNumber(decimal) == nil else { return }
+        throw invalid("a decimal constant has more than 38 digits; round it.")
+    }
+
+    mutating func constant(_ value: Value) -> Term {
+        let constant = PredicateConstant(value, model: model)
+        parts.constants.append(constant)
+        return Term(
+            node: add(.constant(constant.operand)), type: PredicateType(value, model: model), isPlain: true,
+            constant: value)
+    }
+
+    var now: Value { .date(start) }
+
+    /// Where the slots of a property begin, one for each entity that has it.
+    mutating func slots(_ name: String, of number: Int) -> Int {
+        let key = FieldName(entity: number, name: name)
+        if let slots = slotsByField[key] { return slots }
+        let owner = model.entities[number]
+        let slots = parts.places.count
+        for member in model.entities {
+            let field = owner.includes(member.number) ? member.layout.field(name) : nil
+            parts.places.append(field.map { PredicateProgram.Place($0, in: member.layout, model: model) })
+        }
+        slotsByField[key] = slots
+        return slots
+    }
+
+    mutating func add(_ path: PredicateProgram.Path) -> PredicateProgram.Index {
+        parts.paths.append(path)
+        return add(.path(parts.paths.count - 1))
+    }
+
+    /// Says of the path that a collection is that its objects' records are looked at, if one of the newest paths starts at the variable.
+    mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
+        guard case .path(let path) = parts.nodes[collection.node] else { return }
+        for other in parts.paths[count...] {
+            guard let start = other.start, case .variable(slot) = parts.nodes[start] else { continue }
+            parts.paths[path].readsEnd = true
+        }
+    }
+
+    mutating func add(_ step: PredicateProgram.Step) { parts.steps.append(step) }
+
+    mutating func add(_ matcher: StringMatcher) -> Int {
+        parts.matchers.append(matcher)
+        return parts.matchers.count - 1
+    }
+
+    mutating func add(_ set: OperandSet) -> Int {
+        parts.sets.append(set)
+        return parts.sets.count - 1
+    }
+
+    mutating func add(_ call: PredicateProgram.Call) -> Int {
+        parts.functions.append(call)
+        return parts.functions.count - 1
+    }
+}

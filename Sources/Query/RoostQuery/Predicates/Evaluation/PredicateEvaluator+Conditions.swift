@@ -1,0 +1,99 @@
+internal import RoostCore
+
+extension PredicateEvaluator {
+    /// Whether a condition is true of the record and what variables are bound to; false after an error.
+    func isTrue(_ index: PredicateProgram.Index) -> Bool {
+        switch program.nodes[index] {
+        case .truth(let truth): return truth
+        case .and(let members):
+            for position in members.start..<members.start + members.count where !isTrue(program.links[position]) {
+                return false
+            }
+            return true
+        case .or(let members):
+            for position in members.start..<members.start + members.count where isTrue(program.links[position]) {
+                return true
+            }
+            return false
+        case .not(let member): return !isTrue(member)
+        case .compare(let left, let operation, let right):
+            return PredicateOperand.compare(value(left), operation, value(right))
+        case .between(let left, let low, let high):
+            let operand = value(left)
+            return PredicateOperand.compare(operand, .greaterThanOrEqual, value(low))
+                && PredicateOperand.compare(operand, .lessThanOrEqual, value(high))
+        case .match(let left, let matcher, let whenNull): return match(value(left), matcher, whenNull: whenNull)
+        case .compareText(let left, let operation, let right, let options):
+            return compareText(value(left), operation, value(right), options)
+        case .member(let left, let set, let options): return isMember(value(left), set, options)
+        case .any(let collection, let variable, let condition):
+            return !forEach(collection, .once) { element in
+                variables[variable] = element
+                return !isTrue(condition)
+            } && !hasFailed
+        case .all(let collection, let variable, let condition):
+            return forEach(collection, .once) { element in
+                variables[variable] = element
+                return isTrue(condition)
+            }
+        default: return false
+        }
+    }
+
+    private func match(_ operand: PredicateOperand, _ matcher: Int, whenNull: Bool) -> Bool {
+        guard case .bytes(let text) = operand else {
+            if case .null = operand { return whenNull }
+            return false
+        }
+        let matcher = program.matchers[matcher]
+        guard matcher.isExpression else { return matcher.matchesPlainly(text) }
+        do throws(StoreError) {
+            return try matcher.matches(text)
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    /// Compares texts neither of which is known before.
+    private func compareText(
+        _ left: PredicateOperand, _ operation: FetchRequest.Comparison.Operator, _ right: PredicateOperand,
+        _ options: FetchRequest.Comparison.Options
+    ) -> Bool {
+        guard case .bytes(let text) = left, case .bytes(let pattern) = right else {
+            return PredicateOperand.compare(left, operation, right)
+        }
+        do throws(StoreError) {
+            return try StringMatcher(operation, String(decoding: pattern, as: UTF8.self), options: options)
+                .matches(text)
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    private func isMember(
+        _ operand: PredicateOperand, _ set: Int, _ options: FetchRequest.Comparison.Options
+    ) -> Bool {
+        let set = program.sets[set]
+        guard case .bytes(let text) = operand, !options.isEmpty else { return set.contains(operand) }
+        return TextFolding.withFolded(text, options) { set.contains(.bytes($0)) }
+    }
+}
+
+extension PredicateOperand {
+    /// Compares two values; with null on one side `!=` alone is true.
+    @inline(__always)
+    static func compare(_ left: Self, _ operation: FetchRequest.Comparison.Operator, _ right: Self) -> Bool {
+        switch operation {
+        case .equal: return equal(left, right)
+        case .notEqual: return !equal(left, right)
+        case .lessThan: return order(left, right).map { $0 < 0 } ?? false
+        case .lessThanOrEqual: return order(left, right).map { $0 <= 0 } ?? false
+        case .greaterThan: return order(left, right).map { $0 > 0 } ?? false
+        case .greaterThanOrEqual: return order(left, right).map { $0 >= 0 } ?? false
+        // Of text, and decided by a matcher; what comes here is null.
+        case .beginsWith, .between, .contains, .endsWith, .isIn, .like, .matches: return false
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import RoostCore
+
+extension PredicateEvaluator {
+    /// How many objects are read at once where a to-many relationship leads to many.
+    private static var countPerRead: Int { 128 }
+
+    /// Reads what records lead to through to-one relationships, before their paths are followed one by one.
+    ///
+    /// What cannot be read is not said here: whoever follows the path will meet it.
+    func prefetch(for records: RecordBatch) {
+        for index in 0..<program.paths.count where program.paths[index].start == nil {
+            let path = program.paths[index]
+            var root = -1
+            var keys: [Int64] = []
+            for step in path.steps {
+                // The last step of a path to objects reads nothing.
+                guard case .toOne(let slots) = program.steps[step],
+                    step + 1 < path.steps.upperBound || path.slots != nil
+                else { break }
+                var found: [Int64] = []
+                var foundRoot = -1
+                func follow(_ record: RecordReader) {
+                    guard case .object(let root, let key) = program.operand(slots, in: record) else { return }
+                    found.append(key)
+                    foundRoot = root
+                }
+                if step == path.steps.lowerBound {
+                    records.forEachRecord { follow($0) }
+                } else {
+                    for key in keys { if let record = loadedRecord(key, inHierarchyOf: root) { follow(record) } }
+                }
+                (root, keys) = (foundRoot, found.sorted())
+                guard loadQuietly(keys, inHierarchyOf: root) else { break }
+            }
+        }
+    }
+
+    /// The value of a path that has one.
+    func value(of path: PredicateProgram.Path) -> PredicateOperand {
+        var accumulator = PredicateAccumulator()
+        switch path.collectionOperator {
+        case .union, .distinctUnion: return .null
+        case nil:
+            var value = PredicateOperand.null
+            _ = walk(path, .everyWay) { element in
+                value = element
+                return false
+            }
+            return value
+        case .minimum, .maximum:
+            _ = walk(path, .once) { element in
+                accumulator.compare(element)
+                return true
+            }
+            return path.collectionOperator == .minimum ? accumulator.least : accumulator.greatest
+        case .count, .sum, .average:
+            _ = walk(path, .everyWay) { element in
+                accumulator.add(element)
+                return true
+            }
+            switch path.collectionOperator {
+            case .sum: return accumulator.sum
+            case .average: return accumulator.average
+            default: return .integer(Int64(accumulator.count))
+            }
+        }
+    }
+
+    /// Calls `body` with each value of a path until it returns false; false when it did, or after an error.
+    func forEach(
+        _ path: PredicateProgram.Path, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        switch path.collectionOperator {
+        case .union:
+            return walk(path, repetition) { element in
+                if case .null = element { return true }
+                return body(element)
+            }
+        case .distinctUnion:
+            var given = DistinctOperands()
+            return walk(path, .once) { element in
+                if case .null = element { return true }
+                return !given.insert(element) || body(element)
+            }
+        case nil: return walk(path, repetition, body)
+        case .count, .sum, .average, .minimum, .maximum: return body(value(of: path)) && !hasFailed
+        }
+    }
+
+    /// Calls `body` with what is at the end of each way along a path.
+    private func walk(
+        _ path: PredicateProgram.Path, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        // Most paths are too short for anything to come again on them.
+        guard repetition == .once, path.firstRepetition <= path.lastReading else {
+            return walk(path, repetition, nil, body)
+        }
+        return withVisitedObjects { walk(path, repetition, $0, body) }
+    }
+
+    private func walk(
+        _ path: PredicateProgram.Path, _ repetition: Repetition, _ visited: VisitedObjects?,
+        _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        guard let start = path.start else {
+            guard let record else { return ended(path, at: 0, body) }
+            return walk(path, path.steps.lowerBound, record, visited, body)
+        }
+        return forEach(start, repetition) { object in
+            // Of values that are no objects there is nothing but themselves.
+            if path.steps.isEmpty, path.slots == nil { return body(object) }
+            return go(path, path.steps.lowerBound, to: object, visited, body)
+        }
+    }
+
+    /// Goes on behind a step that has led to an object.
+    private func go(
+        _ path: PredicateProgram.Path, _ step: Int, to object: PredicateOperand, _ visited: VisitedObjects?,
+        _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        guard case .object(let root, let key) = object else {
+            return ended(path, at: step - path.steps.lowerBound, body)
+        }
+        if let visited, path.isWorthNoting(step), !visited.insert(key, at: step) { return true }
+        if step == path.steps.upperBound, path.slots == nil { return body(object) && !hasFailed }
+        guard let record = relatedRecord(key, inHierarchyOf: root) else {
+            return !hasFailed && ended(path, at: step - path.steps.lowerBound, body)
+        }
+        return walk(path, step, record, visited, body)
+    }
+
+    /// A way that ends in null: it is a value unless a to-many relationship would come, which null has none of.
+    private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
+        step > path.lastToMany ? body(.null) && !hasFailed : true
+    }
+
+    private func walk(
+        _ path: PredicateProgram.Path, _ step: Int, _ record: RecordReader, _ visited: VisitedObjects?,
+        _ body: (PredicateOperand) -> Bool
+    ) -> Bool {
+        guard step < path.steps.upperBound else {
+            if let slots = path.slots { return body(program.operand(slots, in: record)) && !hasFailed }
+            return body(.object(root: record.root, key: record.key)) && !hasFailed
+        }
+        switch program.steps[step] {
+        case .toOne(let slots): return go(path, step + 1, to: program.operand(slots, in: record), visited, body)
+        case .toMany(let relationship, let root):
+            let endsAtObjects = step + 1 == path.steps.upperBound && path.slots == nil
+            return withDestinations(of: relationship, from: record.key) { keys in
+                for start in stride(from: 0, to: keys.count, by: Self.countPerRead) {
+                    let part = keys[start..<min(keys.count, start + Self.countPerRead)]
+                    if !endsAtObjects || path.readsEnd { load(part, inHierarchyOf: root) }
+                    for key in part where !go(path, step + 1, to: .object(root: root, key: key), visited, body) {
+                        return false
+                    }
+                }
+                return true
+            }
+        }
+    }
+}
+
+/// How often a way along a path is followed on from an object that it reaches several times.
+enum Repetition {
+    /// Each time: for what counts or adds up values, or asks for their order.
+    case everyWay
+    /// The first time: for what nothing but new values can change.
+    case once
+}
+
+extension PredicateProgram.Path {
+    /// The last step at which following the path on from an object costs more than looking at its record.
+    fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
+
+    /// Whether an object that is reached at a step is worth remembering: many ways may meet there, and go on from it.
+    ///
+    /// Of a to-one relationship or a field, following it again costs no more than finding out that it was.
+    fileprivate func isWorthNoting(_ step: Int) -> Bool {
+        let step = step - steps.lowerBound
+        guard step >= firstRepetition else { return false }
+        return step == steps.count ? slots == nil && readsEnd : step <= lastToMany
+    }
+}

@@ -1,0 +1,71 @@
+public import RoostCore
+
+/// A function that the program lends to predicates: `FUNCTION(target, "name", …)`.
+///
+/// The names are known to the whole process. A function must give the same value for the same arguments, whatever the thread and the
+/// time, or stores will answer differently.
+public struct RegisteredFunction: Sendable {
+    /// The name in predicates.
+    public let name: String
+    /// How many arguments it takes, the target included; nil for any number.
+    public let argumentCount: Int?
+    /// The type of its values.
+    public let resultType: AttributeType
+    let body: @Sendable ([Value]) throws -> Value
+
+    private static let functions = Mutex<[String: RegisteredFunction]>([:])
+
+    /// Makes a function known by a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name in predicates.
+    ///   - argumentCount: How many arguments it takes, the target included; nil for any number.
+    ///   - resultType: The type of its values; null is a value of every type. No composites.
+    ///   - body: The function. It is called on the thread of the fetch, while the store may be read; what it throws ends the fetch.
+    /// - Throws: `invalidRequest` for a name that is empty, taken, or one of the language's own functions, and for a result that is a
+    ///   composite or undefined.
+    public static func register(
+        _ name: String, argumentCount: Int? = nil, returning resultType: AttributeType,
+        _ body: @escaping @Sendable ([Value]) throws -> Value
+    ) throws(StoreError) {
+        guard !name.isEmpty, FetchRequest.Function(rawValue: name) == nil else {
+            throw StoreError(
+                .invalidRequest, "A function of a program cannot have the name '\(name)'; choose one of its own.")
+        }
+        guard resultType != .composite, resultType != .undefined else {
+            throw StoreError(.invalidRequest, "The function '\(name)' cannot return values of type \(resultType).")
+        }
+        let function = RegisteredFunction(
+            name: name, argumentCount: argumentCount, resultType: resultType, body: body)
+        let isNew = functions.withLock { functions in
+            guard functions[name] == nil else { return false }
+            functions[name] = function
+            return true
+        }
+        guard isNew else {
+            throw StoreError(.invalidRequest, "There is a function '\(name)' already; register each name once.")
+        }
+    }
+
+    package static func named(_ name: String) -> RegisteredFunction? { functions.withLock { $0[name] } }
+    package static var names: [String] { functions.withLock { $0.keys.sorted() } }
+
+    /// Calls the function; what comes back is of its type, or null.
+    func value(of arguments: [Value]) throws(StoreError) -> Value {
+        let value: Value
+        do {
+            value = try body(arguments)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.invalidRequest, "The function '\(name)' failed.", underlying: error)
+        }
+        guard value.isNull || PredicateType.Kind(value).family == PredicateType.Kind(resultType).family else {
+            throw StoreError(
+                .invalidValue,
+                "The function '\(name)' returned \(value.kindDescription), but was registered for values of type \(resultType)."
+            )
+        }
+        return value
+    }
+}

@@ -1,0 +1,67 @@
+internal import RoostCore
+
+/// The objects that a path was followed on from, step by step, where following it once more would find nothing new.
+///
+/// It remembers a million of them, and so has at most 32 MiB: what comes later is followed as often as it is reached.
+final class VisitedObjects {
+    private struct Place {
+        var key: Int64 = 0
+        var step: Int32 = 0
+        /// The round in which it was taken; 0 where it never was.
+        var round: UInt32 = 0
+    }
+
+    private let mostPlaces: Int
+    /// At most half of them are taken, so that every search ends at one that is not.
+    private var places = [Place](repeating: Place(), count: 64)
+    private var takenCount = 0
+    private var round: UInt32 = 0
+
+    init(mostPlaces: Int = 1 << 21) { self.mostPlaces = mostPlaces }
+
+    /// Forgets everything and keeps the memory.
+    func begin() {
+        takenCount = 0
+        round &+= 1
+        guard round == 0 else { return }
+        // After so many rounds their numbers come again, and places of the first ones would look taken.
+        places = [Place](repeating: Place(), count: places.count)
+        round = 1
+    }
+
+    /// Notes that a path goes on from an object at a step; false where it did before.
+    func insert(_ key: Int64, at step: Int) -> Bool {
+        let (found, isTaken) = position(of: key, step)
+        guard !isTaken else { return false }
+        if takenCount * 2 >= places.count {
+            guard places.count < mostPlaces else { return true }
+            grow()
+            return insert(key, at: step)
+        }
+        places[found] = Place(key: key, step: Int32(truncatingIfNeeded: step), round: round)
+        takenCount += 1
+        return true
+    }
+
+    /// Where an object is, or where it would be noted.
+    private func position(of key: Int64, _ step: Int) -> (Int, isTaken: Bool) {
+        var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: step) << 48) &* 0x9E37_79B9_7F4A_7C15
+        bits ^= bits >> 32
+        var position = Int(truncatingIfNeeded: bits) & (places.count - 1)
+        while places[position].round == round {
+            if places[position].key == key, places[position].step == Int32(truncatingIfNeeded: step) {
+                return (position, true)
+            }
+            position = (position + 1) & (places.count - 1)
+        }
+        return (position, false)
+    }
+
+    private func grow() {
+        let old = places
+        places = [Place](repeating: Place(), count: 2 * old.count)
+        for place in old where place.round == round {
+            places[position(of: place.key, Int(place.step)).0] = place
+        }
+    }
+}

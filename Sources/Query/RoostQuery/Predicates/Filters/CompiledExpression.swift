@@ -1,0 +1,88 @@
+public import RoostCore
+
+/// An expression checked against a model, to be evaluated on many records of one entity and its subentities.
+///
+/// Check it once, then ask an evaluator of ``evaluator(over:)`` record by record:
+///
+///     let length = try CompiledExpression(.function(.divide, [.keyPath(["length"]), .constant(60)]), for: "Track", model: model)
+///     let evaluator = length.evaluator(over: SnapshotGraph(snapshot))
+///     try batch.forEachRecord { record in values.append(try evaluator.value(of: record)) }
+public struct CompiledExpression: Sendable {
+    let program: PredicateProgram
+    let node: PredicateProgram.Index
+    package let type: PredicateType
+
+    /// Checks an expression.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`, and as ``RecordFilter/init(_:model:)``.
+    public init(
+        _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel
+    ) throws(StoreError) {
+        self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
+            try CompiledExpression(expression, for: entity, model: model, isShallow: isShallow)
+        }
+    }
+
+    private init(
+        _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel, isShallow: Bool
+    ) throws(StoreError) {
+        var compiler = PredicateCompiler(model: model, entity: try model.requireEntity(entity), isShallow: isShallow)
+        let term = try compiler.expression(expression)
+        (node, type) = (term.node, term.type)
+        program = PredicateProgram(compiler.parts, model: model)
+    }
+
+    /// Whether it has many values for each object, as a path through a to-many relationship has.
+    public var isCollection: Bool { type.isCollection }
+
+    /// Something that evaluates it; for one thread.
+    ///
+    /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one record. `graph` is where they are; without one,
+    /// an expression that asks for related objects throws code `unsupported`.
+    public func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
+        ExpressionEvaluator(self, graph: graph)
+    }
+}
+
+/// Evaluates one expression on records, one after the other; for one thread.
+public final class ExpressionEvaluator {
+    private let expression: CompiledExpression
+    private let evaluator: PredicateEvaluator
+
+    init(_ expression: CompiledExpression, graph: (any ObjectGraph)?) {
+        self.expression = expression
+        evaluator = PredicateEvaluator(expression.program, graph: graph)
+    }
+
+    /// The value of the expression for a record; of many values the first, null of none.
+    ///
+    /// An object's ID names the object's own entity.
+    /// - Throws: As ``RecordMatcher/matches(_:)``.
+    public func value(of record: RecordReader) throws(StoreError) -> Value {
+        var value = Value.null
+        try forEach(of: record) { operand in
+            value = evaluator.decoded(operand, expression.type.kind)
+            return false
+        }
+        return value
+    }
+
+    /// All values of the expression for a record, in their order.
+    ///
+    /// - Throws: As ``RecordMatcher/matches(_:)``.
+    public func values(of record: RecordReader) throws(StoreError) -> [Value] {
+        var values: [Value] = []
+        try forEach(of: record) { operand in
+            values.append(evaluator.decoded(operand, expression.type.kind))
+            return true
+        }
+        return values
+    }
+
+    /// Calls `body` with the operands of the values until it returns false.
+    func forEach(of record: RecordReader, _ body: (PredicateOperand) -> Bool) throws(StoreError) {
+        evaluator.begin(record)
+        _ = evaluator.forEach(expression.node, .everyWay, body)
+        try evaluator.requireSuccess()
+    }
+}

@@ -1,0 +1,74 @@
+internal import RoostCore
+
+/// A comparison of an object's own field with a constant, as most conditions are, which need not be compiled to be known to be right.
+///
+/// ``PredicateCompiler`` accepts each of them, and means the same by it.
+struct FieldComparison {
+    /// The number of the entity that the field is of.
+    let entity: Int
+    let field: RecordLayout.Field
+    let operation: FetchRequest.Comparison.Operator
+    let constant: PredicateConstant
+
+    /// So many of them are looked at before a predicate is compiled.
+    private static let mostComparisons = 8
+
+    /// Nil for any other comparison, also for one that is wrong.
+    init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
+        guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
+            case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
+            Self.isComparable(field.kind, comparison.operator, value, comparison.options)
+        else { return nil }
+        self.entity = entity.number
+        self.field = field
+        operation = comparison.operator
+        constant = PredicateConstant(value, model: model)
+    }
+
+    /// The comparisons that a predicate asks for together; nil for any other predicate.
+    static func all(
+        _ predicate: FetchRequest.Predicate?, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
+    ) -> [Self]? {
+        switch predicate {
+        case nil: return []
+        case .comparison(let comparison): return Self(comparison, of: entity, model: model).map { [$0] }
+        case .and(let members) where members.count <= mostComparisons:
+            var comparisons: [Self] = []
+            for member in members {
+                guard case .comparison(let comparison) = member,
+                    let known = Self(comparison, of: entity, model: model)
+                else { return nil }
+                comparisons.append(known)
+            }
+            return comparisons
+        default: return nil
+        }
+    }
+
+    /// Whether a field and a value can be compared, and that is all there is to it.
+    private static func isComparable(
+        _ kind: RecordLayout.Field.Kind, _ operation: FetchRequest.Comparison.Operator, _ value: Value,
+        _ options: FetchRequest.Comparison.Options
+    ) -> Bool {
+        let isEquality: Bool
+        switch operation {
+        case .equal, .notEqual: isEquality = true
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: isEquality = false
+        case .between, .isIn, .contains, .beginsWith, .endsWith, .like, .matches: return false
+        }
+        switch (kind, value) {
+        case (.integer64, .int), (.integer64, .bool), (.integer64, .double),
+            (.integer32, .int), (.integer32, .bool), (.integer32, .double),
+            (.integer16, .int), (.integer16, .bool), (.integer16, .double),
+            (.boolean, .int), (.boolean, .bool), (.boolean, .double),
+            (.double, .int), (.double, .bool), (.double, .double),
+            (.float, .int), (.float, .bool), (.float, .double), (.date, .date):
+            return true
+        case (.reference, .objectID), (.uuid, .uuid), (.data, .data), (_, .null): return isEquality
+        // Text is folded where the options say so, which takes more.
+        case (.string, .string), (.string, .uri), (.uri, .string), (.uri, .uri):
+            return isEquality && options.subtracting([.normalized, .localized]).isEmpty
+        default: return false
+        }
+    }
+}

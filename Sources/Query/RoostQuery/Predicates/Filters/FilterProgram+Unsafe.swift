@@ -1,0 +1,406 @@
+internal import RoostCore
+
+/// The conditions of a predicate that a record decides alone: tests, each of which says which one comes next when it is true and when
+/// it is false.
+///
+/// So most of them need neither a stack nor a reference count. What is no test of its own is left to the evaluator, whose answers
+/// all of them agree with.
+final class FilterProgram: @unchecked Sendable {
+    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program` or `comparisons`, which never change.
+
+    /// What has to be looked at in a record.
+    ///
+    /// But for `isNull` and `evaluate`, the field is not null when the test is made.
+    fileprivate enum Test: @unchecked Sendable {
+        // Proof of Sendable: a value that never changes; what it points to is the program's.
+        case isNull(FieldSlot)
+        case integer(FieldSlot, low: Int64, high: Int64)
+        case number(FieldSlot, low: Double, high: Double)
+        case bytes(FieldSlot, equal: UnsafeRawBufferPointer)
+        case text(FieldSlot, beginsWith: UnsafeRawBufferPointer)
+        case matcher(FieldSlot, Unmanaged<StringMatcher>)
+        case member(FieldSlot, destinationRoot: Int, Unmanaged<OperandSet>)
+        case evaluate(PredicateProgram.Index)
+    }
+
+    private struct Step: Sendable {
+        let test: Test
+        /// The position of the next step, or one of the two ends.
+        let whenTrue: Int
+        let whenFalse: Int
+        let whenNull: Int
+    }
+
+    private static let accepted = -1
+    private static let rejected = -2
+
+    private let program: PredicateProgram?
+    private let comparisons: [FieldComparison]
+    // SAFETY of both: written in `init`, before anybody else has the object, and freed in `deinit`. Not in objects of their own, which every
+    // fetch would have to make.
+    private let steps: UnsafeMutableBufferPointer<Step>
+    /// By entity number, where its records start.
+    private let starts: UnsafeMutableBufferPointer<Int>
+    /// The step that is everything that is asked of records of some entity, where that is a range of 64-bit integers.
+    private let sole: SoleRange?
+
+    /// A step that accepts integers of eight bytes from `low` to `high` and rejects everything else.
+    private struct SoleRange {
+        let position: Int
+        let slot: FieldSlot
+        let low: Int64
+        let high: Int64
+
+        /// Nil for any other step.
+        init?(_ step: Step, at position: Int) {
+            guard case .integer(let slot, let low, let high) = step.test,
+                slot.kind == .integer64 || slot.kind == .reference,
+                step.whenTrue == FilterProgram.accepted, step.whenFalse == FilterProgram.rejected,
+                step.whenNull == FilterProgram.rejected
+            else { return nil }
+            (self.position, self.slot, self.low, self.high) = (position, slot, low, high)
+        }
+    }
+
+    /// Compiles conditions.
+    ///
+    /// - Parameters:
+    ///   - conditions: Conditions of a program, all of which a record must meet.
+    ///   - program: The program they are of.
+    ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
+    init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
+        let starts = Self.starts(program.model)
+        // One for all entities: a hierarchy has many, and what they add must not be copied for each.
+        var compiler = Compiler(program: program)
+        for number in entities {
+            compiler.number = number
+            starts[number] = compiler.add(all: conditions, whenTrue: Self.accepted, whenFalse: Self.rejected)
+        }
+        self.program = program
+        comparisons = []
+        self.starts = starts
+        steps = Self.copy(compiler.steps)
+        sole = Self.sole(starts, compiler.steps)
+    }
+
+    /// Compiles comparisons of fields with constants, all of which a record must meet, without nodes; nil where one needs some.
+    ///
+    /// - Parameters:
+    ///   - comparisons: What a record must meet.
+    ///   - entities: The numbers of the entities whose records can be wanted: that of the comparisons, and of its subentities.
+    ///   - model: The model.
+    init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
+        let starts = Self.starts(model)
+        var compiler = Compiler(program: nil)
+        for number in entities {
+            let layout = model.entities[number].layout
+            var next = Self.accepted
+            for index in comparisons.indices.reversed() {
+                let comparison = comparisons[index]
+                // A subentity has the field at another place.
+                guard
+                    let field = layout.entityNumber == comparison.entity
+                        ? comparison.field : layout.field(comparison.field.name),
+                    let first = compiler.add(
+                        PredicateProgram.Place(field, in: layout, model: model), comparison.operation,
+                        comparison.constant.operand, whenTrue: next, whenFalse: Self.rejected)
+                else {
+                    starts.deallocate()
+                    return nil
+                }
+                next = first
+            }
+            starts[number] = next
+        }
+        program = nil
+        self.comparisons = comparisons
+        self.starts = starts
+        steps = Self.copy(compiler.steps)
+        sole = Self.sole(starts, compiler.steps)
+    }
+
+    deinit {
+        starts.deallocate()
+        steps.deallocate()
+    }
+
+    /// Memory for where the records of each entity start; all are rejected.
+    private static func starts(_ model: ManagedObjectModel) -> UnsafeMutableBufferPointer<Int> {
+        let starts = UnsafeMutableBufferPointer<Int>.allocate(capacity: model.entities.count)
+        starts.initialize(repeating: rejected)
+        return starts
+    }
+
+    private static func copy(_ steps: [Step]) -> UnsafeMutableBufferPointer<Step> {
+        guard !steps.isEmpty else { return UnsafeMutableBufferPointer(start: nil, count: 0) }
+        let copy = UnsafeMutableBufferPointer<Step>.allocate(capacity: steps.count)
+        _ = copy.initialize(from: steps)
+        return copy
+    }
+
+    private static func sole(_ starts: UnsafeMutableBufferPointer<Int>, _ steps: [Step]) -> SoleRange? {
+        for start in starts where start >= 0 { return SoleRange(steps[start], at: start) }
+        return nil
+    }
+
+    /// Whether a record is of a wanted entity and meets the conditions.
+    ///
+    /// What most programs ask, nothing or one number, is decided without the loop over the steps, which takes as long as all other work
+    /// on a record that is looked at where it is.
+    @inline(__always)
+    func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
+        let entity = record.entityNumber
+        precondition(entity < starts.count, "the record is of another model")
+        let start = starts[entity]
+        guard start >= 0 else { return start == Self.accepted }
+        if let sole, sole.position == start {
+            let number = sole.slot.integer64(in: record)
+            return !sole.slot.isNull(in: record) && number >= sole.low && number <= sole.high
+        }
+        return run(from: start, record, evaluator)
+    }
+
+    /// Whether a record meets the conditions from a step on.
+    @inline(never)
+    private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
+        var next = start
+        while next >= 0 {
+            // SAFETY: where a step leads to is another one, or an end.
+            let step = steps[next]
+            let isTrue: Bool
+            switch step.test {
+            case .isNull(let slot):
+                next = slot.isNull(in: record) ? step.whenNull : step.whenFalse
+                continue
+            case .integer(let slot, let low, let high):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let value = slot.integer(in: record)
+                isTrue = value >= low && value <= high
+            case .number(let slot, let low, let high):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let value = slot.double(in: record)
+                isTrue = value >= low && value <= high
+            case .bytes(let slot, let wanted):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let value = slot.bytes(in: record)
+                isTrue = value.count == wanted.count && PredicateOperand.order(value, wanted) == 0
+            case .text(let slot, let prefix):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let text = slot.bytes(in: record)
+                isTrue =
+                    text.count >= prefix.count
+                    && PredicateOperand.order(.init(rebasing: text.prefix(prefix.count)), prefix) == 0
+            case .matcher(let slot, let matcher):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                isTrue = matcher._withUnsafeGuaranteedRef { $0.matchesPlainly(slot.bytes(in: record)) }
+            case .member(let slot, let root, let set):
+                guard !slot.isNull(in: record) else {
+                    next = step.whenNull
+                    continue
+                }
+                let operand = PredicateOperand(record, slot, destinationRoot: root)
+                isTrue = set._withUnsafeGuaranteedRef { $0.contains(operand) }
+            case .evaluate(let node):
+                guard let evaluator else { preconditionFailure("a program with nodes comes with an evaluator") }
+                evaluator.begin(record)
+                isTrue = evaluator.isTrue(node)
+            }
+            next = isTrue ? step.whenTrue : step.whenFalse
+        }
+        return next == Self.accepted
+    }
+
+    // MARK: Compiling
+
+    /// Compiles the conditions of the entities, one after the other.
+    private struct Compiler {
+        /// What conditions are nodes of; nil where they are comparisons, which need none.
+        let program: PredicateProgram?
+        /// The number of the entity whose conditions are compiled.
+        var number = 0
+        private(set) var steps: [Step] = []
+
+        init(program: PredicateProgram?) { self.program = program }
+
+        private var nodes: PredicateProgram {
+            guard let program else { preconditionFailure("comparisons have no nodes") }
+            return program
+        }
+
+        mutating func add(all members: [PredicateProgram.Index], whenTrue: Int, whenFalse: Int) -> Int {
+            var next = whenTrue
+            for member in members.reversed() { next = add(member, whenTrue: next, whenFalse: whenFalse) }
+            return next
+        }
+
+        private func members(_ range: PredicateProgram.Range) -> [PredicateProgram.Index] {
+            (range.start..<range.start + range.count).map { nodes.links[$0] }
+        }
+
+        /// Adds the tests of a condition, behind those that follow it; returns the position of its first.
+        private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
+            let program = nodes
+            switch program.nodes[node] {
+            case .truth(let truth): return truth ? whenTrue : whenFalse
+            case .not(let member): return add(member, whenTrue: whenFalse, whenFalse: whenTrue)
+            case .and(let range): return add(all: members(range), whenTrue: whenTrue, whenFalse: whenFalse)
+            case .or(let range):
+                var next = whenFalse
+                for member in members(range).reversed() { next = add(member, whenTrue: whenTrue, whenFalse: next) }
+                return next
+            case .compare(let left, let comparison, let right):
+                guard let place = place(left), let constant = constant(right),
+                    let first = add(place, comparison, constant, whenTrue: whenTrue, whenFalse: whenFalse)
+                else { break }
+                return first
+            case .between(let left, let low, let high):
+                guard let place = place(left), let low = constant(low), let high = constant(high),
+                    let above = test(place, .greaterThanOrEqual, low), let below = test(place, .lessThanOrEqual, high),
+                    let test = above.joined(with: below)
+                else { break }
+                return add(test, whenTrue, whenFalse, whenNull: whenFalse)
+            case .match(let left, let matcher, let isTrueOfNull):
+                guard let place = place(left) else { break }
+                let matcher = program.matchers[matcher]
+                let test =
+                    matcher.plainPrefix.map { Test.text(place.slot, beginsWith: $0) }
+                    ?? .matcher(place.slot, .passUnretained(matcher))
+                return add(test, whenTrue, whenFalse, whenNull: isTrueOfNull ? whenTrue : whenFalse)
+            case .member(let left, let set, let options):
+                guard options.isEmpty, let place = place(left) else { break }
+                let set = program.sets[set]
+                return add(
+                    .member(place.slot, destinationRoot: place.destinationRoot, .passUnretained(set)), whenTrue,
+                    whenFalse, whenNull: set.containsNull ? whenTrue : whenFalse)
+            default: break
+            }
+            return add(.evaluate(node), whenTrue, whenFalse, whenNull: whenFalse)
+        }
+
+        /// Adds the comparison of a field with a constant; nil, and nothing is added, where it takes more than one look at the field.
+        mutating func add(
+            _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
+            _ constant: PredicateOperand, whenTrue: Int, whenFalse: Int
+        ) -> Int? {
+            guard let test = test(place, comparison, constant) else { return nil }
+            let isNegated = comparison == .notEqual
+            let isTest = if case .isNull = test { true } else { false }
+            return add(
+                test, isNegated ? whenFalse : whenTrue, isNegated ? whenTrue : whenFalse,
+                whenNull: isTest == isNegated ? whenFalse : whenTrue)
+        }
+
+        private mutating func add(_ test: Test, _ whenTrue: Int, _ whenFalse: Int, whenNull: Int) -> Int {
+            steps.append(Step(test: test, whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenNull))
+            return steps.count - 1
+        }
+
+        /// The place of the field that a node is in the records of the entity; nil where it is none.
+        private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
+            guard case .field(let slots) = nodes.nodes[node] else { return nil }
+            return nodes.places[slots + number]
+        }
+
+        private func constant(_ node: PredicateProgram.Index) -> PredicateOperand? {
+            guard case .constant(let operand) = nodes.nodes[node] else { return nil }
+            return operand
+        }
+
+        /// The comparison of a field with a constant as one look at the field, `!=` as its opposite; nil where it takes more.
+        private func test(
+            _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
+            _ constant: PredicateOperand
+        ) -> Test? {
+            let slot = place.slot
+            let isEquality = comparison == .equal || comparison == .notEqual
+            switch (slot.kind, constant) {
+            case (_, .null): return isEquality ? .isNull(slot) : nil
+            case (.integer64, _), (.integer32, _), (.integer16, _), (.boolean, _), (.order, _):
+                guard let number = constant.exactInteger else { return nil }
+                return Self.range(comparison, number).map { .integer(slot, low: $0, high: $1) }
+            case (.double, _), (.float, _), (.date, _):
+                guard let number = constant.exactDouble else { return nil }
+                return Self.range(comparison, number).map { .number(slot, low: $0, high: $1) }
+            // An object of another hierarchy is another object, whatever its key.
+            case (.reference, .object(place.destinationRoot, let key)) where isEquality:
+                return .integer(slot, low: key, high: key)
+            case (_, .bytes(let bytes)) where isEquality: return .bytes(slot, equal: bytes)
+            default: return nil
+            }
+        }
+
+        /// The integers for which a comparison is true, or not true for `!=`; nil if there are none, or for another comparison.
+        private static func range(
+            _ comparison: FetchRequest.Comparison.Operator, _ number: Int64
+        ) -> (Int64, Int64)? {
+            switch comparison {
+            case .equal, .notEqual: (number, number)
+            case .lessThan: number == .min ? nil : (.min, number - 1)
+            case .lessThanOrEqual: (.min, number)
+            case .greaterThan: number == .max ? nil : (number + 1, .max)
+            case .greaterThanOrEqual: (number, .max)
+            default: nil
+            }
+        }
+
+        /// The same of floating-point numbers; NaN is in no range.
+        private static func range(
+            _ comparison: FetchRequest.Comparison.Operator, _ number: Double
+        ) -> (Double, Double)? {
+            switch comparison {
+            case .equal, .notEqual: (number, number)
+            case .lessThan: number == -.infinity ? nil : (-.infinity, number.nextDown)
+            case .lessThanOrEqual: (-.infinity, number)
+            case .greaterThan: number == .infinity ? nil : (number.nextUp, .infinity)
+            case .greaterThanOrEqual: (number, .infinity)
+            default: nil
+            }
+        }
+    }
+}
+
+extension FilterProgram.Test {
+    /// What meets both tests of one field; nil for other tests than of ranges.
+    fileprivate func joined(with other: Self) -> Self? {
+        switch (self, other) {
+        case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)
+        case (.number(let slot, let low, _), .number(_, _, let high)): .number(slot, low: low, high: high)
+        default: nil
+        }
+    }
+}
+
+extension PredicateOperand {
+    /// The integer that a number is exactly; nil if there is none.
+    var exactInteger: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .double(let number): Int64(exactly: number)
+        default: nil
+        }
+    }
+
+    /// The floating-point number that a number is exactly; nil if there is none.
+    var exactDouble: Double? {
+        switch self {
+        case .integer(let number): Double(exactly: number)
+        case .double(let number): number
+        default: nil
+        }
+    }
+}

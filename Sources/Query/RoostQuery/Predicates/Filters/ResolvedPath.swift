@@ -1,0 +1,179 @@
+public import RoostCore
+
+/// A key path with a model's properties in the place of names.
+///
+/// Where it leads through a to-many relationship, or several, it has as many values as there are ways along it, each object as
+/// often as it is reached, in the order of the relationships.
+public struct ResolvedPath: Sendable {
+    /// What the path ends at.
+    public enum End: Sendable {
+        /// The objects themselves: those it starts from, or the destinations of the last relationship.
+        case object
+        /// A stored field: an attribute, a composite's element, or a to-one relationship as the ID of its object.
+        ///
+        /// It is the field of ``ResolvedPath/entity``; a subentity has one of the same name and kind at another place.
+        case field(RecordLayout.Field)
+    }
+
+    /// The relationships it goes through, in order; a to-one relationship at the end is a field instead.
+    public let relationships: [ManagedObjectModel.Relationship]
+    /// The number of the entity that the end belongs to.
+    public let entity: Int
+    /// What it ends at.
+    public let end: End
+    /// What becomes of the values; nil for the values themselves.
+    public let collectionOperator: FetchRequest.CollectionOperator?
+
+    /// Whether it has many values: through a to-many relationship, and no collection operator makes one of them.
+    public var isCollection: Bool {
+        switch collectionOperator {
+        case nil: relationships.contains { $0.isToMany }
+        case .union, .distinctUnion: true
+        default: false
+        }
+    }
+
+    /// Whether it is a field of the object itself.
+    public var isLocal: Bool { relationships.isEmpty && collectionOperator == nil }
+
+    /// Resolves a key path.
+    ///
+    /// - Parameters:
+    ///   - names: Property names and at most one collection operator; `objectID`, where no property has the name, is the object.
+    ///   - entity: The number of the entity the path starts from.
+    ///   - model: The model.
+    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads on from an attribute, or a collection
+    ///   operator in the wrong place.
+    public init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
+        try self.init(names, from: entity, model: model) { $0 }
+    }
+
+    /// Resolves a key path; `spelling` says how the name of a property that is suggested is written where the path comes from.
+    init(
+        _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
+    ) throws(StoreError) {
+        // Most paths are the name of a field; no other property has it, and no operator.
+        if names.count == 1, let field = model.entities[entity].layout.field(names[0]) {
+            (relationships, self.entity, end, collectionOperator) = ([], entity, .field(field), nil)
+            return
+        }
+        var relationships: [ManagedObjectModel.Relationship] = []
+        var collectionOperator: FetchRequest.CollectionOperator?
+        var current = model.entities[entity]
+        var end = End.object
+        var position = 0
+        while position < names.count {
+            let name = names[position]
+            if name.hasPrefix("@") {
+                collectionOperator = try Self.collectionOperator(
+                    name, after: collectionOperator, isCollection: relationships.contains { $0.isToMany },
+                    isLast: position == names.count - 1)
+                position += 1
+                continue
+            }
+            if let relationship = current.relationship(name), relationship.isToMany || position < names.count - 1 {
+                relationships.append(relationship)
+                current = model.entities[relationship.destination]
+                position += 1
+                continue
+            }
+            let rest = names[position...]
+            // `a.b.@count`: the operator may be behind the field.
+            let path = rest.prefix { !$0.hasPrefix("@") }
+            if path == ["objectID"], current.layout.field("objectID") == nil {
+                position += 1
+            } else {
+                end = .field(try Self.field(Array(path), of: current, model, spelling))
+                position += path.count
+            }
+            if position < names.count {
+                guard collectionOperator == nil, names[position] == FetchRequest.CollectionOperator.count.rawValue,
+                    position == names.count - 1, relationships.contains(where: { $0.isToMany })
+                else {
+                    throw StoreError(
+                        .invalidRequest,
+                        "In a key path of '\(model.entities[entity].name)', '\(names[position])' cannot stand behind a value; write it behind the relationship, as in albums.@sum.price."
+                    )
+                }
+                collectionOperator = .count
+                position += 1
+            }
+        }
+        if collectionOperator != nil, collectionOperator != .count, case .object = end {
+            switch collectionOperator {
+            case .union, .distinctUnion: break
+            default:
+                throw StoreError(
+                    .invalidRequest,
+                    "In a key path of '\(model.entities[entity].name)', '\(collectionOperator?.rawValue ?? "")' needs the name of an attribute behind it, as in albums.@sum.price."
+                )
+            }
+        }
+        self.relationships = relationships
+        self.entity = current.number
+        self.end = end
+        self.collectionOperator = collectionOperator
+    }
+
+    private static func collectionOperator(
+        _ name: String, after previous: FetchRequest.CollectionOperator?, isCollection: Bool, isLast: Bool
+    ) throws(StoreError) -> FetchRequest.CollectionOperator {
+        guard let found = FetchRequest.CollectionOperator(rawValue: name) else {
+            let names = FetchRequest.CollectionOperator.allCases.map(\.rawValue)
+            let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+            throw StoreError(
+                .invalidRequest,
+                "There is no collection operator '\(name)'; \(hint ?? "there are \(names.joined(separator: ", ")).")")
+        }
+        guard previous == nil, isCollection else {
+            throw StoreError(
+                .invalidRequest,
+                previous == nil
+                    ? "'\(name)' needs a to-many relationship before it."
+                    : "A key path can have one collection operator only.")
+        }
+        guard found != .count || isLast else {
+            throw StoreError(.invalidRequest, "'@count' must be the last part of a key path.")
+        }
+        return found
+    }
+
+    private static func field(
+        _ names: [String], of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        _ spelling: (String) -> String
+    ) throws(StoreError) -> RecordLayout.Field {
+        let name = names.joined(separator: ".")
+        if let field = entity.layout.field(name) { return field }
+        if let attribute = names.first.flatMap({ entity.attribute($0) }) {
+            if attribute.isTransient {
+                throw StoreError(
+                    .unknownProperty, "'\(entity.name).\(attribute.name)' is transient, so no store has its value.")
+            }
+            if names.count > 1, attribute.type != .composite {
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(entity.name).\(attribute.name)' is no relationship and no composite, so '\(name)' leads nowhere."
+                )
+            }
+        }
+        if name == "id" {
+            throw StoreError(
+                .unknownProperty,
+                "Entity '\(entity.name)' has no property 'id'; the object itself is SELF, as in SELF = 5.")
+        }
+        let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
+        // What is misspelt may be the first name of several.
+        let near = nearestName(to: name, among: known) ?? names.first.flatMap { nearestName(to: $0, among: known) }
+        let hint = near.map { "; did you mean '\(spelling($0))'?" }
+        // The request may be for too many entities.
+        let isKnown = names.first.map { entity.attribute($0) != nil || entity.relationship($0) != nil } ?? false
+        let owner = entity.selfAndSubentities.first { number in
+            let candidate = model.entities[number]
+            guard candidate !== entity, !isKnown, let first = names.first else { return false }
+            return candidate.attribute(first) != nil || candidate.relationship(first) != nil
+        }
+        let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it: ask for objects of that." }
+        throw StoreError(
+            .unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(other ?? hint ?? ".")")
+    }
+}

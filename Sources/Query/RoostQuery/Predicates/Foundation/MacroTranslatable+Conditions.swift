@@ -1,0 +1,247 @@
+internal import Foundation
+internal import RoostCore
+
+// What conditions of a macro's predicate become.
+
+extension PredicateExpressions.Conjunction: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(try translation.condition(lhs) && translation.condition(rhs))
+    }
+}
+
+extension PredicateExpressions.Disjunction: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(try translation.condition(lhs) || translation.condition(rhs))
+    }
+}
+
+extension PredicateExpressions.Negation: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(!(try translation.condition(wrapped)))
+    }
+}
+
+extension PredicateExpressions.Equal: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(try translation.equality(lhs, .equal, rhs))
+    }
+}
+
+extension PredicateExpressions.NotEqual: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(try translation.equality(lhs, .notEqual, rhs))
+    }
+}
+
+extension MacroTranslation {
+    /// `==` or `!=`; a condition is compared with true, false or nil by saying it, or the opposite.
+    fileprivate func equality(
+        _ left: any PredicateExpression, _ comparison: FetchRequest.Comparison.Operator,
+        _ right: any PredicateExpression
+    ) throws(StoreError) -> FetchRequest.Predicate {
+        let equal: FetchRequest.Predicate
+        switch (try part(left), try part(right)) {
+        case (.value(let a), .value(let b)): return Self.compare(a, comparison, b)
+        case (.condition(let condition), .value(.constant(.bool(let truth)))),
+            (.value(.constant(.bool(let truth))), .condition(let condition)):
+            equal = truth ? condition : !condition
+        case (.optional(let present, let condition), .value(.constant(.bool(let truth)))),
+            (.value(.constant(.bool(let truth))), .optional(let present, let condition)):
+            equal = present && (truth ? condition : !condition)
+        case (.optional(let present, _), .value(.constant(.null))),
+            (.value(.constant(.null)), .optional(let present, _)):
+            equal = !present
+        default: equal = Self.compare(try value(left), .equal, try value(right))
+        }
+        return comparison == .equal ? equal : !equal
+    }
+}
+
+extension PredicateExpressions.Comparison: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let comparison: FetchRequest.Comparison.Operator =
+            switch op {
+            case .lessThan: .lessThan
+            case .lessThanOrEqual: .lessThanOrEqual
+            case .greaterThan: .greaterThan
+            case .greaterThanOrEqual: .greaterThanOrEqual
+            @unknown default: throw MacroTranslation.untranslatable("a comparison that is not known")
+            }
+        return .condition(
+            MacroTranslation.compare(try translation.value(lhs), comparison, try translation.value(rhs)))
+    }
+}
+
+// MARK: Collections
+
+extension PredicateExpressions.SequenceContains: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let (sequence, element) = (try translation.value(sequence), try translation.value(element))
+        if case .aggregate = sequence { return .condition(MacroTranslation.compare(element, .isIn, sequence)) }
+        return .condition(MacroTranslation.compare(sequence, .contains, element))
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(try translation.exists(try translation.value(sequence), variable, test))
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .condition(!(try translation.exists(try translation.value(sequence), variable, test, isNegated: true)))
+    }
+}
+
+extension MacroTranslation {
+    /// Whether a condition is true, or false, of one element of a sequence.
+    fileprivate func exists<Element>(
+        _ sequence: FetchRequest.Expression, _ variable: PredicateExpressions.Variable<Element>,
+        _ test: any PredicateExpression, isNegated: Bool = false
+    ) throws(StoreError) -> FetchRequest.Predicate {
+        // A program's own list: the condition for each of its elements.
+        if case .aggregate(let members) = sequence {
+            var conditions: [FetchRequest.Predicate] = []
+            for member in members {
+                let condition = try binding(variable, to: member).condition(test)
+                conditions.append(isNegated ? .not(condition) : condition)
+            }
+            return .or(conditions)
+        }
+        let found = try subquery(sequence, variable, test, isNegated: isNegated)
+        return Self.compare(Self.count(found), .greaterThan, .constant(0))
+    }
+
+    /// Refuses sequences that are no text.
+    fileprivate func requireText<Output>(_ type: Output.Type, _ what: String) throws(StoreError) {
+        guard type is any StringProtocol.Type else {
+            throw Self.untranslatable("'\(what)' of two collections that are no texts")
+        }
+    }
+}
+
+// MARK: Texts
+
+extension PredicateExpressions.CollectionContainsCollection: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        try translation.requireText(Base.Output.self, "contains")
+        return .condition(
+            MacroTranslation.compare(try translation.value(base), .contains, try translation.value(other)))
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        try translation.requireText(Base.Output.self, "starts(with:)")
+        return .condition(
+            MacroTranslation.compare(try translation.value(base), .beginsWith, try translation.value(prefix)))
+    }
+}
+
+extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
+    /// MATCHES wants the whole text, so anything may stand around the expression.
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex> else {
+            throw MacroTranslation.untranslatable("a regular expression that is not written in it")
+        }
+        let pattern = "(?s:.*)(?:\(value.value.stringRepresentation))(?s:.*)"
+        return .condition(
+            MacroTranslation.compare(try translation.value(subject), .matches, .constant(.string(pattern))))
+    }
+}
+
+// MARK: Ranges
+
+/// An expression of the macro that is a range.
+private protocol MacroRange {
+    func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds
+}
+
+/// What is left of a range: its ends as expressions.
+private struct RangeBounds {
+    var lower: FetchRequest.Expression?
+    var upper: FetchRequest.Expression?
+    var includesUpper: Bool
+}
+
+extension PredicateExpressions.RangeExpressionContains: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        guard let range = range as? any MacroRange else {
+            throw MacroTranslation.untranslatable("a range of type '\(RangeExpression.Output.self)'")
+        }
+        let (bounds, element) = (try range.bounds(translation), try translation.value(element))
+        if let lower = bounds.lower, let upper = bounds.upper, bounds.includesUpper {
+            return .condition(MacroTranslation.compare(element, .between, .aggregate([lower, upper])))
+        }
+        var conditions: [FetchRequest.Predicate] = []
+        if let lower = bounds.lower {
+            conditions.append(MacroTranslation.compare(element, .greaterThanOrEqual, lower))
+        }
+        if let upper = bounds.upper {
+            conditions.append(
+                MacroTranslation.compare(element, bounds.includesUpper ? .lessThanOrEqual : .lessThan, upper))
+        }
+        return .condition(conditions.count == 1 ? conditions[0] : .and(conditions))
+    }
+}
+
+extension PredicateExpressions.ClosedRange: MacroRange {
+    fileprivate func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds {
+        RangeBounds(
+            lower: try translation.value(lower), upper: try translation.value(upper), includesUpper: true)
+    }
+}
+
+extension PredicateExpressions.Range: MacroRange {
+    fileprivate func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds {
+        RangeBounds(
+            lower: try translation.value(lower), upper: try translation.value(upper), includesUpper: false)
+    }
+}
+
+extension PredicateExpressions.Value: MacroRange {
+    fileprivate func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds {
+        guard let range = value as? any ArgumentRange else {
+            throw MacroTranslation.untranslatable("a range of type '\(Output.self)'")
+        }
+        return range.argumentBounds
+    }
+}
+
+/// A program's range of values that predicates can hold.
+private protocol ArgumentRange {
+    var argumentBounds: RangeBounds { get }
+}
+
+extension Swift.ClosedRange: ArgumentRange where Bound: PredicateArgument {
+    fileprivate var argumentBounds: RangeBounds {
+        RangeBounds(
+            lower: lowerBound.predicateExpression, upper: upperBound.predicateExpression, includesUpper: true)
+    }
+}
+
+extension Swift.Range: ArgumentRange where Bound: PredicateArgument {
+    fileprivate var argumentBounds: RangeBounds {
+        RangeBounds(
+            lower: lowerBound.predicateExpression, upper: upperBound.predicateExpression, includesUpper: false)
+    }
+}
+
+extension PartialRangeFrom: ArgumentRange where Bound: PredicateArgument {
+    fileprivate var argumentBounds: RangeBounds {
+        RangeBounds(lower: lowerBound.predicateExpression, includesUpper: true)
+    }
+}
+
+extension PartialRangeThrough: ArgumentRange where Bound: PredicateArgument {
+    fileprivate var argumentBounds: RangeBounds {
+        RangeBounds(upper: upperBound.predicateExpression, includesUpper: true)
+    }
+}
+
+extension PartialRangeUpTo: ArgumentRange where Bound: PredicateArgument {
+    fileprivate var argumentBounds: RangeBounds {
+        RangeBounds(upper: upperBound.predicateExpression, includesUpper: false)
+    }
+}

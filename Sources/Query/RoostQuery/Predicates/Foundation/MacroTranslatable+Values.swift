@@ -1,0 +1,249 @@
+internal import Foundation
+internal import RoostCore
+
+// What values of a macro's predicate become.
+
+extension PredicateExpressions.Variable: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        guard let expression = translation.variables[key] else {
+            throw MacroTranslation.untranslatable("a variable from outside of it")
+        }
+        return .value(expression)
+    }
+}
+
+extension PredicateExpressions.Value: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        if let argument = value as? any PredicateArgument { return .value(argument.predicateExpression) }
+        if let raw = value as? any RawRepresentable, let argument = raw.rawValue as? any PredicateArgument {
+            return .value(argument.predicateExpression)
+        }
+        throw MacroTranslation.untranslatable(
+            "a value of type '\(Output.self)'", "let the type conform to PredicateArgument")
+    }
+}
+
+extension PredicateExpressions.NilLiteral: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart { .value(.constant(.null)) }
+}
+
+extension PredicateExpressions.KeyPath: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        // First what is nearer to the object: its error says more.
+        let start = try translation.value(root)
+        let isText = Root.Output.self is any StringProtocol.Type
+        switch kind {
+        case .collectionCount where isText:
+            throw MacroTranslation.untranslatable(
+                "'count' of a text, which counts characters as people see them",
+                "the function length of a predicate's text counts code points")
+        case .collectionIsEmpty where isText:
+            return .condition(MacroTranslation.compare(start, .equal, .constant("")))
+        case .collectionCount: return .value(MacroTranslation.count(start))
+        case .collectionIsEmpty:
+            return .condition(MacroTranslation.compare(MacroTranslation.count(start), .equal, .constant(0)))
+        case .collectionFirst: return .value(.element(of: start, .first))
+        case .bidirectionalCollectionLast: return .value(.element(of: start, .last))
+        case nil: break
+        }
+        // A computed property is described by an address only.
+        let description = "\(keyPath)"
+        let what =
+            description.contains("<")
+            ? "a key path from '\(Root.Output.self)' to '\(Output.self)'" : "the key path '\(description)'"
+        guard let naming = Root.Output.self as? any PropertyNaming.Type else {
+            throw MacroTranslation.untranslatable(what, "let '\(Root.Output.self)' conform to PropertyNaming")
+        }
+        guard let name = naming.propertyName(ofAny: keyPath) else {
+            throw MacroTranslation.untranslatable(what, "'\(Root.Output.self)' has no property name for it")
+        }
+        let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return .value(start.appending(names))
+    }
+}
+
+// MARK: Optionals
+
+extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let wrapped = try translation.value(wrapped)
+        let present = MacroTranslation.isPresent(wrapped)
+        switch try translation.binding(variable, to: wrapped).part(transform) {
+        case .condition(let condition): return .optional(present: present, condition)
+        case .optional(let inner, let condition): return .optional(present: present && inner, condition)
+        case .value(let value):
+            // A path through null is null, unless it counts what is there: of null that is 0, where Swift has nil.
+            if let steps = value.steps(behind: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
+                return .value(value)
+            }
+            return .value(.conditional(present, value, .constant(.null)))
+        }
+    }
+}
+
+extension FetchRequest.Expression {
+    /// The names of a path behind another one that it begins with; nil for everything else.
+    fileprivate func steps(behind start: Self) -> ArraySlice<String>? {
+        switch (self, start) {
+        case (.keyPath(let names), .keyPath(let first)) where names.starts(with: first):
+            return names[first.count...]
+        case (.path(of: let base, let names), .path(of: let other, let first))
+        where base == other && names.starts(with: first):
+            return names[first.count...]
+        case (.path(of: let base, let names), _) where base == start: return names[...]
+        default: return nil
+        }
+    }
+}
+
+extension PredicateExpressions.ForcedUnwrap: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        try translation.part(inner)
+    }
+}
+
+extension PredicateExpressions.NilCoalesce: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let (left, right) = (try translation.part(lhs), try translation.part(rhs))
+        switch (left, right) {
+        case (.optional(let present, let condition), .value(.constant(.bool(false)))):
+            return .condition(present && condition)
+        case (.optional(let present, let condition), .value(.constant(.bool(true)))):
+            return .condition(!present || condition)
+        case (.optional(let present, let condition), _):
+            return .condition((present && condition) || (!present && MacroTranslation.condition(right)))
+        case (.value(let value), .value(.constant(.bool(let fallback)))):
+            return .condition(
+                fallback
+                    ? MacroTranslation.compare(value, .notEqual, .constant(false))
+                    : MacroTranslation.compare(value, .equal, .constant(true)))
+        case (.value(let value), _):
+            return .value(.conditional(MacroTranslation.isPresent(value), value, try translation.value(rhs)))
+        case (.condition, _): return left
+        }
+    }
+}
+
+extension PredicateExpressions.Conditional: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let test = try translation.condition(test)
+        let (first, second) = (try translation.part(trueBranch), try translation.part(falseBranch))
+        if case .value = first, case .value = second {
+            return .value(
+                .conditional(test, try translation.value(trueBranch), try translation.value(falseBranch)))
+        }
+        return .condition(
+            (test && MacroTranslation.condition(first)) || (!test && MacroTranslation.condition(second)))
+    }
+}
+
+// MARK: Arithmetic
+
+extension PredicateExpressions.Arithmetic: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let function: FetchRequest.Function =
+            switch op {
+            case .add: .add
+            case .subtract: .subtract
+            case .multiply: .multiply
+            @unknown default: throw MacroTranslation.untranslatable("an arithmetic operator that is not known")
+            }
+        return .value(.function(function, [try translation.value(lhs), try translation.value(rhs)]))
+    }
+}
+
+extension PredicateExpressions.FloatDivision: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(.function(.divide, [try translation.value(lhs), try translation.value(rhs)]))
+    }
+}
+
+extension PredicateExpressions.IntDivision: MacroTranslatable {
+    /// `/` of predicates does not truncate; without the remainder there is nothing to truncate.
+    ///
+    /// Decimals have all digits of 64 bits.
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        let (dividend, divisor) = (try translation.value(lhs), try translation.value(rhs))
+        let whole = FetchRequest.Expression.function(
+            .subtract, [dividend, .function(.modulus, [dividend, divisor])])
+        return .value(.function(.divide, [.cast(whole, .decimal), divisor]))
+    }
+}
+
+extension PredicateExpressions.IntRemainder: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(.function(.modulus, [try translation.value(lhs), try translation.value(rhs)]))
+    }
+}
+
+extension PredicateExpressions.UnaryMinus: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(.function(.negate, [try translation.value(wrapped)]))
+    }
+}
+
+// MARK: Collections as values
+
+extension PredicateExpressions.Filter: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(try translation.subquery(try translation.value(sequence), variable, filter))
+    }
+}
+
+extension PredicateExpressions.SequenceMaximum: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(.function(.maximum, [try translation.value(elements)]))
+    }
+}
+
+extension PredicateExpressions.SequenceMinimum: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(.function(.minimum, [try translation.value(elements)]))
+    }
+}
+
+extension PredicateExpressions.CollectionIndexSubscript: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        .value(.element(of: try translation.value(wrapped), .position(try translation.value(index))))
+    }
+}
+
+// MARK: What has no translation
+
+extension PredicateExpressions.CollectionRangeSubscript: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        throw MacroTranslation.untranslatable("a range in brackets, '[a..<b]'")
+    }
+}
+
+extension PredicateExpressions.DictionaryKeySubscript: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        throw MacroTranslation.untranslatable("a dictionary's '[key]'", "compare with its keys in turn")
+    }
+}
+
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        throw MacroTranslation.untranslatable("a dictionary's '[key, default: value]'", "compare with its keys in turn")
+    }
+}
+
+extension PredicateExpressions.ConditionalCast: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        if Input.Output.self == Desired.self { return try translation.part(input) }
+        throw MacroTranslation.untranslatable("a cast to '\(Desired.self)'", "ask for the entity of that type")
+    }
+}
+
+extension PredicateExpressions.ForceCast: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        if Input.Output.self == Desired.self { return try translation.part(input) }
+        throw MacroTranslation.untranslatable("a forced cast to '\(Desired.self)'", "ask for the entity of that type")
+    }
+}
+
+extension PredicateExpressions.TypeCheck: MacroTranslatable {
+    func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        throw MacroTranslation.untranslatable("'is \(Desired.self)'", "ask for the entity of that type")
+    }
+}

@@ -1,0 +1,94 @@
+public import RoostCore
+
+extension FetchRequest.Predicate {
+    /// The predicate with values in the place of its variables.
+    ///
+    /// A variable that a SUBQUERY binds stays what it is there.
+    ///
+    /// - Parameter variables: The values by the names of the variables, without `$`; more than there are is no error.
+    /// - Returns: The predicate without variables but those that a SUBQUERY binds.
+    /// - Throws: `invalidRequest` naming a variable that has no value.
+    public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
+        try substituting(Substitution(values: variables))
+    }
+
+    fileprivate func substituting(_ variables: Substitution) throws(StoreError) -> Self {
+        switch self {
+        case .constant: return self
+        case .comparison(var comparison):
+            comparison.left = try comparison.left.substituting(variables)
+            comparison.right = try comparison.right.substituting(variables)
+            return .comparison(comparison)
+        case .and(let members): return .and(try Self.all(members, variables))
+        case .or(let members): return .or(try Self.all(members, variables))
+        case .not(let member): return .not(try member.substituting(variables))
+        }
+    }
+
+    private static func all(_ members: [Self], _ variables: Substitution) throws(StoreError) -> [Self] {
+        var result: [Self] = []
+        for member in members { result.append(try member.substituting(variables)) }
+        return result
+    }
+}
+
+extension FetchRequest.Expression {
+    /// The expression with values in the place of its variables.
+    ///
+    /// As ``FetchRequest/Predicate/substituting(_:)``.
+    public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
+        try substituting(Substitution(values: variables))
+    }
+
+    fileprivate func substituting(_ variables: Substitution) throws(StoreError) -> Self {
+        switch self {
+        case .constant, .evaluatedObject, .keyPath: return self
+        case .variable(let name): return try variables.expression(name)
+        case .path(let base, let names): return .path(of: try base.substituting(variables), names)
+        case .aggregate(let members): return .aggregate(try Self.all(members, variables))
+        case .function(let function, let arguments): return .function(function, try Self.all(arguments, variables))
+        case .registered(let name, let arguments): return .registered(name, try Self.all(arguments, variables))
+        case .cast(let operand, let type): return .cast(try operand.substituting(variables), type)
+        case .subquery(let collection, let variable, let predicate):
+            return .subquery(
+                try collection.substituting(variables), variable: variable,
+                try predicate.substituting(variables.inside(variable)))
+        case .conditional(let condition, let first, let second):
+            return .conditional(
+                try condition.substituting(variables), try first.substituting(variables),
+                try second.substituting(variables))
+        case .element(let base, .position(let position)):
+            return .element(
+                of: try base.substituting(variables), .position(try position.substituting(variables)))
+        case .element(let base, let index): return .element(of: try base.substituting(variables), index)
+        case .setOperation(let operation, let first, let second):
+            return .setOperation(
+                operation, try first.substituting(variables), try second.substituting(variables))
+        }
+    }
+
+    private static func all(_ members: [Self], _ variables: Substitution) throws(StoreError) -> [Self] {
+        var result: [Self] = []
+        for member in members { result.append(try member.substituting(variables)) }
+        return result
+    }
+}
+
+/// The values of variables, and the names that stay because a SUBQUERY binds them.
+private struct Substitution {
+    let values: [String: Value]
+    var bound: Set<String> = []
+
+    func inside(_ variable: String) -> Self { Self(values: values, bound: bound.union([variable])) }
+
+    func expression(_ name: String) throws(StoreError) -> FetchRequest.Expression {
+        if bound.contains(name) { return .variable(name) }
+        guard let value = values[name] else {
+            let near = nearestName(to: name, among: values.keys.sorted())
+            throw StoreError(
+                .invalidRequest,
+                "The predicate's variable '$\(name)' has no value\(near.map { "; did you mean '$\($0)'?" } ?? ".")")
+        }
+        return .constant(value)
+    }
+}

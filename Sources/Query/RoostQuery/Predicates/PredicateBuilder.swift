@@ -1,0 +1,271 @@
+public import RoostCore
+
+/// Predicates in Swift.
+///
+/// ```swift
+/// let blue: FetchRequest.Predicate =
+///     .path("album.title").contains("Blue", .caseInsensitive) && .any("tracks.length") > 600
+///
+/// let long: FetchRequest.Predicate =
+///     .objects("tracks", as: "track") { $0.path("length") > 600 && $0.path("rating") == 5 }.count >= 2
+///
+/// let near: FetchRequest.Predicate = .path(\Album.year).isBetween(1959, and: 1964) && !.path("artist").isNull
+/// ```
+///
+/// A long sum is quicker to compile when its operands have names: `let length = FetchRequest.Operand.path("length")`.
+///
+/// The compiler checks what is a condition and what a value, what can be a value at all, and a path that is written as a Swift key path.
+/// Names in strings and the types of properties are checked when a request with the predicate is.
+extension FetchRequest {
+    /// A value that a predicate is built from: a property, or what is computed from some.
+    ///
+    /// It becomes a predicate by an operator or a method that compares it. Two operands compared with `==` are a predicate too, not a
+    /// boolean.
+    public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
+        /// How a comparison deals with the operand's many values.
+        enum Quantifier { case direct, any, all, none }
+
+        /// What the operand stands for.
+        public let expression: Expression
+        let quantifier: Quantifier
+
+        /// An operand for an expression.
+        public init(_ expression: Expression) { self.init(expression, .direct) }
+
+        /// The null value.
+        public init(nilLiteral: ()) { self.init(.constant(.null)) }
+
+        init(_ expression: Expression, _ quantifier: Quantifier) {
+            self.expression = expression
+            self.quantifier = quantifier
+        }
+
+        /// What the operand stands for.
+        public var predicateExpression: Expression { expression }
+    }
+}
+
+// MARK: Where operands come from
+
+extension FetchRequest.Operand {
+    /// The property at a path of names between points: `album.title`, `tracks.@count`.
+    public static func path(_ path: String) -> Self { Self(.keyPath(names(path))) }
+    /// The property at a Swift key path of a type that stands for an entity.
+    public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> Self {
+        path(Root.predicatePath(of: keyPath))
+    }
+    /// Values at a path through a to-many relationship; a comparison is true when it is for at least one of them.
+    public static func any(_ path: String) -> Self { Self(.keyPath(names(path)), .any) }
+    /// Values at a path through a to-many relationship; a comparison is true when it is for all of them, and for none at all.
+    public static func all(_ path: String) -> Self { Self(.keyPath(names(path)), .all) }
+    /// Values at a path through a to-many relationship; a comparison is true when it is for not one of them.
+    public static func none(_ path: String) -> Self { Self(.keyPath(names(path)), .none) }
+    /// The object itself.
+    public static var object: Self { Self(.evaluatedObject) }
+    /// A variable: see ``FetchRequest/Predicate/substituting(_:)``.
+    public static func variable(_ name: String) -> Self { Self(.variable(name)) }
+    /// A value.
+    public static func value(_ value: some PredicateArgument) -> Self { Self(value.predicateExpression) }
+    /// The objects at a path through a to-many relationship for which a condition is true: `SUBQUERY`.
+    ///
+    /// - Parameters:
+    ///   - path: The names between points.
+    ///   - name: The variable's name; inside of another `objects` it must be another one.
+    ///   - condition: What must be true of an object, which is given as an operand.
+    /// - Returns: Those objects, as an operand with many values.
+    public static func objects(
+        _ path: String, as name: String = "object", where condition: (Self) -> FetchRequest.Predicate
+    ) -> Self {
+        Self(.subquery(.keyPath(names(path)), variable: name, condition(.variable(name))))
+    }
+
+    /// The property at a path that starts at this operand, an object.
+    public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier) }
+
+    fileprivate static func names(_ path: String) -> [String] {
+        path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension FetchRequest.Predicate {
+    /// The property at a path of names between points: `album.title`, `tracks.@count`.
+    public static func path(_ path: String) -> FetchRequest.Operand { .path(path) }
+    /// The property at a Swift key path of a type that stands for an entity.
+    public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> FetchRequest.Operand {
+        .path(keyPath)
+    }
+    /// Values at a path through a to-many relationship, of which at least one must be as compared.
+    public static func any(_ path: String) -> FetchRequest.Operand { .any(path) }
+    /// Values at a path through a to-many relationship, which must all be as compared.
+    public static func all(_ path: String) -> FetchRequest.Operand { .all(path) }
+    /// Values at a path through a to-many relationship, of which none must be as compared.
+    public static func none(_ path: String) -> FetchRequest.Operand { .none(path) }
+    /// The object itself.
+    public static var object: FetchRequest.Operand { .object }
+    /// A variable: see ``substituting(_:)``.
+    public static func variable(_ name: String) -> FetchRequest.Operand { .variable(name) }
+    /// A value.
+    public static func value(_ value: some PredicateArgument) -> FetchRequest.Operand { .value(value) }
+    /// The objects at a path through a to-many relationship for which a condition is true: `SUBQUERY`.
+    public static func objects(
+        _ path: String, as name: String = "object", where condition: (FetchRequest.Operand) -> Self
+    ) -> FetchRequest.Operand { .objects(path, as: name, where: condition) }
+}
+
+// MARK: Comparisons
+
+extension FetchRequest.Operand {
+    /// A comparison with a value or another operand.
+    public func compared(
+        _ comparison: FetchRequest.Comparison.Operator, _ other: some PredicateArgument,
+        _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate {
+        let modifier: FetchRequest.Comparison.Modifier =
+            switch quantifier {
+            case .direct: .direct
+            case .any, .none: .any
+            case .all: .all
+            }
+        let result = FetchRequest.Predicate.comparison(
+            .init(expression, comparison, other.predicateExpression, modifier: modifier, options: options))
+        return quantifier == .none ? .not(result) : result
+    }
+
+    /// `==`, with options such as `.caseInsensitive`.
+    public func equals(
+        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.equal, other, options) }
+    /// `CONTAINS`: a part of a text, or one of many values.
+    public func contains(
+        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.contains, other, options) }
+    /// `BEGINSWITH`.
+    public func beginsWith(
+        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.beginsWith, other, options) }
+    /// `ENDSWITH`.
+    public func endsWith(
+        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.endsWith, other, options) }
+    /// `LIKE`: `*` stands for any characters, `?` for one.
+    public func like(
+        _ pattern: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.like, pattern, options) }
+    /// `MATCHES`: a regular expression for the whole text.
+    public func matches(
+        _ pattern: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.matches, pattern, options) }
+    /// `IN`: one of a list of values, or one of the many values of an operand.
+    public func isIn(
+        _ values: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.isIn, values, options) }
+    /// `BETWEEN`: at least one value and at most another.
+    public func isBetween(
+        _ low: some PredicateArgument, and high: some PredicateArgument
+    ) -> FetchRequest.Predicate {
+        compared(
+            .between, Self(.aggregate([low.predicateExpression, high.predicateExpression])))
+    }
+    /// `== NULL`.
+    public var isNull: FetchRequest.Predicate { compared(.equal, Value.null) }
+
+    /// `==`; of two nulls too.
+    public static func == (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
+        left.compared(.equal, right)
+    }
+    /// `==` of two operands, and of an operand and `nil`.
+    public static func == (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.equal, right) }
+    /// `!=`; of null and a value too.
+    public static func != (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
+        left.compared(.notEqual, right)
+    }
+    /// `!=` of two operands, and of an operand and `nil`.
+    public static func != (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.notEqual, right) }
+    /// `<`.
+    public static func < (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
+        left.compared(.lessThan, right)
+    }
+    /// `<` of two operands.
+    public static func < (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.lessThan, right) }
+    /// `<=`.
+    public static func <= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
+        left.compared(.lessThanOrEqual, right)
+    }
+    /// `<=` of two operands.
+    public static func <= (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.lessThanOrEqual, right) }
+    /// `>`.
+    public static func > (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
+        left.compared(.greaterThan, right)
+    }
+    /// `>` of two operands.
+    public static func > (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.greaterThan, right) }
+    /// `>=`.
+    public static func >= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
+        left.compared(.greaterThanOrEqual, right)
+    }
+    /// `>=` of two operands.
+    public static func >= (left: Self, right: Self) -> FetchRequest.Predicate {
+        left.compared(.greaterThanOrEqual, right)
+    }
+}
+
+// MARK: What is computed from operands
+
+extension FetchRequest.Operand {
+    /// A function of the operand and of more values.
+    public func applying(_ function: FetchRequest.Function, _ others: any PredicateArgument...) -> Self {
+        Self(.function(function, [expression] + others.map(\.predicateExpression)), quantifier)
+    }
+
+    /// `+`.
+    public static func + (left: Self, right: some PredicateArgument) -> Self { left.applying(.add, right) }
+    /// `+` of two operands.
+    public static func + (left: Self, right: Self) -> Self { left.applying(.add, right) }
+    /// `-`.
+    public static func - (left: Self, right: some PredicateArgument) -> Self { left.applying(.subtract, right) }
+    /// `-` of two operands.
+    public static func - (left: Self, right: Self) -> Self { left.applying(.subtract, right) }
+    /// `*`.
+    public static func * (left: Self, right: some PredicateArgument) -> Self { left.applying(.multiply, right) }
+    /// `*` of two operands.
+    public static func * (left: Self, right: Self) -> Self { left.applying(.multiply, right) }
+    /// `/`: never a whole-number division.
+    public static func / (left: Self, right: some PredicateArgument) -> Self { left.applying(.divide, right) }
+    /// `/` of two operands.
+    public static func / (left: Self, right: Self) -> Self { left.applying(.divide, right) }
+    /// The number with the other sign.
+    public static prefix func - (operand: Self) -> Self { operand.applying(.negate) }
+
+    /// The text in upper case.
+    public var uppercased: Self { applying(.uppercase) }
+    /// The text in lower case.
+    public var lowercased: Self { applying(.lowercase) }
+    /// How many Unicode code points the text has.
+    public var length: Self { applying(.length) }
+    /// How many values there are.
+    public var count: Self { path(FetchRequest.CollectionOperator.count.rawValue) }
+    /// The sum of a property of the objects.
+    public func sum(_ name: String) -> Self { path("@sum." + name) }
+    /// The mean of a property of the objects.
+    public func average(_ name: String) -> Self { path("@avg." + name) }
+    /// The least value of a property of the objects.
+    public func minimum(_ name: String) -> Self { path("@min." + name) }
+    /// The greatest value of a property of the objects.
+    public func maximum(_ name: String) -> Self { path("@max." + name) }
+    /// The first of several values in an order.
+    public var first: Self { Self(.element(of: expression, .first), quantifier) }
+    /// The last of several values in an order.
+    public var last: Self { Self(.element(of: expression, .last), quantifier) }
+}
+
+extension FetchRequest.Expression {
+    /// The path that goes on with these names.
+    func appending(_ names: [String]) -> Self {
+        switch self {
+        case .keyPath(let path): .keyPath(path + names)
+        case .evaluatedObject: .keyPath(names)
+        case .path(let base, let path): .path(of: base, path + names)
+        default: .path(of: self, names)
+        }
+    }
+}

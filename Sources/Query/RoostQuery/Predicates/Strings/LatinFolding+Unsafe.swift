@@ -1,0 +1,86 @@
+internal import Foundation
+internal import RoostCore
+
+/// Foundation's foldings of the code points that European texts mostly consist of, Latin, Greek and Cyrillic, and of Chinese ideographs,
+/// which become themselves.
+///
+/// Among themselves they fold one by one: what a code point becomes depends on others only where combining marks are among them.
+final class LatinFolding: Sendable {
+    private static let limit = 0x530
+    /// The block of the unified ideographs, which have neither case nor marks: three bytes of UTF-8 each.
+    private static let ideographs = 0x4E00...0x9FFF
+    private static let longestByteCount = 16 * 1024
+    private static let caseInsensitive = LatinFolding(.caseInsensitive)
+    private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
+    private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
+
+    /// By code point, what it becomes: its UTF-8 from the lowest byte on, and in the highest one how many bytes these are.
+    private let folded: PlainArray<UInt64>
+
+    private init(_ options: String.CompareOptions) {
+        folded = PlainArray(
+            (0..<Self.limit).map { number in
+                guard let scalar = Unicode.Scalar(number), !Self.isMark(scalar) else { return 0 }
+                let bytes = Array(String(scalar).folding(options: options, locale: nil).utf8)
+                // None has more than six; what had more would be left to Foundation.
+                guard bytes.count < 8 else { return 0 }
+                return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } | UInt64(bytes.count) << 56
+            })
+    }
+
+    /// Whether a code point belongs to the one before it.
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+
+    /// The table of some options, which must have case or diacritics among them.
+    static func table(_ options: FetchRequest.Comparison.Options) -> LatinFolding {
+        guard options.contains(.caseInsensitive) else { return diacriticInsensitive }
+        return options.contains(.diacriticInsensitive) ? both : caseInsensitive
+    }
+
+    /// Runs `body` with the folded text; nil where it has other code points, or is no UTF-8.
+    func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        // A long text is worth the way through Foundation, rather than seven times its memory.
+        guard text.count <= Self.longestByteCount else { return nil }
+        // A code point has at least one byte and becomes at most seven, which are written as eight.
+        return withUnsafeTemporaryAllocation(byteCount: text.count * 7 + 8, alignment: 8) { (room) -> Result? in
+            var (place, end) = (0, 0)
+            while place < text.count {
+                guard let bytes = next(text, &place) else { return nil }
+                // SAFETY: `end` is at most seven times the code points before, and there is room for seven more bytes and one.
+                room.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
+                end += Int(bytes >> 56)
+            }
+            return body(UnsafeRawBufferPointer(rebasing: room[..<end]))
+        }
+    }
+
+    /// What the code point at `place` becomes, in the form of ``folded``, and moves on behind it; nil for others, and for no UTF-8.
+    @inline(__always)
+    private func next(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> UInt64? {
+        let first = Int(text[place])
+        guard first >= 0x80 else {
+            place += 1
+            return folded[first]
+        }
+        // The bytes that must follow are 10xxxxxx.
+        guard place + 1 < text.count, text[place + 1] & 0xC0 == 0x80 else { return nil }
+        let second = Int(text[place + 1] & 0x3F)
+        if first >= 0xC2, first < 0xE0 {
+            let number = (first & 0x1F) << 6 | second
+            place += 2
+            guard number < Self.limit, folded[number] != 0 else { return nil }
+            return folded[number]
+        }
+        guard first & 0xF0 == 0xE0, place + 2 < text.count, text[place + 2] & 0xC0 == 0x80,
+            Self.ideographs.contains((first & 0x0F) << 12 | second << 6 | Int(text[place + 2] & 0x3F))
+        else { return nil }
+        let bytes = UInt64(first) | UInt64(text[place + 1]) << 8 | UInt64(text[place + 2]) << 16
+        place += 3
+        return bytes | 3 << 56
+    }
+}

@@ -1,0 +1,99 @@
+internal import RoostCore
+
+/// A pattern of `LIKE` with wildcards for single characters, asked byte by byte: which of its places a text can have come to is one bit
+/// each, 64 in a word (the Shift-And method of Baeza-Yates and Gonnet).
+///
+/// A byte of the text costs as many steps as the words that can still decide: one for patterns of up to 64 bytes, at most a 64th of the
+/// pattern's length. Nothing is gone back to, so no text is slower than that.
+struct LikeAutomaton: Sendable {
+    /// The words that hold a bit for each place.
+    let wordCount: Int
+    /// By byte and word: the places that take the byte.
+    private let takers: PlainArray<UInt64>
+    /// By word: the places of a `?`, which take what is left of a character too.
+    private let anyOnes: PlainArray<UInt64>
+    /// By word: the places behind which a `*` stands, where whoever has come to one stays.
+    private let stays: PlainArray<UInt64>
+    private let beginsWithRun: Bool
+    /// The bit of the last place, in the last word.
+    private let lastBit: UInt64
+
+    /// Prepares a pattern.
+    ///
+    /// - Parameter tokens: With at least one place that is no run.
+    init(_ tokens: [LikePattern.Token]) {
+        let places = tokens.filter { $0 != .anyRun }
+        let wordCount = max(1, (places.count + 63) / 64)
+        var takers = [UInt64](repeating: 0, count: 256 * wordCount)
+        var anyOnes = [UInt64](repeating: 0, count: wordCount)
+        var stays = anyOnes
+        var place = 0
+        for token in tokens {
+            let (word, bit) = (place / 64, UInt64(1) << UInt64(place % 64))
+            switch token {
+            case .byte(let byte): takers[Int(byte) * wordCount + word] |= bit
+            case .anyOne:
+                anyOnes[word] |= bit
+                for byte in 0..<256 where !Self.isContinuation(UInt8(byte)) { takers[byte * wordCount + word] |= bit }
+            case .anyRun:
+                if place > 0 { stays[(place - 1) / 64] |= UInt64(1) << UInt64((place - 1) % 64) }
+                continue
+            }
+            place += 1
+        }
+        self.wordCount = wordCount
+        self.takers = PlainArray(takers)
+        self.anyOnes = PlainArray(anyOnes)
+        self.stays = PlainArray(stays)
+        beginsWithRun = tokens.first == .anyRun
+        lastBit = UInt64(1) << UInt64((max(1, places.count) - 1) % 64)
+    }
+
+    /// Whether a byte goes on with a character of UTF-8.
+    private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+
+    /// Whether the whole text, which is UTF-8, fits the pattern.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - steps: Grows by the words that were computed.
+    /// - Returns: Whether it fits.
+    func matches(_ text: UnsafeRawBufferPointer, steps: inout Int) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
+            words.initialize(repeating: 0)
+            return matches(text, words, &steps)
+        }
+    }
+
+    private func matches(
+        _ text: UnsafeRawBufferPointer, _ words: UnsafeMutableBufferPointer<UInt64>, _ steps: inout Int
+    ) -> Bool {
+        // Only these words can hold bits that matter: who has come to a `*` need not have come to anything before it.
+        var (low, high) = (0, 0)
+        var mayBegin = true
+        for byte in text {
+            let isContinuation = Self.isContinuation(byte)
+            let row = Int(byte) * wordCount
+            var carry: UInt64 = mayBegin ? 1 : 0
+            var (newLow, newHigh) = (low, -1)
+            for word in low...min(high + 1, wordCount - 1) {
+                let old = words[word]
+                var new = (old << 1 | carry) & takers[row + word] | old & stays[word]
+                if isContinuation { new |= old & anyOnes[word] }
+                carry = old >> 63
+                words[word] = new
+                steps &+= 1
+                if new != 0 { newHigh = word }
+                let staying = new & stays[word]
+                if staying == 0 { continue }
+                // Behind a `*` at the end there is nothing more to decide.
+                if word == wordCount - 1, staying & lastBit != 0 { return true }
+                newLow = word
+            }
+            mayBegin = beginsWithRun && newLow == 0
+            if newHigh < 0, !mayBegin { return false }
+            (low, high) = (newLow, max(newLow, newHigh))
+        }
+        return words[wordCount - 1] & lastBit != 0
+    }
+}

@@ -1,0 +1,121 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// A pattern of `LIKE`: `*` stands for any code points, `?` for one, `\` makes the next character literal.
+///
+/// A lone `\` at the end is a backslash. Without a `?` the parts between the `*` are looked for one after the other, in time linear in the
+/// text; with one, ``LikeAutomaton`` decides.
+struct LikePattern: Sendable {
+    /// What a place of the text must be.
+    enum Token: Equatable {
+        case byte(UInt8)
+        /// One code point.
+        case anyOne
+        /// Any number of code points.
+        case anyRun
+    }
+
+    /// The parts of the pattern between its `*`; nil where it has a `?`.
+    let literalParts: [[UInt8]]?
+    /// The parts one after the other, and where each ends.
+    private let bytes: PlainBytes
+    private let ends: PlainArray<Int>
+    private let automaton: LikeAutomaton?
+
+    init(_ pattern: some Sequence<UInt8>) {
+        var tokens: [Token] = []
+        var isLiteral = false
+        for byte in pattern {
+            switch byte {
+            case _ where isLiteral:
+                tokens.append(.byte(byte))
+                isLiteral = false
+            case UInt8(ascii: "\\"): isLiteral = true
+            case UInt8(ascii: "?"): tokens.append(.anyOne)
+            case UInt8(ascii: "*"): if tokens.last != .anyRun { tokens.append(.anyRun) }
+            default: tokens.append(.byte(byte))
+            }
+        }
+        if isLiteral { tokens.append(.byte(UInt8(ascii: "\\"))) }
+        literalParts = Self.literalParts(tokens)
+        automaton = literalParts == nil ? LikeAutomaton(tokens) : nil
+        bytes = PlainBytes((literalParts ?? []).flatMap { $0 })
+        var (ends, end) = ([Int](), 0)
+        for part in literalParts ?? [] {
+            end += part.count
+            ends.append(end)
+        }
+        self.ends = PlainArray(ends)
+    }
+
+    private static func literalParts(_ tokens: [Token]) -> [[UInt8]]? {
+        var parts: [[UInt8]] = [[]]
+        for token in tokens {
+            switch token {
+            case .anyOne: return nil
+            case .anyRun: parts.append([])
+            case .byte(let byte): parts[parts.count - 1].append(byte)
+            }
+        }
+        return parts
+    }
+
+    /// Whether the whole text, which is UTF-8, fits the pattern.
+    func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let automaton else { return hasParts(text) }
+        var steps = 0
+        return automaton.matches(text, steps: &steps)
+    }
+
+    /// Whether a text begins with the first part, ends with the last, and has the others between them, in their order.
+    private func hasParts(_ text: UnsafeRawBufferPointer) -> Bool {
+        let (first, last) = (part(0), part(ends.count - 1))
+        guard ends.count > 1 else { return text.count == first.count && Self.isEqual(text, first) }
+        guard text.count - first.count >= last.count,
+            Self.isEqual(.init(rebasing: text.prefix(first.count)), first),
+            Self.isEqual(.init(rebasing: text.suffix(last.count)), last)
+        else { return false }
+        var rest = text.dropFirst(first.count).dropLast(last.count)
+        // The first place of each leaves the most to those behind it.
+        for index in 1..<(ends.count - 1) {
+            let wanted = part(index)
+            guard let place = Self.firstPlace(of: wanted, in: .init(rebasing: rest)) else { return false }
+            rest = rest.dropFirst(place + wanted.count)
+        }
+        return true
+    }
+
+    private func part(_ index: Int) -> UnsafeRawBufferPointer {
+        .init(rebasing: bytes.bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]])
+    }
+
+    private static func isEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        PredicateOperand.order(left, right) == 0
+    }
+
+    /// Where `part` begins for the first time.
+    ///
+    /// - Complexity: O(*n*), also for texts that are made to be slow.
+    static func firstPlace(of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
+        guard let wanted = part.baseAddress, !part.isEmpty else { return 0 }
+        guard let start = text.baseAddress else { return nil }
+        // SAFETY: both pointers have as many bytes as their counts say. croost_find looks for a part in linear time.
+        return croost_find(start, text.count, wanted, part.count).map { start.distance(to: $0) }
+    }
+}
+
+/// Bytes that never change, at a place that stays.
+final class PlainBytes: @unchecked Sendable {
+    // Proof of Sendable: the bytes are written in `init`, before anybody else has the object, and freed in `deinit`.
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(_ bytes: [UInt8]) {
+        memory = .allocate(byteCount: bytes.count, alignment: 1)
+        memory.copyBytes(from: bytes)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// The bytes; they last as long as the object.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(memory) }
+}

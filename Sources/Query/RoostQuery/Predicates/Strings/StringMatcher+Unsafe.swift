@@ -1,0 +1,143 @@
+internal import Foundation
+public import RoostCore
+
+/// One string operator with its right side, prepared to be asked of many texts: the meaning of string comparisons in every store.
+///
+/// Engines that compare strings themselves, such as a database with registered functions, use it to give the same answers.
+public final class StringMatcher: @unchecked Sendable {
+    // Proof of Sendable: nothing changes after `init`; `pattern` is freed in `deinit`.
+
+    /// The most bytes of UTF-8 that a pattern of `LIKE` or `MATCHES` may have.
+    public static let maximumPatternByteCount = 4096
+
+    private enum Method {
+        case equal, notEqual, lessThan, lessThanOrEqual, greaterThan, greaterThanOrEqual
+        case contains, beginsWith, endsWith, isPart
+        case like(LikePattern)
+        case expression(WholeTextExpression)
+    }
+
+    private let method: Method
+    /// How texts are folded before the method is asked.
+    private let folding: FetchRequest.Comparison.Options
+    private let isLocalized: Bool
+    /// The folded right side, or what of it is not wildcards.
+    private let pattern: UnsafeMutableRawBufferPointer
+
+    /// Prepares an operator.
+    ///
+    /// - Parameters:
+    ///   - comparison: Any operator but `between`; with `isIn` a text matches that is a part of the right side.
+    ///   - text: The right side.
+    ///   - options: As of the comparison.
+    /// - Throws: `invalidRequest` for what is no regular expression, and for `between`; `limitExceeded` for a pattern of more than
+    ///   ``maximumPatternByteCount`` bytes.
+    public init(
+        _ comparison: FetchRequest.Comparison.Operator, _ text: String,
+        options: FetchRequest.Comparison.Options = []
+    ) throws(StoreError) {
+        if comparison == .like || comparison == .matches, text.utf8.count > Self.maximumPatternByteCount {
+            throw StoreError(
+                .limitExceeded,
+                "A pattern of \(comparison == .like ? "LIKE" : "MATCHES") can have \(Self.maximumPatternByteCount) bytes, not \(text.utf8.count)."
+            )
+        }
+        var folding = options.intersection([.caseInsensitive, .diacriticInsensitive])
+        if comparison == .matches { folding.remove(.caseInsensitive) }
+        var pattern = Array(TextFolding.folded(text, folding).utf8)
+        switch comparison {
+        case .equal: method = .equal
+        case .notEqual: method = .notEqual
+        case .lessThan: method = .lessThan
+        case .lessThanOrEqual: method = .lessThanOrEqual
+        case .greaterThan: method = .greaterThan
+        case .greaterThanOrEqual: method = .greaterThanOrEqual
+        case .contains: method = .contains
+        case .beginsWith: method = .beginsWith
+        case .endsWith: method = .endsWith
+        case .isIn: method = .isPart
+        case .like: (method, pattern) = Self.simplified(LikePattern(pattern))
+        case .matches:
+            method = .expression(
+                try WholeTextExpression(
+                    String(decoding: pattern, as: UTF8.self), ignoringCase: options.contains(.caseInsensitive)))
+        case .between: throw StoreError(.invalidRequest, "BETWEEN compares with two values, not with one.")
+        }
+        self.folding = folding
+        isLocalized = options.contains(.localized)
+        self.pattern = .allocate(byteCount: pattern.count, alignment: 1)
+        self.pattern.copyBytes(from: pattern)
+    }
+
+    deinit { pattern.deallocate() }
+
+    /// The method that does the same as a pattern of `LIKE`, and the bytes it looks for: most patterns need no wildcards.
+    private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
+        guard let parts = pattern.literalParts else { return (.like(pattern), []) }
+        switch parts.count {
+        case 1: return (.equal, parts[0])
+        case 2 where parts[1].isEmpty: return (.beginsWith, parts[0])
+        case 2 where parts[0].isEmpty: return (.endsWith, parts[1])
+        case 3 where parts[0].isEmpty && parts[2].isEmpty: return (.contains, parts[1])
+        default: return (.like(pattern), [])
+        }
+    }
+
+    /// Whether asking can throw and take long: a regular expression.
+    var isExpression: Bool { if case .expression = method { true } else { false } }
+
+    /// The bytes that a text must begin with, where that is all that is asked; they last as long as the matcher.
+    var plainPrefix: UnsafeRawBufferPointer? {
+        guard case .beginsWith = method, folding.isEmpty else { return nil }
+        return UnsafeRawBufferPointer(pattern)
+    }
+
+    /// Whether a text in UTF-8 meets the operator.
+    ///
+    /// - Throws: `timedOut` where a regular expression takes more than a second, `limitExceeded` where it takes too much memory; nothing
+    ///   with other operators.
+    /// - Complexity: O(*n*) in the text; for a pattern of `LIKE` with `?`, a step for each byte and each 64 bytes of the pattern at most.
+    public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+        guard case .expression(let expression) = method else { return matchesPlainly(text) }
+        return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), folding))
+    }
+
+    /// As ``matches(_:)``, for an operator that is no regular expression; false for one.
+    func matchesPlainly(_ text: UnsafeRawBufferPointer) -> Bool {
+        folding.isEmpty ? decide(text) : TextFolding.withFolded(text, folding) { decide($0) }
+    }
+
+    /// Asks the method about a folded text.
+    private func decide(_ text: UnsafeRawBufferPointer) -> Bool {
+        let pattern = UnsafeRawBufferPointer(pattern)
+        switch method {
+        case .equal: return text.count == pattern.count && PredicateOperand.order(text, pattern) == 0
+        case .notEqual: return text.count != pattern.count || PredicateOperand.order(text, pattern) != 0
+        case .lessThan: return order(text, pattern) < 0
+        case .lessThanOrEqual: return order(text, pattern) <= 0
+        case .greaterThan: return order(text, pattern) > 0
+        case .greaterThanOrEqual: return order(text, pattern) >= 0
+        case .contains: return Self.contains(text, pattern)
+        case .isPart: return Self.contains(pattern, text)
+        case .beginsWith:
+            return text.count >= pattern.count
+                && PredicateOperand.order(.init(rebasing: text.prefix(pattern.count)), pattern) == 0
+        case .endsWith:
+            return text.count >= pattern.count
+                && PredicateOperand.order(.init(rebasing: text.suffix(pattern.count)), pattern) == 0
+        case .like(let like): return like.matches(text)
+        case .expression: return false
+        }
+    }
+
+    private func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+        isLocalized ? StandardTextOrder.order(left, right) : PredicateOperand.order(left, right)
+    }
+
+    /// Whether `part` is a part of `text`.
+    ///
+    /// - Complexity: O(*n*), also for texts that are made to be slow.
+    private static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+        LikePattern.firstPlace(of: part, in: text) != nil
+    }
+}

@@ -1,0 +1,60 @@
+internal import Foundation
+package import RoostCore
+
+/// Makes strings alike before they are compared: case by Unicode's full folding, diacritics taken away, without a locale.
+///
+/// The meaning is that of Foundation's `folding(options:locale:)`. ASCII text, which has no diacritics and 26 letters to fold, gets the
+/// same bytes without it.
+package enum TextFolding {
+    /// The text as it compares with these options; others than case and diacritics change nothing.
+    package static func folded(_ text: String, _ options: FetchRequest.Comparison.Options) -> String {
+        let options = foundationOptions(options)
+        return options.isEmpty ? text : text.folding(options: options, locale: nil)
+    }
+
+    /// Runs `body` with the bytes of a text as they compare with these options, valid only inside it.
+    package static func withFolded<Result>(
+        _ text: UnsafeRawBufferPointer, _ options: FetchRequest.Comparison.Options,
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        guard !foundationOptions(options).isEmpty else { return body(text) }
+        if options.contains(.caseInsensitive) {
+            let result: Result? = withUnsafeTemporaryAllocation(byteCount: text.count, alignment: 1) { lowered in
+                lower(text, into: lowered) ? body(UnsafeRawBufferPointer(lowered)) : nil
+            }
+            if let result { return result }
+        } else if isASCII(text) {
+            return body(text)
+        }
+        if let result = LatinFolding.table(options).withFolded(text, body) { return result }
+        var folded = folded(String(decoding: text, as: UTF8.self), options)
+        return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether all bytes are ASCII.
+    static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
+        var bits: UInt8 = 0
+        // Without a way out of the loop, so that it looks at many bytes at once.
+        for byte in text { bits |= byte }
+        return bits < 0x80
+    }
+
+    /// Copies a text with its ASCII letters made small; false when it is not ASCII.
+    private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {
+        var bits: UInt8 = 0
+        // SAFETY: both have `text.count` bytes. Without a way out of the loop, so that it takes many bytes at once.
+        for index in 0..<text.count {
+            let byte = text[index]
+            bits |= byte
+            lowered[index] = byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+        }
+        return bits < 0x80
+    }
+
+    private static func foundationOptions(_ options: FetchRequest.Comparison.Options) -> String.CompareOptions {
+        var result: String.CompareOptions = []
+        if options.contains(.caseInsensitive) { result.insert(.caseInsensitive) }
+        if options.contains(.diacriticInsensitive) { result.insert(.diacriticInsensitive) }
+        return result
+    }
+}

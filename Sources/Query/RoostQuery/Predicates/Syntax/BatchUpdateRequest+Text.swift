@@ -1,0 +1,25 @@
+public import RoostCore
+
+extension BatchUpdateRequest {
+    /// Adds what an assignment says: `plays = plays + 1`, `released = '2024-05-01'`, `album = NULL`.
+    ///
+    /// It is written as a comparison of a predicate is, so that texts and keys get the property's type.
+    ///
+    /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a property that is set already; what reading
+    ///   a predicate throws.
+    public mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
+        guard
+            case .comparison(let comparison) = try FetchRequest.Predicate(assignment, for: entity, model: model),
+            comparison.operator == .equal, comparison.modifier == .direct, comparison.options == [],
+            case .keyPath(let path) = comparison.left
+        else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(assignment)' is no assignment; write a property, = and an expression, as in plays = plays + 1.")
+        }
+        let name = path.joined(separator: ".")
+        guard values.updateValue(comparison.right, forKey: name) == nil else {
+            throw StoreError(.invalidRequest, "'\(entity).\(name)' is set twice.")
+        }
+    }
+}

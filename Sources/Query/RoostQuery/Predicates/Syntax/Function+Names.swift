@@ -1,0 +1,65 @@
+public import RoostCore
+
+extension FetchRequest.Function {
+    /// How many arguments the function takes.
+    ///
+    /// The functions over many values take one collection, or the values themselves.
+    public var argumentCounts: ClosedRange<Int> {
+        switch self {
+        case .now: 0...0
+        case .add, .subtract, .multiply, .divide, .power, .modulus: 2...2
+        case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift: 2...2
+        case .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
+            1...PredicateLimits.elementCount
+        default: 1...1
+        }
+    }
+
+    /// The sign between the two arguments, for arithmetic; nil for what is written as a call.
+    var sign: String? {
+        switch self {
+        case .add: "+"
+        case .subtract: "-"
+        case .multiply: "*"
+        case .divide: "/"
+        case .power: "**"
+        default: nil
+        }
+    }
+
+    /// The function of a name in any case, with or without the colon at its end.
+    package init?(name: String) {
+        guard let function = Self.byName[Self.key(name)] else { return nil }
+        self = function
+    }
+
+    private static func key(_ name: String) -> String {
+        var name = name.lowercased()
+        if name.last == ":" { name.removeLast() }
+        return name
+    }
+
+    private static let byName = Dictionary(
+        allCases.map { (key($0.rawValue), $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// Why a function that Core Data has is not one of the language; nil for a name that is no function there either.
+    static func refusal(_ name: String) -> String? {
+        switch key(name) {
+        case "random", "randomn": "its answer would differ from call to call, and no store could agree with another"
+        case "distanceto:from", "distancetolocation:fromlocation": "it needs locations, which no attribute holds"
+        default: nil
+        }
+    }
+}
+
+/// The limits of predicates.
+enum PredicateLimits {
+    /// How deep brackets, NOT and operators may stand inside each other.
+    static let depth = RecordFilter.maximumDepth
+    /// The most elements of a list.
+    static let elementCount = 100_000
+    /// The longest text of a predicate.
+    static let textBytes = 1 << 20
+    /// How deep SUBQUERY may be nested.
+    static let subqueryDepth = 16
+}

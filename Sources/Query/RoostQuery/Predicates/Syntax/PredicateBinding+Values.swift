@@ -1,0 +1,104 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostSystem
+
+/// The values that literals mean.
+extension PredicateBinding {
+    /// The value that a literal means where it meets something.
+    ///
+    /// - Throws: `invalidValue` when it is none of the type of the property that it meets, `invalidRequest` for a cast that cannot be.
+    func value(
+        _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
+    ) throws(StoreError) -> Value {
+        switch literal {
+        case .null: return .null
+        case .typed(let value): return value
+        case .cast(let inner, let type):
+            if let value = type.value(inner, scope?.model) { return value }
+            throw located(
+                .invalidRequest, "For a cast to \(type.rawValue), \(type.expectedLiteral) is expected.", at: place)
+        case .bool, .number, .string: break
+        }
+        if let target {
+            if target.kind == .composite, let property = target.property {
+                throw located(
+                    .invalidRequest,
+                    "\(property) is a composite, which is null or not; compare one of its elements.", at: place)
+            }
+            if let value = Self.value(literal, target, scope?.model) { return value }
+            if let property = target.property { throw misfit(literal, target, property, at: place) }
+        }
+        if let value = literal.alone { return value }
+        throw located(.invalidValue, "The number is larger, or nearer to zero, than any type holds.", at: place)
+    }
+
+    /// The value of a type that a literal means; nil when it means none.
+    private static func value(_ literal: PredicateLiteral, _ target: Target, _ model: ManagedObjectModel?) -> Value? {
+        switch (target.kind, literal) {
+        case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
+            return number(literal)
+        case (.float, .number(let text)) where PredicateLiteral.isMeantAsFloat(text):
+            return Float(text).flatMap { $0.isFinite ? .double(Double($0)) : nil } ?? number(literal)
+        case (.float, _): return number(literal)
+        case (.decimal, .bool(let flag)): return .bool(flag)
+        case (.decimal, .number(let text)): return DecimalNumber(utf8: text.utf8).map { .decimal($0.decimal) }
+        case (.string, .string(let text)): return .string(text)
+        case (.uri, .string(let text)): return .uri(text)
+        case (.date, .string(let text)):
+            return DateText.seconds(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) }
+        case (.data, .string(let text)), (.transformable, .string(let text)):
+            return Base64.data(text).map { .data($0) }
+        case (.reference, .string(let text)), (.polymorphicReference, .string(let text)),
+            (.objectID, .string(let text)):
+            return model?.objectID(text).map { .objectID($0) }
+        case (.reference, .number(let text)), (.polymorphicReference, .number(let text)),
+            (.objectID, .number(let text)):
+            guard let key = Int64(text), key > 0, let destination = target.destination, let model else { return nil }
+            return .objectID(ObjectID(model.entities[destination].name, key))
+        default: return nil
+        }
+    }
+
+    private static func number(_ literal: PredicateLiteral) -> Value? {
+        switch literal {
+        case .bool(let flag): .bool(flag)
+        case .number(let text): PredicateLiteral.number(text)
+        default: nil
+        }
+    }
+
+    private func misfit(
+        _ literal: PredicateLiteral, _ target: Target, _ property: String, at place: String.Index
+    ) -> StoreError {
+        let kind = target.isObject ? "" : " (\(target.kind))"
+        return located(
+            .invalidValue,
+            "\(property)\(kind) is compared with \(literal.kindDescription), but \(expected(target)) is needed.",
+            at: place)
+    }
+
+    /// What may be written for a value of a type.
+    private func expected(_ target: Target) -> String {
+        switch target.kind {
+        case .string, .uri: return "a string in quotes"
+        case .date:
+            return
+                "a date such as \"2024-05-01\" or \"2024-05-01T12:30:00Z\", or CAST(seconds since 2001, \"NSDate\"),"
+        case .uuid: return "a UUID in quotes"
+        case .data, .transformable: return "base64 in quotes"
+        case .boolean: return "TRUE or FALSE"
+        case .decimal: return "a number of at most 38 digits"
+        case .reference, .polymorphicReference, .objectID:
+            let entity = target.destination.flatMap { scope?.model.entities[$0].name } ?? scope?.entity.name
+            let key = target.destination == nil ? "" : "its key, or "
+            return "an object, \(key)\"\(entity?.text ?? "Entity")/5\" with the name of an entity,"
+        default: return "a number in range"
+        }
+    }
+
+    func located(_ code: StoreError.Code, _ message: String, at place: String.Index) -> StoreError {
+        let error = StoreError(code, message)
+        return tokenizer?.locate(error, at: place) ?? error
+    }
+}

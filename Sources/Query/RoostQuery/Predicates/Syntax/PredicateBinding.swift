@@ -1,0 +1,132 @@
+internal import Foundation
+internal import RoostCore
+
+/// Gives the names and literals of a predicate's text their meaning: for an entity, or for none.
+///
+/// For an entity, names must be those of its properties, and a literal becomes a value of the type that it meets. For none, names
+/// are taken as they are, and literals have the type they look like.
+struct PredicateBinding {
+    /// What a name in the text means.
+    struct Scope {
+        let model: ManagedObjectModel
+        let entity: ManagedObjectModel.Entity
+        /// Whether a path can begin with an operator over all objects of a group, as in the columns of rows.
+        var isOfGroups = false
+        /// The entities that the variables of the SUBQUERYs around go over; nil for one that is not known.
+        var variables: [String: Int?] = [:]
+    }
+
+    /// What a literal meets, as far as that decides which value it means.
+    struct Target {
+        var kind: RecordLayout.Field.Kind
+        /// The number of the entity that objects are of.
+        var destination: Int?
+        /// The property for messages, if it is one itself: then a literal that is no value of its type is an error.
+        var property: String?
+
+        /// The same for what is only computed from a property: a literal that does not fit stays what it looks like.
+        var computed: Self { Self(kind: kind, destination: destination) }
+    }
+
+    /// Nil when there is no entity.
+    var scope: Scope?
+    /// Tells where in the text an error is; nil without a text.
+    let tokenizer: PredicateTokenizer?
+
+    // MARK: Trees
+
+    func predicate(_ condition: PredicateSyntax.Condition) throws(StoreError) -> FetchRequest.Predicate {
+        switch condition {
+        case .constant(let truth): return .constant(truth)
+        case .comparison(let comparison): return .comparison(try self.comparison(comparison))
+        case .and(let members): return .and(try predicates(members))
+        case .or(let members): return .or(try predicates(members))
+        case .not(let member): return .not(try predicate(member))
+        }
+    }
+
+    private func predicates(
+        _ conditions: [PredicateSyntax.Condition]
+    ) throws(StoreError) -> [FetchRequest.Predicate] {
+        var result: [FetchRequest.Predicate] = []
+        result.reserveCapacity(conditions.count)
+        for condition in conditions { result.append(try predicate(condition)) }
+        return result
+    }
+
+    private func comparison(_ comparison: PredicateSyntax.Comparison) throws(StoreError) -> FetchRequest.Comparison {
+        let targets = try targets(of: comparison)
+        return FetchRequest.Comparison(
+            try expression(comparison.left, meeting: targets.left), comparison.operator,
+            try expression(comparison.right, meeting: targets.right), modifier: comparison.modifier,
+            options: comparison.options)
+    }
+
+    func expression(
+        _ operand: PredicateSyntax.Operand, meeting target: Target? = nil
+    ) throws(StoreError) -> FetchRequest.Expression {
+        switch operand {
+        case .literal(let literal, let place): return .constant(try value(literal, meeting: target, at: place))
+        case .evaluatedObject: return .evaluatedObject
+        case .variable(let name, _): return .variable(name)
+        case .keyPath(let names, _):
+            // Checks the names.
+            _ = try shape(of: operand)
+            return .keyPath(names)
+        case .path(let base, let names, _):
+            _ = try shape(of: operand)
+            return .path(of: try expression(base), names)
+        case .cast(let operand, let type): return .cast(try expression(operand), type)
+        case .subquery(let collection, let variable, let condition):
+            return .subquery(
+                try expression(collection), variable: variable,
+                try inside(collection, variable).predicate(condition))
+        default: return try combination(operand, meeting: target)
+        }
+    }
+
+    /// What is made of several operands.
+    private func combination(
+        _ operand: PredicateSyntax.Operand, meeting target: Target?
+    ) throws(StoreError) -> FetchRequest.Expression {
+        let target = try self.target(ofMembersOf: operand, meeting: target)
+        switch operand {
+        case .aggregate(let members): return .aggregate(try expressions(members, meeting: target))
+        case .function(let function, let arguments):
+            return .function(function, try expressions(arguments, meeting: target))
+        case .registered(let name, let arguments): return .registered(name, try expressions(arguments, meeting: nil))
+        case .conditional(let condition, let first, let second):
+            return .conditional(
+                try predicate(condition), try expression(first, meeting: target),
+                try expression(second, meeting: target))
+        case .setOperation(let operation, let first, let second):
+            return .setOperation(
+                operation, try expression(first, meeting: target), try expression(second, meeting: target))
+        case .element(let base, let index):
+            let base = try expression(base, meeting: target)
+            switch index {
+            case .first: return .element(of: base, .first)
+            case .last: return .element(of: base, .last)
+            case .size: return .element(of: base, .size)
+            case .position(let position): return .element(of: base, .position(try expression(position)))
+            }
+        default: return try expression(operand, meeting: target)
+        }
+    }
+
+    private func expressions(
+        _ operands: [PredicateSyntax.Operand], meeting target: Target?
+    ) throws(StoreError) -> [FetchRequest.Expression] {
+        var result: [FetchRequest.Expression] = []
+        result.reserveCapacity(operands.count)
+        for operand in operands { result.append(try expression(operand, meeting: target)) }
+        return result
+    }
+
+    /// The binding inside of a SUBQUERY over a collection.
+    func inside(_ collection: PredicateSyntax.Operand, _ variable: String) throws(StoreError) -> Self {
+        guard var scope else { return self }
+        scope.variables[variable] = .some(try shape(of: collection).target?.destination)
+        return PredicateBinding(scope: scope, tokenizer: tokenizer)
+    }
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import RoostCore
+
+extension PredicateParser {
+    /// The value that the program gave for the `%@` or the like that the token is.
+    mutating func argument(_ letters: String) throws(StoreError) -> PredicateSyntax.Operand {
+        let place = token.position
+        let expression = try nextArgument()
+        try advance()
+        switch letters.last {
+        case "@":
+            if let operand = PredicateSyntax.Operand(argument: expression, place) { return operand }
+        case "d", "i", "u", "x", "X":
+            if case .constant(.int(let number)) = expression { return .literal(.typed(.int(number)), place) }
+            if case .constant(.decimal(let number)) = expression, letters.contains("u"), number.isSignMinus == false {
+                return .literal(.typed(.decimal(number)), place)
+            }
+        case "f", "g", "e":
+            switch expression {
+            case .constant(.int(let number)): return .literal(.typed(.int(number)), place)
+            case .constant(.double(let number)): return .literal(.typed(.double(number)), place)
+            case .constant(.decimal(let number)): return .literal(.typed(.decimal(number)), place)
+            default: break
+            }
+        case "s":
+            if case .constant(.string(let text)) = expression { return .literal(.typed(.string(text)), place) }
+        default:
+            if case .constant(.string(let text)) = expression, text.count == 1 {
+                return .literal(.typed(.string(text)), place)
+            }
+        }
+        throw wrongKind(letters, at: place)
+    }
+
+    /// The key path that the program gave for the `%K` that the token is.
+    mutating func keyPathArgument() throws(StoreError) -> [String] {
+        let place = token.position
+        let argument = try nextArgument()
+        guard case .constant(.string(let text)) = argument else { throw wrongKind("K", at: place) }
+        let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard names.allSatisfy({ !$0.isEmpty }) else {
+            throw tokenizer.error(at: place, "The argument of '%K' is no key path: it is empty, or has an empty part.")
+        }
+        try advance()
+        return names
+    }
+
+    private mutating func nextArgument() throws(StoreError) -> FetchRequest.Expression {
+        guard usedArguments < arguments.count else {
+            throw tokenizer.error(
+                at: token.position,
+                "There is no argument for \(token.description): \(arguments.count) are given, and more are asked for.")
+        }
+        defer { usedArguments += 1 }
+        return arguments[usedArguments].predicateExpression
+    }
+
+    private func wrongKind(_ letters: String, at place: String.Index) -> StoreError {
+        let wanted =
+            switch letters.last {
+            case "@": "a value or a list of values"
+            case "K": "a key path as a string"
+            case "d", "i", "u", "x", "X": "a whole number"
+            case "f", "g", "e": "a number"
+            case "s": "a string"
+            default: "a string of one character"
+            }
+        return tokenizer.error(
+            at: place, "Argument \(usedArguments) is no value for '%\(letters)', which takes \(wanted).")
+    }
+}
+
+extension PredicateSyntax.Operand {
+    /// A program's value or list of values; nil for another expression.
+    fileprivate init?(argument: FetchRequest.Expression, _ place: String.Index) {
+        switch argument {
+        case .constant(let value): self = .literal(.typed(value), place)
+        case .aggregate(let members):
+            var operands: [Self] = []
+            for member in members {
+                guard case .constant(let value) = member else { return nil }
+                operands.append(.literal(.typed(value), place))
+            }
+            self = .aggregate(operands)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,332 @@
+internal import RoostCore
+
+/// Reads a predicate or an expression from left to right, looking one token ahead.
+///
+/// One function reads conditions and values alike, by the strength of the operators: whether brackets hold one or the other shows
+/// only at what stands in them. Its depth is bounded by ``PredicateLimits/depth``, and by ``DeepStack/shallowDepth`` in a first attempt on
+/// the caller's stack, so that no text exhausts it.
+struct PredicateParser {
+    /// What stands between two operators.
+    struct Part {
+        enum Kind {
+            case condition(PredicateSyntax.Condition)
+            case value(PredicateSyntax.Operand)
+        }
+        var kind: Kind
+        /// How many levels the tree below it has.
+        var depth = 0
+
+        init(_ condition: PredicateSyntax.Condition, depth: Int = 0) {
+            kind = .condition(condition)
+            self.depth = depth
+        }
+
+        init(_ value: PredicateSyntax.Operand, depth: Int = 0) {
+            kind = .value(value)
+            self.depth = depth
+        }
+    }
+
+    /// A value and how many levels the tree below it has.
+    struct Value {
+        var operand: PredicateSyntax.Operand
+        var depth: Int
+    }
+
+    /// How strongly an operator binds.
+    enum Strength: Int, Comparable {
+        case anything, or, and, not, comparison, setOperation, sum, product, power, sign
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+        /// The strength that the right side of an operator of this one needs: operators of equal strength group from the left.
+        var next: Self { Self(rawValue: rawValue + 1) ?? .sign }
+    }
+
+    /// An operator between two parts.
+    enum Infix {
+        case or, and
+        case comparison(FetchRequest.Comparison.Operator)
+        case setOperation(FetchRequest.SetOperation)
+        case function(FetchRequest.Function)
+
+        var strength: Strength {
+            switch self {
+            case .or: .or
+            case .and: .and
+            case .comparison: .comparison
+            case .setOperation: .setOperation
+            case .function(.add), .function(.subtract): .sum
+            case .function(.multiply), .function(.divide): .product
+            case .function: .power
+            }
+        }
+    }
+
+    private(set) var tokenizer: PredicateTokenizer
+    private(set) var token: PredicateToken
+    /// The program's values for `%@` and the like.
+    let arguments: [any PredicateArgument]
+    /// How many of them were used.
+    var usedArguments = 0
+    /// How many calls of ``part(_:)`` there are around the present place.
+    private var depth = 0
+    /// How many SUBQUERYs there are around the present place.
+    var subqueryDepth = 0
+
+    /// Whether this is the attempt on the caller's stack.
+    private let isShallow: Bool
+    /// Whether the attempt ended because the text nests deeper than that.
+    private(set) var needsDeepStack = false
+
+    /// Reads a text and makes something of it, all of it on a stack that is deep enough.
+    static func read<Result: Sendable>(
+        _ text: String, arguments: [any PredicateArgument],
+        _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var parser = try PredicateParser(text, arguments: arguments, isShallow: true)
+        do throws(StoreError) {
+            return try body(&parser)
+        } catch {
+            guard parser.needsDeepStack else { throw error }
+        }
+        return try DeepStack.run { () throws(StoreError) in
+            var parser = try PredicateParser(text, arguments: arguments, isShallow: false)
+            return try body(&parser)
+        }
+    }
+
+    private init(_ text: String, arguments: [any PredicateArgument], isShallow: Bool) throws(StoreError) {
+        self.isShallow = isShallow
+        guard text.utf8.count <= PredicateLimits.textBytes else {
+            throw StoreError(
+                .limitExceeded,
+                "A predicate's text may have \(PredicateLimits.textBytes) bytes, this one has \(text.utf8.count); give long lists as arguments, IN %@."
+            )
+        }
+        tokenizer = PredicateTokenizer(text)
+        self.arguments = arguments
+        token = try tokenizer.next()
+    }
+
+    /// Reads the whole text as a condition.
+    mutating func predicate() throws(StoreError) -> PredicateSyntax.Condition {
+        let part = try part(.anything)
+        let condition = try condition(part)
+        try requireEnd("AND, OR or the end of the predicate")
+        return condition
+    }
+
+    /// Reads the whole text as a value.
+    mutating func expression() throws(StoreError) -> PredicateSyntax.Operand {
+        let place = token.position
+        let value = try value(try part(.setOperation), at: place)
+        try requireEnd("An operator or the end of the expression")
+        return value.operand
+    }
+
+    private func requireEnd(_ what: String) throws(StoreError) {
+        guard token.kind == .end else { throw expected(what, among: ["AND", "OR"]) }
+        guard usedArguments == arguments.count else {
+            throw StoreError(
+                .invalidRequest,
+                "The predicate was given \(arguments.count) arguments, but its text has \(usedArguments) places for them."
+            )
+        }
+    }
+
+    // MARK: Tokens
+
+    mutating func advance() throws(StoreError) { token = try tokenizer.next() }
+
+    /// Goes on when the token is this sign or, in any case, this keyword.
+    mutating func take(_ text: String) throws(StoreError) -> Bool {
+        guard keyword == text else { return false }
+        try advance()
+        return true
+    }
+
+    /// The sign or, in upper case, the word that the token is.
+    var keyword: String? {
+        switch token.kind {
+        case .sign(let sign): sign
+        case .word(let word): word.uppercased()
+        default: nil
+        }
+    }
+
+    mutating func require(_ sign: String, _ what: String) throws(StoreError) {
+        guard try take(sign) else { throw expected(what) }
+    }
+
+    /// An error for the token; of the names, the one that a misspelt word comes nearest to.
+    func expected(_ what: String, among names: [String] = []) -> StoreError {
+        var hint = ""
+        if case .word(let word) = token.kind, let near = nearestName(to: word, among: names) {
+            hint = " Did you mean \(near)?"
+        }
+        return tokenizer.error(at: token.position, "\(what) is expected, not \(token.description).\(hint)")
+    }
+
+    // MARK: Depth
+
+    /// Refuses what opens one more level: brackets, NOT, a sign, a call.
+    func requireDepth(at place: String.Index) throws(StoreError) {
+        guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
+    }
+
+    /// The depth of a tree over others.
+    mutating func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
+        let depth = 1 + (depths.max() ?? 0)
+        try requireStack(depth, at: place)
+        guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
+        return depth
+    }
+
+    private mutating func requireStack(_ depth: Int, at place: String.Index) throws(StoreError) {
+        guard isShallow, depth > DeepStack.shallowDepth else { return }
+        needsDeepStack = true
+        throw tooDeep(at: place)
+    }
+
+    private func tooDeep(at place: String.Index) -> StoreError {
+        tokenizer.error(
+            at: place, "Brackets, NOT and operators are nested deeper than \(PredicateLimits.depth) levels.")
+    }
+
+    // MARK: Operators
+
+    /// Reads a condition or a value with every operator behind it that binds at least as strongly.
+    mutating func part(_ strength: Strength) throws(StoreError) -> Part {
+        depth += 1
+        defer { depth -= 1 }
+        let place = token.position
+        try requireStack(depth, at: place)
+        var left = try prefix()
+        while let infix = infix(), infix.strength >= strength {
+            left = try join(left, at: place, infix)
+        }
+        return left
+    }
+
+    /// Reads a value, to the next comparison, comma or bracket.
+    mutating func value() throws(StoreError) -> Value {
+        let place = token.position
+        return try value(try part(.setOperation), at: place)
+    }
+
+    private func infix() -> Infix? {
+        guard let keyword else { return nil }
+        switch keyword {
+        case "OR", "||": return .or
+        case "AND", "&&": return .and
+        case "+": return .function(.add)
+        case "-": return .function(.subtract)
+        case "*": return .function(.multiply)
+        case "/": return .function(.divide)
+        case "**": return .function(.power)
+        default:
+            if let comparison = PredicateLanguage.comparison(keyword) { return .comparison(comparison) }
+            return FetchRequest.SetOperation(rawValue: keyword).map { .setOperation($0) }
+        }
+    }
+
+    private mutating func join(_ left: Part, at place: String.Index, _ infix: Infix) throws(StoreError) -> Part {
+        switch infix {
+        case .or: return try connect(left, at: place, "OR", "||", .and)
+        case .and: return try connect(left, at: place, "AND", "&&", .not)
+        case .comparison(let comparison):
+            if case .condition = left.kind { throw expected("AND, OR or the end of the condition") }
+            return try self.comparison(try value(left, at: place), at: place, comparison, .direct)
+        case .setOperation(let operation):
+            let (first, second) = try sides(left, at: place, infix)
+            return Part(
+                .setOperation(operation, first.operand, second.operand),
+                depth: try above(first.depth, second.depth, at: place))
+        case .function(let function):
+            let (first, second) = try sides(left, at: place, infix)
+            return Part(
+                .function(function, [first.operand, second.operand]),
+                depth: try above(first.depth, second.depth, at: place))
+        }
+    }
+
+    private mutating func sides(
+        _ left: Part, at place: String.Index, _ infix: Infix
+    ) throws(StoreError) -> (Value, Value) {
+        let first = try value(left, at: place)
+        try advance()
+        let rightPlace = token.position
+        return (first, try value(try part(infix.strength.next), at: rightPlace))
+    }
+
+    /// The members of an AND or OR, all in one list.
+    private mutating func connect(
+        _ first: Part, at place: String.Index, _ word: String, _ sign: String, _ strength: Strength
+    ) throws(StoreError) -> Part {
+        var members = [try condition(first)]
+        var depth = first.depth
+        while keyword == word || keyword == sign {
+            try advance()
+            let member = try part(strength)
+            members.append(try condition(member))
+            depth = max(depth, member.depth)
+        }
+        return Part(word == "OR" ? .or(members) : .and(members), depth: try above(depth, at: place))
+    }
+
+    /// The rest of a comparison, from its operator on.
+    mutating func comparison(
+        _ left: Value, at place: String.Index, _ comparison: FetchRequest.Comparison.Operator,
+        _ modifier: FetchRequest.Comparison.Modifier
+    ) throws(StoreError) -> Part {
+        try advance()
+        let options = try options()
+        let rightPlace = token.position
+        let right = try value(try part(.setOperation), at: rightPlace)
+        return Part(
+            .comparison(
+                .init(
+                    left: left.operand, operator: comparison, right: right.operand, modifier: modifier,
+                    options: options)),
+            depth: try above(left.depth, right.depth, at: place))
+    }
+
+    /// `[cd]` behind an operator.
+    private mutating func options() throws(StoreError) -> FetchRequest.Comparison.Options {
+        guard keyword == "[" else { return [] }
+        try advance()
+        var options: FetchRequest.Comparison.Options = []
+        if case .word(let letters) = token.kind {
+            for letter in letters.lowercased() {
+                guard let option = PredicateLanguage.options.first(where: { $0.letter == letter })?.option else {
+                    throw expected("One or more of the options c, d, n and l")
+                }
+                options.insert(option)
+            }
+            try advance()
+        }
+        guard try take("]") else { throw expected("One or more of the options c, d, n and l, and then ']',") }
+        return options
+    }
+
+    // MARK: What a part is
+
+    /// The condition that a part is; a value alone is none.
+    func condition(_ part: Part) throws(StoreError) -> PredicateSyntax.Condition {
+        if case .condition(let condition) = part.kind { return condition }
+        throw comparisonExpected()
+    }
+
+    func comparisonExpected() -> StoreError {
+        if let keyword, keyword.hasPrefix("UTI-") { return fileTypes(keyword) }
+        let words = PredicateLanguage.comparisonWords
+        return expected("A comparison (= != < <= > >= \(words.joined(separator: " ")))", among: words)
+    }
+
+    /// The value that a part is; a condition is none.
+    func value(_ part: Part, at place: String.Index) throws(StoreError) -> Value {
+        if case .value(let operand) = part.kind { return Value(operand: operand, depth: part.depth) }
+        throw tokenizer.error(at: place, "A value or a property is expected, not a condition.")
+    }
+}

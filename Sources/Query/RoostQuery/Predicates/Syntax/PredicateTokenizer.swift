@@ -1,0 +1,263 @@
+internal import RoostCore
+
+/// Cuts a predicate's text into tokens, one at a time, in one pass.
+struct PredicateTokenizer {
+    private let text: String
+    private let scalars: String.UnicodeScalarView
+    private var position: String.UnicodeScalarIndex
+
+    init(_ text: String) {
+        self.text = text
+        scalars = text.unicodeScalars
+        position = scalars.startIndex
+    }
+
+    /// The next token; ``PredicateToken/Kind/end`` at the end and ever after.
+    mutating func next() throws(StoreError) -> PredicateToken {
+        while let scalar = peek, scalar.properties.isWhitespace { advance() }
+        let start = position
+        guard let scalar = peek else { return PredicateToken(kind: .end, position: start) }
+        let kind: PredicateToken.Kind
+        switch scalar {
+        case "\"", "'": kind = .string(try string())
+        case "0"..."9": kind = .number(try number())
+        case "#": kind = .name(try escapedName("a property"))
+        case "$": kind = .variable(try escapedName("a variable"))
+        case "%": kind = .argument(try argument())
+        default:
+            if PredicateLanguage.isNameStart(scalar) {
+                kind = .word(word())
+            } else if let sign = sign() {
+                kind = .sign(sign)
+            } else {
+                throw error(at: start, "A name, a value or an operator is expected, not this character.")
+            }
+        }
+        return PredicateToken(kind: kind, position: start)
+    }
+
+    /// An error at a place of the text; the column counts characters from 1.
+    func error(at place: String.Index, _ message: String) -> StoreError {
+        StoreError(.invalidRequest, "The predicate cannot be read at column \(column(place)): \(message)")
+    }
+
+    /// An error for something that Core Data's language has and this one has not.
+    func unsupported(at place: String.Index, _ message: String) -> StoreError {
+        StoreError(.unsupported, "At column \(column(place)) of the predicate: \(message)")
+    }
+
+    /// The same error with the place in front.
+    func locate(_ error: StoreError, at place: String.Index) -> StoreError {
+        error.located(in: "At column \(column(place)) of the predicate")
+    }
+
+    private func column(_ place: String.Index) -> Int { text[..<place].count + 1 }
+
+    // MARK: Characters
+
+    private var peek: Unicode.Scalar? { position < scalars.endIndex ? scalars[position] : nil }
+
+    private mutating func advance() { position = scalars.index(after: position) }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard peek == scalar else { return false }
+        advance()
+        return true
+    }
+
+    private mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
+        let start = position
+        while let scalar = peek, condition(scalar) { advance() }
+        return String(scalars[start..<position])
+    }
+
+    // MARK: Tokens
+
+    private mutating func word() -> String {
+        let word = take(while: PredicateLanguage.isNamePart)
+        // The only keywords with hyphens.
+        guard word.uppercased() == "UTI", peek == "-" else { return word }
+        let start = position
+        let rest = take { $0 == "-" || PredicateLanguage.isNamePart($0) }
+        if ["-CONFORMS-TO", "-EQUALS"].contains(rest.uppercased()) { return word + rest }
+        position = start
+        return word
+    }
+
+    /// What stands behind a `#` or `$`: a name, or any text in quotes.
+    private mutating func escapedName(_ what: String) throws(StoreError) -> String {
+        let mark = peek
+        advance()
+        if mark == "$", peek == "#" { advance() }
+        guard let scalar = peek else { throw error(at: position, "The name of \(what) is expected behind the mark.") }
+        if scalar == "\"" || scalar == "'" { return try string() }
+        guard PredicateLanguage.isNameStart(scalar) else {
+            throw error(at: position, "The name of \(what) is expected behind the mark.")
+        }
+        return take(while: PredicateLanguage.isNamePart)
+    }
+
+    /// `%@`, `%K`, or a conversion of C's printf.
+    private mutating func argument() throws(StoreError) -> String {
+        let start = position
+        advance()
+        if take("@") { return "@" }
+        if take("%") {
+            throw error(at: start, "'%%' means nothing outside of quotes; a remainder is modulus:by:(a, b).")
+        }
+        var letters = take { $0 == "l" || $0 == "h" || $0 == "q" || $0 == "z" }
+        if let letter = peek, letter.isASCII, letter.properties.isAlphabetic {
+            letters.unicodeScalars.append(letter)
+            advance()
+        }
+        guard ["K", "d", "i", "u", "x", "X", "f", "g", "e", "s", "c"].contains(letters.suffix(1)),
+            letters.utf8.count <= 3, peek.map({ !PredicateLanguage.isNamePart($0) }) ?? true
+        else {
+            throw error(at: start, "Behind '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
+        }
+        return letters
+    }
+
+    private mutating func sign() -> String? {
+        guard let first = peek else { return nil }
+        switch first {
+        case ":":
+            advance()
+            return take("=") ? ":=" : ":"
+        case "(", ")", "{", "}", "[", "]", ",", ".", "@", "+", "/", "-":
+            advance()
+            return String(first)
+        case "*":
+            advance()
+            return take("*") ? "**" : "*"
+        case "=":
+            advance()
+            for second: Unicode.Scalar in ["=", "<", ">"] where take(second) { return "=\(second)" }
+            return "="
+        case "<":
+            advance()
+            for second: Unicode.Scalar in ["=", ">"] where take(second) { return "<\(second)" }
+            return "<"
+        case ">", "!":
+            advance()
+            return take("=") ? "\(first)=" : String(first)
+        case "&", "|":
+            let before = position
+            advance()
+            if take(first) { return "\(first)\(first)" }
+            position = before
+            return nil
+        default: return nil
+        }
+    }
+
+    private mutating func number() throws(StoreError) -> String {
+        let start = position
+        var text = take { ("0"..."9").contains($0) }
+        if text == "0", let letter = peek, let radix = ["x": 16, "o": 8, "b": 2][letter.properties.lowercaseMapping] {
+            advance()
+            let digits = take(while: PredicateLanguage.isNamePart)
+            guard let number = UInt64(digits, radix: radix) else {
+                throw error(at: start, "A whole number of at most 64 bits in base \(radix) is expected.")
+            }
+            return "\(number)"
+        }
+        if take(".") {
+            let fraction = take { ("0"..."9").contains($0) }
+            guard !fraction.isEmpty else { throw error(at: position, "A digit is expected behind the point.") }
+            text += "." + fraction
+        }
+        if peek == "e" || peek == "E" {
+            advance()
+            text += "e"
+            if take("-") { text += "-" } else { _ = take("+") }
+            let exponent = take { ("0"..."9").contains($0) }
+            guard !exponent.isEmpty else { throw error(at: position, "A digit is expected in the exponent.") }
+            text += exponent
+        }
+        if let scalar = peek, PredicateLanguage.isNamePart(scalar) {
+            throw error(at: position, "An operator is expected behind the number, not a letter.")
+        }
+        return text
+    }
+
+    // MARK: Strings
+
+    private mutating func string() throws(StoreError) -> String {
+        let start = position
+        guard let quote = peek else { return "" }
+        advance()
+        var result = String.UnicodeScalarView()
+        while let scalar = peek {
+            if scalar == quote {
+                advance()
+                return String(result)
+            }
+            if scalar == "\\" {
+                result.append(try escape())
+            } else {
+                result.append(scalar)
+                advance()
+            }
+        }
+        throw error(at: start, "The string that starts here has no closing quote.")
+    }
+
+    private mutating func escape() throws(StoreError) -> Unicode.Scalar {
+        let start = position
+        advance()
+        guard let letter = peek else { throw error(at: start, "An escape is expected behind the backslash.") }
+        advance()
+        switch letter {
+        case "\\", "'", "\"", "/": return letter
+        case "n": return "\n"
+        case "t": return "\t"
+        case "r": return "\r"
+        case "a": return "\u{7}"
+        case "b": return "\u{8}"
+        case "v": return "\u{B}"
+        case "f": return "\u{C}"
+        case "x": return try code(start, digits: 2, radix: 16)
+        case "u": return try unicode(start)
+        case "0"..."7":
+            position = scalars.index(before: position)
+            return try code(start, digits: 3, radix: 8)
+        default:
+            throw error(
+                at: start, "An escape is expected: \\\\ \\' \\\" \\n \\t \\r \\a \\b \\v \\f \\x12 \\u1234 \\123.")
+        }
+    }
+
+    private mutating func unit(_ start: String.Index, digits: Int, radix: Int) throws(StoreError) -> UInt32 {
+        var text = ""
+        while text.utf8.count < digits, let scalar = peek, scalar.isASCII, scalar.properties.isHexDigit {
+            text.unicodeScalars.append(scalar)
+            advance()
+        }
+        guard text.utf8.count == digits, let number = UInt32(text, radix: radix) else {
+            throw error(at: start, "\(digits) digits in base \(radix) are expected in the escape.")
+        }
+        return number
+    }
+
+    private mutating func code(_ start: String.Index, digits: Int, radix: Int) throws(StoreError) -> Unicode.Scalar {
+        guard let scalar = Unicode.Scalar(try unit(start, digits: digits, radix: radix)) else {
+            throw error(at: start, "The escape is no character.")
+        }
+        return scalar
+    }
+
+    /// Four digits, or two times four for a character beyond U+FFFF.
+    private mutating func unicode(_ start: String.Index) throws(StoreError) -> Unicode.Scalar {
+        let first = try unit(start, digits: 4, radix: 16)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, take("\\"), take("u") else {
+            throw error(at: start, "The escape is half a character; the other half must follow.")
+        }
+        let second = try unit(start, digits: 4, radix: 16)
+        guard (0xDC00...0xDFFF).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw error(at: start, "The escape is half a character; the other half must follow.") }
+        return scalar
+    }
+}

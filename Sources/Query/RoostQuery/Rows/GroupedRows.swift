@@ -1,0 +1,195 @@
+internal import RoostCore
+
+/// A row for each group of the objects of a fetch, in the order of their first objects.
+///
+/// Reads all objects before the first row, where the store does not know what is made of them. Memory is one entry for each group; median, mode and standard deviation keep every value.
+final class GroupedRows: RowCursor {
+    let columns: [String]
+    let types: [AttributeType?]
+    private let grouping: RowPlan.Grouping
+    private let source: Source
+    private let evaluator: PredicateEvaluator
+    private let groupEvaluator: PredicateEvaluator
+    private let aggregates: [any RowAggregate]
+    private var groups = KeyTable()
+    /// What the first object of each group has in the place of the keys, group after group.
+    private var keyValues: [Value] = []
+    private var read: RecordBatch
+    /// The records where they lie, once they were asked for; nil where the store copies them.
+    private var visitor: (any RecordVisitor)?
+    private var asked = false
+    private var isRead = false
+    private var isAtEnd = false
+    private var given = 0
+
+    /// The objects that groups are made of.
+    struct Source {
+        /// Whom to ask what is made of all objects.
+        let snapshot: any StoreSnapshot
+        let request: CheckedFetchRequest
+        /// The records that the request asks for.
+        let records: any RecordCursor
+    }
+
+    init(_ plan: RowPlan, _ grouping: RowPlan.Grouping, of source: Source, _ evaluator: PredicateEvaluator) {
+        (self.grouping, self.source, self.evaluator) = (grouping, source, evaluator)
+        columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
+        types = grouping.columnTypes
+        groupEvaluator = PredicateEvaluator(grouping.program, graph: nil)
+        aggregates = grouping.aggregates.map { $0() }
+        read = RecordBatch(model: evaluator.program.model)
+    }
+
+    func next(into batch: inout RowBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        batch.columns = columns
+        guard !isAtEnd else { return false }
+        // Goes on where a damaged object interrupted it.
+        if !isRead {
+            if asked || !ask() { try readAll() }
+            isRead = true
+        }
+        do throws(StoreError) {
+            let count = grouping.isWhole ? 1 : groups.count
+            while given < count, batch.count < RecordBatch.capacityCount {
+                try append(given, to: &batch)
+                given += 1
+            }
+        } catch {
+            batch.removeAll()
+            isAtEnd = true
+            throw error.withoutObject
+        }
+        return !batch.isEmpty
+    }
+
+    // MARK: Reading
+
+    /// Asks the store for all there is to know; false where it does not know all of it.
+    ///
+    /// After an error reading the objects says more: which one is damaged, and what the others are made of.
+    private func ask() -> Bool {
+        asked = true
+        var questions: [WholeNumberAggregate] = []
+        var askable: [any WholeNumberRowAggregate] = []
+        for aggregate in aggregates {
+            guard let aggregate = aggregate as? any WholeNumberRowAggregate else { return false }
+            askable.append(aggregate)
+            questions += aggregate.questions
+        }
+        guard grouping.isWhole, !questions.isEmpty, var answers = answers(questions)?[...] else { return false }
+        for aggregate in askable {
+            aggregate.take(Array(answers.prefix(aggregate.questions.count)))
+            answers = answers.dropFirst(aggregate.questions.count)
+        }
+        return true
+    }
+
+    private func answers(_ questions: [WholeNumberAggregate]) -> [Int64?]? {
+        do throws(StoreError) {
+            guard questions.allSatisfy({ $0 == .objects }) else {
+                let answers = try source.snapshot.wholeNumbers(questions, of: source.request)
+                return answers?.count == questions.count ? answers : nil
+            }
+            let count = Int64(try source.snapshot.count(checked: source.request))
+            return questions.map { _ in count }
+        } catch {
+            return nil
+        }
+    }
+
+    private func readAll() throws(StoreError) {
+        if try readInPlace() { return }
+        var numbers: [Int] = []
+        while try source.records.next(into: &read) {
+            do throws(StoreError) {
+                evaluator.begin(nil)
+                evaluator.prefetch(for: read)
+                for source in grouping.keys { source.prefetch(for: read, evaluator) }
+                try number(read, &numbers)
+                let count = grouping.isWhole ? 1 : groups.count
+                for aggregate in aggregates { try aggregate.add(read, numbers, count, evaluator) }
+            } catch {
+                isAtEnd = true
+                throw error.withoutObject
+            }
+        }
+    }
+
+    /// Looks at the records where they lie, for one aggregate of a field; false where they must be copied.
+    private func readInPlace() throws(StoreError) -> Bool {
+        guard grouping.isWhole, aggregates.count == 1, let aggregate = aggregates[0] as? any FieldAggregate else {
+            return false
+        }
+        if visitor == nil { visitor = try source.snapshot.visitor(source.request) }
+        guard let visitor else { return false }
+        try aggregate.add { (body) throws(StoreError) in
+            _ = try visitor.visit { record in
+                body(record)
+                return true
+            }
+        }
+        return true
+    }
+
+    /// Finds the group of each record.
+    private func number(_ batch: RecordBatch, _ numbers: inout [Int]) throws(StoreError) {
+        guard !grouping.isWhole else {
+            if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }
+            if numbers.count < batch.count { numbers += repeatElement(0, count: batch.count - numbers.count) }
+            return
+        }
+        numbers.removeAll(keepingCapacity: true)
+        var key: [UInt8] = []
+        for index in 0..<batch.count {
+            batch.withRecord(at: index) { record in
+                evaluator.begin(record)
+                key.removeAll(keepingCapacity: true)
+                for source in grouping.keys { source.append(of: record, evaluator, to: &key) }
+                let (number, isNew) = groups.insert(key)
+                numbers.append(number)
+                if isNew { keyValues += grouping.keys.map { $0.value(of: record, evaluator) } }
+            }
+            try evaluator.requireSuccess()
+        }
+    }
+
+    // MARK: Rows
+
+    /// Appends the row of a group, if it meets the condition.
+    private func append(_ group: Int, to batch: inout RowBatch) throws(StoreError) {
+        groupEvaluator.begin(nil)
+        let keys = keyValues[(group * grouping.keys.count)..<((group + 1) * grouping.keys.count)]
+        let operands = aggregates.map { $0.value(of: group) }
+        if grouping.having != nil || grouping.hasExpressions {
+            for (slot, value) in zip(grouping.keySlots, keys) {
+                groupEvaluator.variables[slot] = groupEvaluator.encoded(value)
+            }
+            for (slot, operand) in zip(grouping.aggregateSlots, operands) { groupEvaluator.variables[slot] = operand }
+        }
+        if let having = grouping.having {
+            let isWanted = groupEvaluator.isTrue(having)
+            try groupEvaluator.requireSuccess()
+            guard isWanted else { return }
+        }
+        for (column, kind) in zip(grouping.columns, grouping.columnKinds) {
+            switch column {
+            case .key(let index): batch.values.append(keys[keys.startIndex + index])
+            case .aggregate(let index): batch.values.append(groupEvaluator.decoded(operands[index], kind))
+            case .expression(let node): batch.values.append(groupEvaluator.decoded(groupEvaluator.value(node), kind))
+            }
+        }
+        batch.count += 1
+        try groupEvaluator.requireSuccess()
+    }
+}
+
+extension RowPlan.Grouping {
+    /// Whether a column is made of what the group has.
+    var hasExpressions: Bool {
+        columns.contains { column in
+            if case .expression = column { return true }
+            return false
+        }
+    }
+}

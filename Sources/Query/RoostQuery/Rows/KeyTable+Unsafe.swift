@@ -1,0 +1,53 @@
+internal import CXXHash
+internal import RoostCore
+
+/// Keys, each once, numbered from 0 in the order of their insertion.
+struct KeyTable {
+    /// Another in each process, so that nobody can choose data that all fall on one place.
+    private static let seed = UInt64.random(in: .min ... .max)
+
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+    private var hashes: [UInt64] = []
+    /// The numbers of keys by their hash, each in the first free place from there on; −1 where there is none.
+    private var places = [Int32](repeating: -1, count: 64)
+
+    /// How many there are.
+    var count: Int { ends.count }
+
+    /// The number of a key, which it gets now if it is not there yet.
+    mutating func insert(_ key: [UInt8]) -> (number: Int, isNew: Bool) {
+        let hash = key.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
+        var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
+        while places[place] >= 0 {
+            let number = Int(places[place])
+            if hashes[number] == hash, isKey(number, key) { return (number, false) }
+            place = (place + 1) & (places.count - 1)
+        }
+        places[place] = Int32(truncatingIfNeeded: count)
+        bytes.append(contentsOf: key)
+        ends.append(bytes.count)
+        hashes.append(hash)
+        if count * 2 > places.count { grow() }
+        return (count - 1, true)
+    }
+
+    private func isKey(_ number: Int, _ key: [UInt8]) -> Bool {
+        let start = number == 0 ? 0 : ends[number - 1]
+        guard ends[number] - start == key.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            key.withUnsafeBytes { key in
+                PredicateOperand.order(UnsafeRawBufferPointer(rebasing: bytes[start..<ends[number]]), key) == 0
+            }
+        }
+    }
+
+    private mutating func grow() {
+        places = [Int32](repeating: -1, count: places.count * 2)
+        for (number, hash) in hashes.enumerated() {
+            var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
+            while places[place] >= 0 { place = (place + 1) & (places.count - 1) }
+            places[place] = Int32(truncatingIfNeeded: number)
+        }
+    }
+}

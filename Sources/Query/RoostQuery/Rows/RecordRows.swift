@@ -1,0 +1,54 @@
+package import RoostCore
+
+/// A row for each object of a fetch.
+final class RecordRows: RowCursor {
+    let columns: [String]
+    let types: [AttributeType?]
+    private let sources: [RowSource]
+    private let records: any RecordCursor
+    private let evaluator: PredicateEvaluator
+    private var read: RecordBatch
+    private var isAtEnd = false
+
+    /// Makes rows of objects.
+    ///
+    /// - Parameters:
+    ///   - plan: The columns; what serves the order alone is named by nothing.
+    ///   - records: The objects.
+    ///   - evaluator: What evaluates expressions, of the plan's program.
+    init(_ plan: RowPlan, _ records: any RecordCursor, _ evaluator: PredicateEvaluator) {
+        (sources, self.records, self.evaluator) = (plan.sources, records, evaluator)
+        columns = plan.columns + [String](repeating: "", count: plan.sources.count - plan.columns.count)
+        types = plan.sources.map(\.type)
+        read = RecordBatch(model: evaluator.program.model)
+    }
+
+    func next(into batch: inout RowBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        batch.columns = columns
+        guard !isAtEnd, try records.next(into: &read) else { return false }
+        evaluator.begin(nil)
+        evaluator.prefetch(for: read)
+        for source in sources { source.prefetch(for: read, evaluator) }
+        for index in 0..<read.count {
+            read.withRecord(at: index) { record in
+                evaluator.begin(record)
+                for source in sources { batch.values.append(source.value(of: record, evaluator)) }
+            }
+            batch.count += 1
+            do throws(StoreError) {
+                try evaluator.requireSuccess()
+            } catch {
+                batch.removeAll()
+                isAtEnd = true
+                throw error.withoutObject
+            }
+        }
+        return true
+    }
+}
+
+extension StoreError {
+    /// The same where the object it names is none of the answer, so that nobody goes on without it.
+    package var withoutObject: StoreError { StoreError(code, message, underlying: underlying) }
+}

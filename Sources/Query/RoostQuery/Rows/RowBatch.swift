@@ -1,0 +1,70 @@
+public import RoostCore
+
+/// Many rows of values, all with the same columns.
+public struct RowBatch: Sendable {
+    /// The names of the columns.
+    public internal(set) var columns: [String] = []
+    /// Row after row, the values of each in the order of the columns.
+    public internal(set) var values: [Value] = []
+    /// How many rows there are.
+    public internal(set) var count = 0
+
+    /// An empty batch, for a ``RowCursor`` to fill.
+    public init() {}
+
+    /// Whether there is no row.
+    public var isEmpty: Bool { count == 0 }
+
+    /// The value of the row at `row` in the column at `column`.
+    public subscript(row: Int, column: Int) -> Value {
+        precondition(row >= 0 && row < count && column >= 0 && column < columns.count, "no row or column at this index")
+        return values[row * columns.count + column]
+    }
+
+    /// The value of a row in the column with this name; throws code `unknownProperty`.
+    public func value(_ column: String, at row: Int) throws(StoreError) -> Value {
+        guard let index = columns.firstIndex(of: column) else {
+            let hint = nearestName(to: column, among: columns).map { "; did you mean '\($0)'?" } ?? "."
+            throw StoreError(.unknownProperty, "The rows have no column '\(column)'\(hint)")
+        }
+        return self[row, index]
+    }
+
+    /// The values of a row that are not null, by column.
+    public func values(at row: Int) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for (index, name) in columns.enumerated() where !self[row, index].isNull { values[name] = self[row, index] }
+        return values
+    }
+
+    /// Takes all rows out, keeps the memory and the columns.
+    mutating func removeAll() {
+        values.removeAll(keepingCapacity: true)
+        count = 0
+    }
+
+    /// Appends the first values of a row of another batch, as many as there are columns here.
+    mutating func append(_ batch: RowBatch, at row: Int) {
+        let start = row * batch.columns.count
+        values.append(contentsOf: batch.values[start..<start + columns.count])
+        count += 1
+    }
+}
+
+/// A single pass over rows.
+///
+/// One call fills one batch.
+public protocol RowCursor: AnyObject {
+    /// The names of the columns.
+    var columns: [String] { get }
+    /// By column, the type of its values; nil where it shows only on them, as that of a sum.
+    var types: [AttributeType?] { get }
+
+    /// Replaces the contents of `batch` by the next rows.
+    ///
+    /// Returns false, with an empty batch, at the end and ever after.
+    ///
+    /// - Throws: What reading the objects throws. If the error names an object (``StoreError/damagedObject``), only that object is left
+    ///   out, and the next call goes on; after any other error the cursor is at its end.
+    func next(into batch: inout RowBatch) throws(StoreError) -> Bool
+}

@@ -1,0 +1,140 @@
+internal import RoostCore
+
+/// Compiles what columns ask of records: paths to fields as such, everything else as a program.
+struct RowCompiler {
+    private(set) var compiler: PredicateCompiler
+    private let model: ManagedObjectModel
+    private let entity: ManagedObjectModel.Entity
+
+    /// Whether what is nested deep is left to another attempt on a stack of its own; see ``PredicateCompiler/compile(_:)``.
+    let isShallow: Bool
+
+    init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
+        (self.model, self.entity, self.isShallow) = (model, entity, isShallow)
+        compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
+    }
+
+    /// Throws where an expression is nested too deep, or too deep for the caller's stack.
+    func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
+
+    /// The program that ``RowSource/expression(_:_:)`` is about.
+    var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
+
+    /// Compiles an expression that must have one value; `column` names it in errors.
+    mutating func source(
+        _ expression: FetchRequest.Expression, column: String
+    ) throws(StoreError) -> (RowSource, PredicateType) {
+        switch expression {
+        case .evaluatedObject: return (.object, PredicateType(.object, entity: entity.number))
+        case .keyPath(let names):
+            let path = try ResolvedPath(names, from: entity.number, model: model)
+            if case .object = path.end, path.relationships.isEmpty {
+                return (.object, PredicateType(.object, entity: entity.number))
+            }
+            if let field = RowPath(path, model: model), case .field(let end) = path.end {
+                return (.path(field), PredicateType(end))
+            }
+        default: break
+        }
+        let term = try compiler.expression(expression)
+        guard !term.type.isCollection else {
+            throw StoreError(
+                .invalidRequest,
+                "The column '\(column)' of '\(entity.name)' leads to many values, and a row has one; write count(…), sum(…) or another function over them."
+            )
+        }
+        return (.expression(term.node, term.type.kind), term.type)
+    }
+
+    /// Whether an expression has many values for each object.
+    mutating func isCollection(_ expression: FetchRequest.Expression) throws(StoreError) -> Bool {
+        switch expression {
+        case .evaluatedObject, .constant: return false
+        case .keyPath(let names): return try ResolvedPath(names, from: entity.number, model: model).isCollection
+        default: return try compiler.expression(expression).type.isCollection
+        }
+    }
+
+    /// What keeps an aggregate, and the kind of its value.
+    mutating func aggregate(
+        _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
+    ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
+        let (source, argumentType) = try source(argument, column: column)
+        // The same errors, and the same type, as of the function over values of one object.
+        let type = try compiler.expression(.function(function, [argument])).type
+        if function == .count { return ({ CountAggregate() }, type, .integer64) }
+        let isOneOfThem = function == .minimum || function == .maximum || function == .mode
+        let shown = isOneOfThem ? source.type : AttributeType(type.kind)
+        guard let path = source.localPath, let field = path.fields[entity.number]?.name else {
+            return ({ GeneralAggregate(function, source) }, type, shown)
+        }
+        let slots = path.slots
+        switch (argumentType.kind, function) {
+        case (.integer, .sum), (.boolean, .sum), (.integer, .average), (.boolean, .average):
+            return ({ WholeSumAggregate(field, slots, isAverage: function == .average) }, type, shown)
+        case (.double, .sum), (.double, .average):
+            return ({ DoubleSumAggregate(slots, isAverage: function == .average) }, type, shown)
+        case (.integer, .minimum), (.integer, .maximum), (.boolean, .minimum), (.boolean, .maximum):
+            return ({ WholeExtremeAggregate(field, slots, isMaximum: function == .maximum) }, type, shown)
+        default: return ({ GeneralAggregate(function, source) }, type, shown)
+        }
+    }
+}
+
+/// The rows that are wanted of all.
+struct Window: Sendable {
+    let offset: Int
+    let limit: Int?
+
+    /// How many rows from the first on are needed; nil for all.
+    var reach: Int? {
+        limit.flatMap { limit in
+            let sum = offset.addingReportingOverflow(limit)
+            return sum.overflow ? nil : sum.partialValue
+        }
+    }
+}
+
+/// The rows of a request, compiled: every name and type is known to be right.
+struct RowPlan: Sendable {
+    /// What a column of a grouped row shows.
+    enum GroupedColumn: Sendable {
+        case key(Int)
+        case aggregate(Int)
+        /// An expression of what the group has.
+        case expression(PredicateProgram.Index)
+    }
+
+    /// Rows of groups.
+    struct Grouping: Sendable {
+        var keys: [RowSource] = []
+        var aggregates: [@Sendable () -> any RowAggregate] = []
+        var columns: [GroupedColumn] = []
+        var columnKinds: [PredicateType.Kind] = []
+        var columnTypes: [AttributeType?] = []
+        /// The slots of the program's variables for keys and aggregates.
+        var keySlots: [Int] = []
+        var aggregateSlots: [Int] = []
+        var having: PredicateProgram.Index?
+        /// Evaluates columns and the condition: what it knows of a group is in variables.
+        var program: PredicateProgram
+        /// Whether there is a row for no object at all: aggregates without groups.
+        var isWhole: Bool
+    }
+
+    /// The columns to give.
+    let columns: [String]
+    /// What each column, and behind them those that serve the order alone, shows of a record; empty for groups.
+    var sources: [RowSource] = []
+    var grouping: Grouping?
+    /// What evaluates expressions of records.
+    let program: PredicateProgram
+    /// The objects to read, with what the store itself can do of order and window.
+    let request: FetchRequest
+    /// The order of the rows; nil where they come in it.
+    let order: [SortedRows.Level]?
+    /// Whether rows must be made distinct.
+    let isDistinct: Bool
+    /// The window of rows; nil where the fetch has it.
+    let window: Window?
+}

@@ -1,0 +1,210 @@
+internal import RoostCore
+
+/// Where a column's value comes from, for each record.
+enum RowSource: Sendable {
+    /// The object itself.
+    case object
+    /// A field of the record, or of the one that to-one relationships lead to.
+    case path(RowPath)
+    /// Anything else.
+    case expression(PredicateProgram.Index, PredicateType.Kind)
+}
+
+/// A path through to-one relationships to a field.
+struct RowPath: Sendable {
+    /// One relationship: where the reference is, by entity number, and the root of the hierarchy it leads into.
+    struct Step: Sendable {
+        let slots: PlainArray<FieldSlot?>
+        let root: Int
+    }
+
+    let steps: [Step]
+    /// The field at the end, by entity number.
+    let fields: [RecordLayout.Field?]
+    let slots: PlainArray<FieldSlot?>
+    let kind: RecordLayout.Field.Kind
+
+    /// Makes a path; nil for one that leads through a to-many relationship, has an operator or ends at objects.
+    init?(_ path: ResolvedPath, model: ManagedObjectModel) {
+        guard path.collectionOperator == nil, path.relationships.allSatisfy({ !$0.isToMany }),
+            case .field(let field) = path.end
+        else { return nil }
+        steps = path.relationships.map { relationship in
+            Step(
+                slots: PlainArray(
+                    FieldSlot.all(relationship.name.name, of: model.entities[relationship.source], in: model)),
+                root: model.entities[relationship.destination].root)
+        }
+        let end = model.entities[path.entity]
+        fields = model.entities.map { end.includes($0.number) ? $0.layout.field(field.name) : nil }
+        slots = PlainArray(FieldSlot.all(field.name, of: end, in: model))
+        kind = field.kind
+    }
+
+    /// Runs `body` with the record that has the field; nil where there is none on the way.
+    @inline(__always)
+    func withEnd<Result>(
+        of record: RecordReader, _ evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
+    ) -> Result? {
+        guard !steps.isEmpty else { return body(record) }
+        var current = record
+        for step in steps {
+            guard let slot = step.slots[current.entityNumber], !slot.isNull(in: current),
+                let next = evaluator.relatedRecord(slot.integer(in: current), inHierarchyOf: step.root)
+            else { return nil }
+            current = next
+        }
+        return body(current)
+    }
+}
+
+extension RowPath {
+    /// Reads what records lead to, many at once, before the path is followed from each of them.
+    ///
+    /// What cannot be read is not said here: whoever follows the path will meet it.
+    func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
+        var keys: [Int64] = []
+        for (index, step) in steps.enumerated() {
+            var next: [Int64] = []
+            func follow(_ record: RecordReader) {
+                guard let slot = step.slots[record.entityNumber], !slot.isNull(in: record) else { return }
+                next.append(slot.integer(in: record))
+            }
+            if index == 0 {
+                records.forEachRecord { follow($0) }
+            } else {
+                let root = steps[index - 1].root
+                for key in keys {
+                    if let record = evaluator.loadedRecord(key, inHierarchyOf: root) { follow(record) }
+                }
+            }
+            next.sort()
+            guard evaluator.loadQuietly(next, inHierarchyOf: step.root) else { return }
+            keys = next
+        }
+    }
+}
+
+extension FieldSlot {
+    /// Where the field called `name` is, by entity number; nil for entities that are not `entity` or a subentity of it.
+    static func all(
+        _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
+    ) -> [FieldSlot?] {
+        model.entities.map { member in
+            guard entity.includes(member.number), let field = member.layout.field(name) else { return nil }
+            return FieldSlot(field, in: member.layout)
+        }
+    }
+}
+
+extension RowSource {
+    /// Reads what records lead to, many at once.
+    func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
+        if case .path(let path) = self { path.prefetch(for: records, evaluator) }
+    }
+
+    /// The value for a record that the evaluator has begun; null after an error, which the evaluator knows.
+    func value(of record: RecordReader, _ evaluator: PredicateEvaluator) -> Value {
+        switch self {
+        case .object: return .objectID(record.id)
+        case .path(let path):
+            let value: Value? = path.withEnd(of: record, evaluator) { end in
+                path.fields[end.entityNumber].map { end.value($0) } ?? .null
+            }
+            return value ?? .null
+        case .expression(let node, let kind): return evaluator.decoded(evaluator.value(node), kind)
+        }
+    }
+
+    /// The value in the form in which it compares; its bytes last until the next record is begun.
+    func operand(of record: RecordReader, _ evaluator: PredicateEvaluator) -> PredicateOperand {
+        switch self {
+        case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)
+        case .path(let path):
+            let operand: PredicateOperand? = path.withEnd(of: record, evaluator) { end in
+                guard let slot = path.slots[end.entityNumber] else { return .null }
+                let root = path.fields[end.entityNumber]?.destination.map { end.model.entities[$0].root } ?? -1
+                return PredicateOperand(end, slot, destinationRoot: root)
+            }
+            return operand ?? .null
+        case .expression(let node, _): return evaluator.value(node)
+        }
+    }
+
+    /// Appends bytes that are the same for all records that belong to one group.
+    func append(of record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
+        // What tells composites apart is in the fields of their elements.
+        if type == .composite {
+            return OrderedBytes.append(value(of: record, evaluator), [], record.model, to: &key)
+        }
+        switch self {
+        case .path(let path):
+            let isFound: Bool? = path.withEnd(of: record, evaluator) { end in
+                guard let slot = path.slots[end.entityNumber] else { return false }
+                OrderedBytes.append(slot, of: end, [], to: &key)
+                return true
+            }
+            if isFound != true { key.append(0) }
+        case .object, .expression: OrderedBytes.append(operand(of: record, evaluator), [], to: &key)
+        }
+    }
+
+    /// Whether the record alone has it, in a field.
+    var localPath: RowPath? {
+        if case .path(let path) = self, path.steps.isEmpty { return path }
+        return nil
+    }
+}
+
+extension RowSource {
+    /// The type of the values, where all have the same.
+    var type: AttributeType? {
+        switch self {
+        case .object: .objectID
+        case .path(let path): AttributeType(path.kind)
+        case .expression(_, let kind): AttributeType(kind)
+        }
+    }
+}
+
+extension AttributeType {
+    /// The type of what a field holds.
+    init(_ kind: RecordLayout.Field.Kind) {
+        switch kind {
+        case .decimal: self = .decimal
+        case .uuid: self = .uuid
+        case .objectID, .polymorphicReference, .reference: self = .objectID
+        case .order, .integer64: self = .integer64
+        case .double: self = .double
+        case .date: self = .date
+        case .integer32: self = .integer32
+        case .float: self = .float
+        case .integer16: self = .integer16
+        case .boolean: self = .boolean
+        case .composite: self = .composite
+        case .string: self = .string
+        case .uri: self = .uri
+        case .data: self = .binaryData
+        case .transformable: self = .transformable
+        }
+    }
+
+    /// The type of an expression's values; nil where it shows only on them.
+    init?(_ kind: PredicateType.Kind) {
+        switch kind {
+        case .null, .number: return nil
+        case .boolean: self = .boolean
+        case .integer: self = .integer64
+        case .double: self = .double
+        case .decimal: self = .decimal
+        case .string: self = .string
+        case .uri: self = .uri
+        case .data: self = .binaryData
+        case .transformable: self = .transformable
+        case .date: self = .date
+        case .uuid: self = .uuid
+        case .object: self = .objectID
+        case .composite: self = .composite
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import RoostCore
+
+/// Sorts records by keys that are made once for each of them.
+///
+/// With a limit it keeps at most about twice as many records as offset and limit ask for, with their keys; without one all of them.
+final class KeyedSort {
+    private let source: MatchingRecords
+    private let maker: SortKeyMaker
+    private let evaluator: PredicateEvaluator
+    private let offset: Int
+    private let limit: Int?
+    private var kept: RecordBatch
+    /// The most records that were kept at one time.
+    private(set) var highestKeptCount = 0
+    private var keys = SortKeys()
+    /// Once enough were read, the key of the last record that can still be wanted, and its object's; else empty.
+    private var bound = SortKeys()
+    private var boundKey: Int64 = 0
+    private var order: [Int]?
+    private var given = 0
+
+    /// Prepares sorting.
+    ///
+    /// - Parameters:
+    ///   - source: What is sorted, in any order.
+    ///   - maker: The order; ties go by ascending key.
+    ///   - model: The model of the records.
+    ///   - graph: How related objects are read; needed where the order leads through relationships.
+    ///   - offset: How many to leave out at the beginning.
+    ///   - limit: The most to give; nil for all.
+    init(
+        _ source: MatchingRecords, by maker: SortKeyMaker, model: ManagedObjectModel, graph: (any ObjectGraph)?,
+        offset: Int, limit: Int?
+    ) {
+        (self.source, self.maker, self.offset, self.limit) = (source, maker, offset, limit)
+        evaluator = PredicateEvaluator(PredicateProgram(PredicateProgram.Parts(), model: model), graph: graph)
+        kept = RecordBatch(model: model)
+    }
+
+    /// As ``FillingRecordCursor/fill(_:)``.
+    func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
+        if order == nil {
+            // After a damaged record the next call continues reading.
+            try readAll()
+            order = try positions()
+        }
+        guard let order else { return false }
+        while offset < order.count - given, limit.map({ given < $0 }) ?? true {
+            guard !batch.isFull else { return true }
+            batch.append(kept, at: order[offset + given])
+            given += 1
+        }
+        return false
+    }
+
+    private func readAll() throws(StoreError) {
+        let needed = Window(offset: offset, limit: limit).reach
+        guard needed != 0 else { return }
+        let most = needed.map { 2 * min($0, Int.max / 4) + RecordBatch.capacityCount } ?? .max
+        var made = SortKeys()
+        var read = RecordBatch(model: kept.model)
+        var isMore = true
+        while isMore {
+            read.removeAll()
+            var failure: StoreError?
+            do throws(StoreError) {
+                isMore = try source.visit { record in
+                    read.append(record)
+                    return !read.isFull
+                }
+            } catch {
+                // The records before a damaged one are kept first.
+                failure = error
+            }
+            made.removeAll()
+            try makeKeys(read, &made)
+            for index in 0..<read.count where isWanted(made, index, key: read.key(at: index)) {
+                kept.append(read, at: index)
+                keys.append(made, at: index)
+            }
+            highestKeptCount = max(highestKeptCount, kept.count)
+            if let needed, kept.count > most { try keepBest(needed) }
+            if let failure { throw failure }
+        }
+    }
+
+    private func makeKeys(_ records: RecordBatch, _ made: inout SortKeys) throws(StoreError) {
+        evaluator.begin(nil)
+        maker.prepare(records, evaluator)
+        records.forEachRecord { record in
+            evaluator.begin(nil)
+            made.append { maker.append(record, evaluator, to: &$0) }
+        }
+        do throws(StoreError) {
+            try evaluator.requireSuccess()
+        } catch {
+            // What the order needs is lost, and it is no record of the answer: there is nothing to go on with.
+            throw error.withoutObject
+        }
+    }
+
+    private func isWanted(_ made: SortKeys, _ index: Int, key: Int64) -> Bool {
+        guard bound.count > 0 else { return true }
+        let order = made.order(index, bound, 0)
+        return order < 0 || order == 0 && key < boundKey
+    }
+
+    private func positions() throws(StoreError) -> [Int] {
+        let kept = kept
+        return try keys.sorted { kept.key(at: $0) < kept.key(at: $1) }
+    }
+
+    private func keepBest(_ needed: Int) throws(StoreError) {
+        var (fewer, fewerKeys) = (RecordBatch(model: kept.model), SortKeys())
+        for index in try positions().prefix(needed) {
+            fewer.append(kept, at: index)
+            fewerKeys.append(keys, at: index)
+        }
+        (kept, keys) = (fewer, fewerKeys)
+        bound.removeAll()
+        bound.append(keys, at: needed - 1)
+        boundKey = kept.key(at: needed - 1)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import RoostCore
+
+/// Values as bytes that, compared as unsigned numbers, have the order of the values: the keys of sorting, grouping and distinct rows.
+///
+/// Null comes before everything and NaN after every number; 0.0 and −0.0 have the same bytes, and so has every NaN. The bytes of no
+/// value are the beginning of another's, so keys of several values can be put together.
+enum OrderedBytes {
+    /// Appends what a field of a record holds.
+    ///
+    /// - Parameters:
+    ///   - slot: The field; of a reference its key, of an object ID the hierarchy too.
+    ///   - record: The record.
+    ///   - options: How text is made alike and compared.
+    ///   - key: What is appended to.
+    @inline(__always)
+    static func append(
+        _ slot: FieldSlot, of record: RecordReader, _ options: FetchRequest.Comparison.Options = [],
+        to key: inout [UInt8]
+    ) {
+        guard !slot.isNull(in: record) else { return key.append(0) }
+        key.append(1)
+        switch slot.kind {
+        case .integer64, .integer32, .integer16, .boolean, .order, .reference, .polymorphicReference:
+            append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
+        case .objectID:
+            append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
+            let entity = slot.entity(in: record)
+            // Keys are those of a hierarchy.
+            append(UInt64(entity < record.model.entities.count ? record.model.entities[entity].root : entity), to: &key)
+        case .double, .float, .date: append(slot.double(in: record), to: &key)
+        case .decimal: append(DecimalNumber(slot: slot.bytes(in: record)) ?? .nan, to: &key)
+        case .uuid: key.append(contentsOf: slot.bytes(in: record))
+        case .string, .uri: append(text: slot.bytes(in: record), options, to: &key)
+        case .data, .transformable: append(slot.bytes(in: record), to: &key)
+        case .composite: break
+        }
+    }
+
+    /// Appends text that is made alike as `options` say, in their order.
+    static func append(
+        text: UnsafeRawBufferPointer, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]
+    ) {
+        // Nearly all text is compared as it is.
+        guard !options.isEmpty else { return append(text, to: &key) }
+        TextFolding.withFolded(text, options) { folded in
+            if options.contains(.localized) {
+                StandardTextOrder.append(folded, to: &key)
+            } else {
+                append(folded, to: &key)
+            }
+        }
+    }
+
+    /// Appends bytes, and what shows that they end.
+    @inline(__always)
+    static func append(_ bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
+        for byte in bytes {
+            key.append(byte)
+            if byte == 0 { key.append(0xFF) }
+        }
+        key.append(0)
+        key.append(0)
+    }
+
+    /// Appends a number, its highest byte first.
+    @inline(__always)
+    static func append(_ number: UInt64, to key: inout [UInt8]) {
+        withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
+    }
+
+    /// Appends a floating-point number.
+    @inline(__always)
+    static func append(_ number: Double, to key: inout [UInt8]) {
+        guard !number.isNaN else { return append(UInt64.max, to: &key) }
+        let bits = (number == 0 ? 0 : number).bitPattern
+        append(bits >> 63 == 0 ? bits | 1 << 63 : ~bits, to: &key)
+    }
+
+    /// Appends a decimal.
+    static func append(_ number: DecimalNumber, to key: inout [UInt8]) {
+        guard !number.isNaN else { return key.append(3) }
+        guard number.mantissa != 0 else { return key.append(1) }
+        let start = key.count
+        let (lead, digits) = number.normalised
+        key.append(number.isNegative ? 0xFF : 2)
+        append(UInt64(bitPattern: Int64(lead)) ^ 1 << 63, to: &key)
+        append(UInt64(truncatingIfNeeded: digits >> 64), to: &key)
+        append(UInt64(truncatingIfNeeded: digits), to: &key)
+        if number.isNegative { complement(&key, from: start) }
+    }
+
+    /// Turns the order of what was appended from `start` on.
+    static func complement(_ key: inout [UInt8], from start: Int) {
+        for index in start..<key.count { key[index] = ~key[index] }
+    }
+}
+
+extension OrderedBytes {
+    /// Appends text that is made alike as `options` say, in their order.
+    static func append(text: inout String, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
+        text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options, to: &key) }
+    }
+
+    /// Appends the 16 bytes of a UUID.
+    static func append(_ uuid: UUID, to key: inout [UInt8]) {
+        withUnsafeBytes(of: uuid.uuid) { key.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,164 @@
+public import RoostCore
+
+/// A fetch request's order, compiled against record layouts: tells of two packed records which comes first.
+///
+/// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
+/// their bytes. Ties go by ascending key. An order through relationships or of folded text needs keys (``needsKeys``). This is the meaning of sort descriptors in every store.
+public struct RecordOrder: Sendable {
+    /// One level of the order for the records of one entity.
+    private struct Level {
+        /// Where the value is; nil for entities that the request does not ask for.
+        let slot: FieldSlot?
+        let isAscending: Bool
+    }
+
+    /// Level by level, one for each entity of the model.
+    private let levels: PlainArray<Level>
+    private let entityCount: Int
+    /// How the keys are made that the order needs; nil where records show it themselves.
+    let maker: SortKeyMaker?
+
+    /// Compiles the sort descriptors of a request.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no order.
+    public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+        let entity = try model.requireEntity(request.entity)
+        guard !request.sortDescriptors.isEmpty else {
+            (levels, entityCount, maker) = (Self.noLevels, model.entities.count, nil)
+            return
+        }
+        var levels: [Level] = []
+        var made: [SortKeyMaker.Level] = []
+        var needsKeys = false
+        for descriptor in request.sortDescriptors {
+            let level = try Self.level(descriptor, entity, model)
+            made.append(level)
+            needsKeys = needsKeys || !level.path.steps.isEmpty || !level.options.isEmpty
+            for number in model.entities.indices {
+                levels.append(Level(slot: level.path.slots[number], isAscending: level.isAscending))
+            }
+        }
+        maker = needsKeys ? SortKeyMaker(levels: made) : nil
+        self.levels = PlainArray(levels)
+        entityCount = model.entities.count
+    }
+
+    private static let noLevels = PlainArray<Level>([])
+
+    /// The order of the keys alone.
+    static let byKey = RecordOrder()
+
+    private init() { (levels, entityCount, maker) = (Self.noLevels, 0, nil) }
+
+    private static func level(
+        _ descriptor: FetchRequest.SortDescriptor, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) throws(StoreError) -> SortKeyMaker.Level {
+        let path = try ResolvedPath(descriptor.key.names, from: entity.number, model: model)
+        guard path.relationships.allSatisfy({ !$0.isToMany }) else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path leads to many objects; sort by a path through to-one relationships."
+            )
+        }
+        guard case .field(let field) = path.end, field.kind.hasOrder, let end = RowPath(path, model: model) else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': \(path.end.kindDescription) have no order.")
+        }
+        // Without effect on anything but text.
+        let isText = field.kind == .string || field.kind == .uri
+        return SortKeyMaker.Level(
+            path: end,
+            options: isText ? descriptor.options.subtracting(.normalized) : [], isAscending: descriptor.isAscending)
+    }
+
+    /// Whether the order is that of the keys alone.
+    public var isByKey: Bool { levels.count == 0 }
+
+    /// Whether the order needs more than the two records: related objects, or folded text.
+    ///
+    /// ``ScanningFetch`` then makes a key for each record; ``precedes(_:_:)`` cannot be asked.
+    public var needsKeys: Bool { maker != nil }
+
+    /// Whether `left` comes before `right`; not for an order that ``needsKeys``.
+    public func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
+        precondition(maker == nil, "an order that needs keys cannot compare records")
+        let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
+        var first = 0
+        while first < levels.count {
+            let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
+            first += entityCount
+            guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
+            // What refers to objects has no order, so no level needs to know where it leads.
+            let order = Self.order(
+                PredicateOperand(left, leftSlot, destinationRoot: -1),
+                PredicateOperand(right, rightSlot, destinationRoot: -1))
+            if order != 0 { return a.isAscending ? order < 0 : order > 0 }
+        }
+        return left.key < right.key
+    }
+
+    /// A number that says most of where a record comes: one with a smaller number precedes one with a larger; equal numbers say nothing.
+    ///
+    /// Comparing a number with that of a bound is much cheaper than ``precedes(_:_:)``. The order must not be by key alone.
+    @inline(__always)
+    func leadingNumber(of record: RecordReader) -> UInt64 {
+        let level = levels[record.entityNumber]
+        guard let slot = level.slot else { return 0 }
+        let number = Self.leadingNumber(of: slot, in: record)
+        return level.isAscending ? number : ~number
+    }
+
+    @inline(__always)
+    private static func leadingNumber(of slot: FieldSlot, in record: RecordReader) -> UInt64 {
+        guard !slot.isNull(in: record) else { return 0 }
+        switch slot.kind {
+        case .integer64, .integer32, .integer16, .boolean, .order:
+            return UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63
+        case .double, .float, .date:
+            let number = slot.double(in: record)
+            guard !number.isNaN else { return .max }
+            // Both zeros are the same number.
+            let bits = (number == 0 ? 0 : number).bitPattern
+            return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+        case .string, .uri, .data, .uuid: return slot.firstBytes(in: record)
+        case .decimal, .transformable, .composite, .reference, .polymorphicReference, .objectID: return 0
+        }
+    }
+
+    /// A total order: null, then numbers and bytes, then NaN.
+    private static func order(_ left: PredicateOperand, _ right: PredicateOperand) -> Int {
+        if let order = PredicateOperand.order(left, right) { return order }
+        let (a, b) = (rank(left), rank(right))
+        return a - b
+    }
+
+    private static func rank(_ operand: PredicateOperand) -> Int {
+        switch operand {
+        case .null: 0
+        case .double(let number) where number.isNaN: 2
+        case .decimal(let number) where number.isNaN: 2
+        default: 1
+        }
+    }
+}
+
+extension RecordLayout.Field.Kind {
+    /// Whether values of the kind can be sorted.
+    var hasOrder: Bool {
+        switch self {
+        case .reference, .polymorphicReference, .objectID, .transformable, .composite: false
+        default: true
+        }
+    }
+}
+
+extension ResolvedPath.End {
+    /// What the values are, for messages.
+    fileprivate var kindDescription: String {
+        switch self {
+        case .object: "objects"
+        case .field(let field): "values of type \(field.kind)"
+        }
+    }
+}

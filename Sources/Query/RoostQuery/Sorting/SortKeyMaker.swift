@@ -1,0 +1,35 @@
+internal import RoostCore
+
+/// Makes the keys of an order that records alone do not show: through to-one relationships, or of folded text.
+///
+/// A key is made once for each record, not for each comparison.
+struct SortKeyMaker: Sendable {
+    /// One level of the order.
+    struct Level: Sendable {
+        let path: RowPath
+        let options: FetchRequest.Comparison.Options
+        let isAscending: Bool
+    }
+
+    let levels: [Level]
+
+    /// Reads what records lead to, many at once, before keys are made of them.
+    func prepare(_ records: RecordBatch, _ evaluator: PredicateEvaluator) {
+        for level in levels { level.path.prefetch(for: records, evaluator) }
+    }
+
+    /// Appends the key of a record; after an error, which the evaluator knows, it is of no use.
+    func append(_ record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
+        for level in levels {
+            let start = key.count
+            let isFound: Bool? = level.path.withEnd(of: record, evaluator) { end in
+                guard let slot = level.path.slots[end.entityNumber] else { return false }
+                OrderedBytes.append(slot, of: end, level.options, to: &key)
+                return true
+            }
+            // No object on the way: null.
+            if isFound != true { key.append(0) }
+            if !level.isAscending { OrderedBytes.complement(&key, from: start) }
+        }
+    }
+}

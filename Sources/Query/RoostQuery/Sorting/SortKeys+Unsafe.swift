@@ -1,0 +1,68 @@
+internal import Foundation
+internal import RoostCore
+
+/// One key for each of many records, packed: bytes that have the order of the records.
+struct SortKeys: Sendable {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    /// How many there are.
+    var count: Int { ends.count }
+
+    /// Takes all keys out and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    /// Appends a key that `body` writes.
+    @inline(__always)
+    mutating func append(_ body: (inout [UInt8]) -> Void) {
+        body(&bytes)
+        ends.append(bytes.count)
+    }
+
+    /// Appends a copy of a key.
+    mutating func append(_ keys: SortKeys, at index: Int) {
+        bytes.append(contentsOf: keys.bytes[keys.range(index)])
+        ends.append(bytes.count)
+    }
+
+    /// Negative, zero or positive as the key at `index` comes before, equals or comes after that of `other` at `otherIndex`.
+    func order(_ index: Int, _ other: SortKeys, _ otherIndex: Int) -> Int {
+        bytes.withUnsafeBytes { bytes in
+            other.bytes.withUnsafeBytes { otherBytes in
+                PredicateOperand.order(
+                    UnsafeRawBufferPointer(rebasing: bytes[range(index)]),
+                    UnsafeRawBufferPointer(rebasing: otherBytes[other.range(otherIndex)]))
+            }
+        }
+    }
+
+    /// The positions of the keys in ascending order, the ones that are equal by `tie`.
+    ///
+    /// - Throws: Code `cancelled` in a task that is cancelled meanwhile.
+    func sorted(tie: (Int, Int) -> Bool) throws(StoreError) -> [Int] {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+            // The first bytes decide most comparisons, without going to the keys.
+            var items = (0..<count).map { (number: Self.number(bytes[range($0)]), index: $0) }
+            try items.sortUnlessCancelled { left, right in
+                if left.number != right.number { return left.number < right.number }
+                let order = PredicateOperand.order(
+                    UnsafeRawBufferPointer(rebasing: bytes[range(left.index)]),
+                    UnsafeRawBufferPointer(rebasing: bytes[range(right.index)]))
+                return order == 0 ? tie(left.index, right.index) : order < 0
+            }
+            return items.map(\.index)
+        }
+    }
+
+    private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
+
+    /// The first eight bytes as a number; those that are not there are zero.
+    private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+        var number: UInt64 = 0
+        for byte in bytes.prefix(8) { number = number << 8 | UInt64(byte) }
+        return bytes.isEmpty ? 0 : number << UInt64(64 - 8 * min(8, bytes.count))
+    }
+}

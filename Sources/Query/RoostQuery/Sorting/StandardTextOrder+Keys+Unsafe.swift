@@ -1,0 +1,44 @@
+internal import RoostCore
+
+extension StandardTextOrder {
+    /// Appends bytes that, compared as unsigned numbers, have the order of texts; the bytes of no text are the beginning of another's.
+    ///
+    /// - Complexity: O(*n*) in the length of the text; about three times as many bytes.
+    package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
+        TextFolding.withFolded(text, [.caseInsensitive, .diacriticInsensitive]) { appendNumeric($0, to: &key) }
+        TextFolding.withFolded(text, .caseInsensitive) { OrderedBytes.append($0, to: &key) }
+        OrderedBytes.append(text, to: &key)
+    }
+
+    /// Text in which a run of digits is `0`, how many digits its number has, and these.
+    private static func appendNumeric(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
+        /// Where the count of the digits of a run is; nil outside of a run.
+        var run: Int?
+        for byte in text {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {
+                close(&run, &key)
+                key.append(byte)
+                // As in ``OrderedBytes``.
+                if byte == 0 { key.append(0xFF) }
+                continue
+            }
+            if run == nil {
+                key.append(UInt8(ascii: "0"))
+                run = key.count
+                for _ in 0..<4 { key.append(0) }
+            }
+            // Zeros at the beginning do not count.
+            if byte != UInt8(ascii: "0") || run.map({ key.count > $0 + 4 }) ?? false { key.append(byte) }
+        }
+        close(&run, &key)
+        key.append(0)
+        key.append(0)
+    }
+
+    private static func close(_ run: inout Int?, _ key: inout [UInt8]) {
+        guard let start = run else { return }
+        let count = UInt32(truncatingIfNeeded: key.count - start - 4)
+        for index in 0..<4 { key[start + index] = UInt8(truncatingIfNeeded: count >> UInt32(24 - 8 * index)) }
+        run = nil
+    }
+}

@@ -1,0 +1,317 @@
+internal import RoostCore
+
+/// Turns rows into records and writes them: in one change set while they are few, through a bulk load when they are many.
+struct BatchInsertion {
+    /// The rows that are looked at together, so that what they refer to is looked up together.
+    private static let chunkCount = 256
+    /// The bytes of records after which a change set becomes a bulk load.
+    static let changeSetByteCount = 16 << 20
+    /// The destinations that a load remembers as existing before it looks them up anew.
+    private static let rememberedCount = 65_536
+
+    private let store: any PersistentStore
+    private let model: ManagedObjectModel
+    private let properties: BatchProperties
+    private let layout: RecordLayout
+    /// The to-one relationships of the entity: field, place, and the ordered inverse that the place is in.
+    private let references: [(field: RecordLayout.Field, order: RecordLayout.Field?, RelationshipEnds)]
+    /// Whether a row may change another object, the other end of a one-to-one relationship, which a load cannot do.
+    private let mayChangeOthers: Bool
+    private let byteLimit: Int
+    private var known: [String: BatchProperties.Property] = [:]
+    /// By field: what a row has that names nothing.
+    private let defaults: [Value]
+    private var snapshot: any StoreSnapshot
+    private var destinations: BatchDestinations
+    private var partners: PartnerChanges
+    private var records: RecordBatch
+    /// By number of the row: the places in ordered relationships that it names itself.
+    private var namedPlaces: [Int: Set<Int>] = [:]
+    private var keys: [Range<Int64>] = []
+    private var rowCount = 0
+    private var loader: (any BulkLoader)?
+    /// The next key of a load.
+    private var nextKey: Int64 = 0
+
+    /// A to-one relationship and its inverse.
+    struct RelationshipEnds {
+        let relationship: ManagedObjectModel.Relationship
+        let inverse: ManagedObjectModel.Relationship?
+    }
+
+    init(
+        _ entity: EntityName, in store: any PersistentStore, model: ManagedObjectModel,
+        byteLimit: Int = Self.changeSetByteCount
+    ) throws(StoreError) {
+        let entity = try model.requireEntity(entity)
+        guard !entity.isAbstract else {
+            throw StoreError(.invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
+        }
+        self.store = store
+        self.model = model
+        self.byteLimit = byteLimit
+        layout = entity.layout
+        properties = BatchProperties(entity, model)
+        references = entity.relationships.compactMap { relationship in
+            guard !relationship.isToMany, let field = entity.layout.field(relationship.name.name) else { return nil }
+            return (
+                field, entity.layout.field(RecordLayout.orderFieldName(of: relationship.name.name)),
+                RelationshipEnds(
+                    relationship: relationship, inverse: relationship.inverse.map { model.relationships[$0] })
+            )
+        }
+        mayChangeOthers = references.contains { $0.2.inverse?.isToMany == false }
+        var defaults = [Value](repeating: .null, count: layout.fields.count)
+        for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
+            let field = try layout.requireField(attribute.name)
+            try properties.forEachField(
+                of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
+                { "its default" }, { defaults[$0.index] = $1 })
+        }
+        self.defaults = defaults
+        snapshot = try store.snapshot()
+        destinations = BatchDestinations(snapshot, model: model)
+        partners = PartnerChanges(model)
+        records = RecordBatch(model: model)
+    }
+
+    /// Reads all rows and writes them; nothing is written after an error.
+    mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
+        defer { snapshot.close() }
+        do throws(StoreError) {
+            let next = request.rows()
+            var chunk: [[Value]] = []
+            while let row = try next() {
+                chunk.append(try values(of: row))
+                guard chunk.count == Self.chunkCount else { continue }
+                try append(chunk)
+                chunk.removeAll(keepingCapacity: true)
+            }
+            try append(chunk)
+            let generation = try finish()
+            let (entity, keys) = (layout.entity, keys)
+            return BatchResult(
+                request.resultType, generation: generation, count: rowCount,
+                objectIDs: keys.flatMap { $0.map { ObjectID(entity, $0) } }, relatedObjectIDs: relatedIDs)
+        } catch {
+            loader?.abandon()
+            throw error
+        }
+    }
+
+    // MARK: Values
+
+    /// What a row says, by field.
+    private mutating func values(of row: BatchInsertRequest.Row) throws(StoreError) -> [Value] {
+        rowCount += 1
+        let number = rowCount
+        var values = defaults
+        var named: Set<Int> = []
+        let hasElementDefaults = !properties.elementDefaults.isEmpty
+        // A composite comes before its elements, should a row name both.
+        for (name, value) in properties.hasComposites ? row.sorted(by: { $0.key < $1.key }) : Array(row) {
+            let property: BatchProperties.Property
+            if let found = known[name] {
+                property = found
+            } else {
+                property = try properties.property(name)
+                known[name] = property
+            }
+            try properties.forEachField(of: value, for: property, { Self.owner(number) }) {
+                values[$0.index] = $1
+                if hasElementDefaults { named.insert($0.index) }
+            }
+        }
+        for (composite, element, attribute) in properties.elementDefaults
+        where !values[composite.index].isNull && values[element.index].isNull && !named.contains(element.index) {
+            try properties.forEachField(
+                of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
+                { "its default" }, { values[$0.index] = $1 })
+        }
+        try properties.requireMandatory({ values[$0.index].isNull }, { Self.owner(number) })
+        return values
+    }
+
+    private static func owner(_ number: Int) -> String { "row \(number) of the batch" }
+
+    // MARK: Records
+
+    private mutating func append(_ rows: [[Value]]) throws(StoreError) {
+        guard !rows.isEmpty else { return }
+        var rows = rows
+        try connect(&rows)
+        let keys = try newKeys(rows.count)
+        for (index, values) in rows.enumerated() {
+            let key = keys.lowerBound + Int64(index)
+            try append(values, key: key)
+            for (field, _, ends) in references {
+                guard case .objectID(let id) = values[field.index] else { continue }
+                try partners.note(ObjectID(layout.entity, key), ends.relationship, from: nil, to: id)
+            }
+        }
+        if let loader {
+            try loader.append(records)
+            records.removeAll()
+            if destinations.count > Self.rememberedCount { destinations.forget() }
+        } else if records.byteCount > byteLimit, !mayChangeOthers {
+            try startLoading()
+        }
+    }
+
+    private mutating func append(_ values: [Value], key: Int64) throws(StoreError) {
+        records.beginRecord(layout, key: key, version: 1)
+        do throws(StoreError) {
+            for field in layout.fields { try records.set(values[field.index], field) }
+        } catch {
+            records.abandonRecord()
+            throw error
+        }
+        records.endRecord()
+    }
+
+    /// Looks up what the rows refer to, and gives them their places in ordered relationships.
+    private mutating func connect(_ rows: inout [[Value]]) throws(StoreError) {
+        guard !references.isEmpty else { return }
+        let first = rowCount - rows.count + 1
+        var ids: [ObjectID] = []
+        for (index, values) in rows.enumerated() {
+            for (field, _, _) in references {
+                switch values[field.index] {
+                case .null: continue
+                case .objectID(let id): ids.append(id)
+                case let value: throw properties.mismatch(value, field, Self.owner(first + index))
+                }
+            }
+        }
+        try destinations.look(up: ids)
+        for index in rows.indices {
+            for (field, order, ends) in references {
+                guard case .objectID(let named) = rows[index][field.index] else {
+                    if let order { rows[index][order.index] = .null }
+                    continue
+                }
+                let id = try destinations.destination(named, of: ends.relationship) { Self.owner(first + index) }
+                rows[index][field.index] = .objectID(id)
+                guard let order, let inverse = ends.inverse else { continue }
+                if rows[index][order.index].isNull {
+                    rows[index][order.index] = .int(try destinations.nextPlace(in: inverse, of: id))
+                } else if loader == nil {
+                    namedPlaces[first + index, default: []].insert(order.index)
+                }
+            }
+        }
+    }
+
+    /// Keys that nobody else gets.
+    private mutating func newKeys(_ count: Int) throws(StoreError) -> Range<Int64> {
+        var new: Range<Int64>
+        if loader == nil {
+            new = try store.reserveKeys(count, for: layout.entity)
+        } else {
+            // The load has the writer's place: nobody reserves a key meanwhile, not even this.
+            guard nextKey <= Int64.max - Int64(count) else {
+                throw StoreError(
+                    .limitExceeded, "The hierarchy of entity '\(layout.entity)' has no \(count) keys left.")
+            }
+            new = nextKey..<nextKey + Int64(count)
+            nextKey = new.upperBound
+        }
+        if let last = keys.last, last.upperBound == new.lowerBound {
+            keys[keys.count - 1] = last.lowerBound..<new.upperBound
+        } else {
+            keys.append(new)
+        }
+        return new
+    }
+
+    // MARK: Writing
+
+    private mutating func startLoading() throws(StoreError) {
+        let known = destinations.references
+        // Closed first: a store may have to wait until nobody reads, to make room.
+        snapshot.close()
+        let loader = try store.concurrentBulkLoader(BulkLoadOptions())
+        self.loader = loader
+        // From now on nobody changes what it shows.
+        snapshot = try store.snapshot()
+        destinations.go(on: snapshot)
+        try requireExisting(known)
+        try moveToFreePlaces()
+        namedPlaces = [:]
+        let (next, isUsedUp) = try snapshot.lastKey(of: layout.entity).addingReportingOverflow(1)
+        guard !isUsedUp else {
+            throw StoreError(.limitExceeded, "The hierarchy of entity '\(layout.entity)' has no keys left.")
+        }
+        nextKey = max(next, keys.last?.upperBound ?? 1)
+        try loader.append(records)
+        records.removeAll()
+    }
+
+    /// Looks up again what records refer to already.
+    private mutating func requireExisting(_ references: [ChangeSet.Reference]) throws(StoreError) {
+        try destinations.look(up: references.map(\.id))
+        let existing = Set(destinations.references.map(\.id))
+        guard let gone = references.first(where: { !existing.contains($0.id) }) else { return }
+        throw StoreError(
+            .objectNotFound,
+            "Another writer deleted \(gone.id), to which objects of the batch refer; nothing was written.",
+            missingObjects: references.map(\.id).filter { !existing.contains($0) })
+    }
+
+    /// Gives records other places where another process has taken places since theirs were given.
+    private mutating func moveToFreePlaces() throws(StoreError) {
+        let moves = try destinations.movePlaces()
+        guard !moves.isEmpty else { return }
+        let byEnd = Dictionary(grouping: moves, by: \.relationship).mapValues { moves in
+            Dictionary(moves.map { ($0.place, $0.distance) }, uniquingKeysWith: { first, _ in first })
+        }
+        var moved = RecordBatch(model: model)
+        for index in 0..<records.count {
+            try records.withRecord(at: index) { (record) throws(StoreError) in
+                var places: [(field: RecordLayout.Field, value: Value)] = []
+                for (field, order, ends) in references {
+                    guard let order, namedPlaces[index + 1]?.contains(order.index) != true,
+                        let distances = ends.inverse.flatMap({ byEnd[$0.number] }),
+                        case .objectID(let id) = record.value(field), let distance = distances[try model.place(of: id)]
+                    else { continue }
+                    places.append((order, .int(record.integer(order) + distance)))
+                }
+                if places.isEmpty { moved.append(record) } else { try moved.append(record, replacing: places) }
+            }
+        }
+        records = moved
+    }
+
+    private var relatedIDs: [ObjectID] = []
+
+    private mutating func finish() throws(StoreError) -> Generation {
+        if let loader {
+            // A store may wait until nobody reads, to move what was written to its place.
+            snapshot.close()
+            return try loader.finish().generation
+        }
+        var isFirst = true
+        // Of several that join one ordered relationship at once, one finishes at each attempt.
+        let attempts = destinations.lastPlaces.isEmpty ? 10 : 100
+        return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
+            if !isFirst {
+                let known = destinations.references
+                snapshot.close()
+                snapshot = try store.snapshot()
+                destinations.go(on: snapshot)
+                try requireExisting(known)
+                try moveToFreePlaces()
+            }
+            isFirst = false
+            var changes = ChangeSet(model: model)
+            changes.inserts = records
+            if !partners.isEmpty { try partners.apply(to: &changes, snapshot) }
+            relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
+            changes.unchanged = destinations.references
+            changes.lastPlaces = destinations.lastPlaces
+            // Closed first: a store may have to wait until nobody reads, to make room.
+            snapshot.close()
+            return try store.commit(changes).generation
+        }
+    }
+}

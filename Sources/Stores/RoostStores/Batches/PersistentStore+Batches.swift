@@ -1,0 +1,160 @@
+public import RoostCore
+
+// Batch requests are told the program's model, and no store keeps one: delete rules and defaults are in no version hash, so
+// programs with different ones can use one store, even one open store, at the same time. Nothing that wraps a store can lose it.
+
+extension PersistentStore {
+    /// Inserts objects as a ``BatchInsertRequest`` says.
+    ///
+    /// All or nothing, and durable on return. What the model says of values is enforced as far as stores know it: types, ranges of types,
+    /// mandatory properties, objects that exist, uniqueness constraints; limits of values and of counts are not. Up to 16 MiB of
+    /// records are collected and written as one change set, which meets other writers only for a moment. What is more goes through
+    /// ``bulkLoader(_:)``, which holds the writer's place to the end: other writers wait, and rows cannot come from something that
+    /// writes to the same store. (With a to-one relationship whose inverse is to-one it stays a change set.)
+    ///
+    /// - Parameters:
+    ///   - request: The rows.
+    ///   - model: The program's model, which has the defaults; nil for the store's own. It must be
+    ///     compatible with it.
+    /// - Returns: What the request's result type asks for.
+    /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
+    ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
+    ///   `invalidValue`, naming row and property; `objectNotFound` for an object that a row refers to; `constraintViolation`; and what
+    ///   ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
+    /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and what a commit or a load of the store needs for them; 16 bytes for each ID of
+    ///   the result if asked for, and 50 for each object whose ordered relationship is joined; with a to-one relationship whose
+    ///   inverse is to-one, all records.
+    public func execute(
+        _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
+    ) throws(StoreError) -> BatchResult {
+        let model = try batchModel(model)
+        if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
+            return result
+        }
+        try refuseEarly()
+        var insertion = try BatchInsertion(request.entity, in: self, model: model)
+        return try insertion.run(request)
+    }
+
+    /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is worked out on a snapshot.
+    ///
+    /// All or nothing, and durable on return; every object that meets the predicate gets a new version, also where its values stay. Values
+    /// are enforced as in a batch insert. When another writer changes one of the objects meanwhile, it is worked out anew, ten times at
+    /// most.
+    ///
+    /// - Parameters:
+    ///   - request: What is to be updated, and how.
+    ///   - model: The program's model, which has the defaults of composites; nil for the store's
+    ///     own. It must be compatible with it.
+    /// - Returns: What the request's result type asks for.
+    /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`, `unknownProperty`,
+    ///   `invalidValue` and `objectNotFound`, naming object and property; `constraintViolation`
+    ///   with both sides; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)`` and
+    ///   ``commit(_:)`` throw. Nothing was updated then.
+    /// - Complexity: O(*n*) in the objects, beside what finding them and the expressions cost. Memory: a copy of each record.
+    public func execute(
+        _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
+    ) throws(StoreError) -> BatchResult {
+        let model = try batchModel(model)
+        if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
+            return result
+        }
+        return try executePrepared(request.resultType) { (snapshot) throws(StoreError) in
+            try snapshot.prepare(request, model: model)
+        }
+    }
+
+    /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is worked out on a snapshot.
+    ///
+    /// All or nothing, and durable on return. When another writer changes one of the objects meanwhile, it is worked out anew, ten times
+    /// at most. A reference to a deleted object that another writer makes between snapshot and commit stays, and leads nowhere, as after
+    /// any commit.
+    ///
+    /// - Parameters:
+    ///   - request: The objects to delete.
+    ///   - model: The program's model, which has the delete rules; nil for the store's own. It must
+    ///     be compatible with it.
+    /// - Returns: What the request's result type asks for.
+    /// - Throws: `modelMismatch` for an incompatible model; `deleteDenied` with all
+    ///   ``StoreError/denials``; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)``
+    ///   and ``commit(_:)`` throw. Nothing was deleted then.
+    /// - Complexity: O(*n*) in the objects that go or change, and one walk of a to-many relationship for each of those that a rule follows; a
+    ///   scan of every entity with a to-one relationship without inverse that leads to one of them, where more than 1 000 go. Memory:
+    ///   about 100 bytes for each object that goes, and a copy of each record that changes.
+    public func execute(
+        _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
+    ) throws(StoreError) -> BatchResult {
+        let model = try batchModel(model)
+        if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
+            return result
+        }
+        return try executePrepared(request.resultType) { (snapshot) throws(StoreError) in
+            try snapshot.prepare(request, model: model)
+        }
+    }
+
+    /// Works out changes on a snapshot and commits them; anew where objects changed in between.
+    private func executePrepared(
+        _ resultType: BatchResultType, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
+    ) throws(StoreError) -> BatchResult {
+        try refuseEarly()
+        return try retryingConflicts { () throws(StoreError) in
+            let batch = try prepared(prepare)
+            return batch.result(resultType, try commit(batch.changes))
+        }
+    }
+
+    /// Works out changes on a snapshot that is closed behind it: a store may have to wait until nobody reads, to make room.
+    private func prepared(
+        _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
+    ) throws(StoreError) -> PreparedBatch {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try prepare(snapshot)
+    }
+
+    /// Throws what a store that cannot be written throws, before anything is read.
+    private func refuseEarly() throws(StoreError) {
+        if isReadOnly { _ = try commit(ChangeSet(model: model)) }
+    }
+
+    /// Calls `body` until it does not throw `conflict`, ten times at most unless another limit is
+    /// given.
+    package func retryingConflicts<Result>(
+        attempts: Int = 10, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        for _ in 1..<max(1, attempts) {
+            do throws(StoreError) { return try body() } catch  where error.code == .conflict { continue }
+        }
+        return try body()
+    }
+}
+
+extension PersistentStore {
+    /// The model whose rules a batch request follows.
+    ///
+    /// - Throws: `modelMismatch` for a model that is not compatible with the store's.
+    fileprivate func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
+        guard let model else { return self.model }
+        guard model.hasVersionHashes(of: self.model) else {
+            throw .modelMismatch("\(location)", has: self.model, expected: model)
+        }
+        return model
+    }
+}
+
+extension StoreSnapshot {
+    /// The model whose rules a batch request follows.
+    ///
+    /// - Throws: `modelMismatch` for a model that is not compatible with the snapshot's.
+    func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
+        guard let model else { return self.model }
+        guard model.hasVersionHashes(of: self.model) else {
+            throw StoreError(
+                .modelMismatch,
+                "The batch request's model is not compatible with that of the store: \(StoreError.differences(of: model, from: self.model)). Pass the model that the program opened the store with."
+            )
+        }
+        return model
+    }
+}

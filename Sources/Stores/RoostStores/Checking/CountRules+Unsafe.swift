@@ -1,0 +1,132 @@
+internal import RoostCore
+internal import RoostMigration
+
+/// The minimum and maximum counts of to-many relationships, compared with the references and links
+/// of a store.
+///
+/// Objects and what refers to them come in any order, so both are sorted, in bounded memory. A
+/// model without such rules costs nothing.
+final class CountRules {
+    /// A relationship with a rule.
+    private struct Rule {
+        let relationship: ManagedObjectModel.Relationship
+        let minimum: Int
+        let maximum: Int?
+        let mayBeEmpty: Bool
+    }
+
+    private let rules: [Rule]
+    /// By entity number: the positions of the rules that bind its objects.
+    private let rulesByEntity: [[Int]]
+    /// By relationship number, of to-one relationships: the position of the rule of the inverse.
+    private let ruleByReference: [Int?]
+    /// By relationship number, of relationships with links: the positions of the rules of the
+    /// sources and of the targets.
+    private let rulesByLinks: [(ofSources: Int?, ofTargets: Int?)]
+    private let sorter: ExternalSorter
+
+    /// Whether the model has no such rule.
+    var isEmpty: Bool { rules.isEmpty }
+
+    init(_ model: ManagedObjectModel, spillDirectories: [String]) {
+        var rules: [Rule] = []
+        var positions = [Int?](repeating: nil, count: model.relationships.count)
+        for relationship in model.relationships where relationship.isToMany {
+            let declaration = relationship.declaration
+            guard declaration.minCount > 0 || declaration.maxCount != nil else { continue }
+            positions[relationship.number] = rules.count
+            rules.append(
+                Rule(
+                    relationship: relationship, minimum: declaration.minCount, maximum: declaration.maxCount,
+                    mayBeEmpty: !relationship.mustLeadSomewhere))
+        }
+        self.rules = rules
+        rulesByEntity = model.entities.map { entity in
+            entity.isAbstract ? [] : entity.relationships.compactMap { positions[$0.number] }
+        }
+        ruleByReference = model.relationships.map { relationship in
+            relationship.storage == .field ? relationship.inverse.flatMap { positions[$0] } : nil
+        }
+        rulesByLinks = model.relationships.map { relationship in
+            guard relationship.ownsLinks else { return (nil, nil) }
+            return (positions[relationship.number], relationship.inverse.flatMap { positions[$0] })
+        }
+        sorter = ExternalSorter(directories: spillDirectories)
+    }
+
+    /// Adds an object to those whose relationships are counted.
+    func addObject(entity: Int, key: Int64) throws(StoreError) {
+        guard !rulesByEntity[entity].isEmpty else { return }
+        for rule in rulesByEntity[entity] { try append(rule, key, isObject: true, entity: entity) }
+    }
+
+    /// Adds the destination of a to-one relationship.
+    func addReference(relationship: Int, to key: Int64) throws(StoreError) {
+        guard let rule = ruleByReference[relationship] else { return }
+        try append(rule, key, isObject: false)
+    }
+
+    /// Adds a link.
+    func addLink(_ link: Link, of relationship: Int) throws(StoreError) {
+        let (ofSources, ofTargets) = rulesByLinks[relationship]
+        if let ofSources { try append(ofSources, link.source, isObject: false) }
+        // Of a relationship that is its own inverse, an object that is linked with itself has one link.
+        if let ofTargets, ofTargets != ofSources || link.source != link.target {
+            try append(ofTargets, link.target, isObject: false)
+        }
+    }
+
+    private func append(_ rule: Int, _ key: Int64, isObject: Bool, entity: Int = 0) throws(StoreError) {
+        // Sorted by rule, then key; the object comes before what refers to it.
+        let bytes = (
+            UInt64(truncatingIfNeeded: rule).bigEndian, UInt64(bitPattern: key).bigEndian, UInt8(isObject ? 0 : 1)
+        )
+        try withUnsafeBytes(of: bytes) { (buffer) throws(StoreError) in
+            try withUnsafeBytes(of: UInt32(truncatingIfNeeded: entity).littleEndian) { (value) throws(StoreError) in
+                // SAFETY: two words and a byte without padding between them.
+                try sorter.append(UnsafeRawBufferPointer(rebasing: buffer[..<17]), value, in: 0)
+            }
+        }
+    }
+
+    /// Calls `body` for each object that breaks a rule, and forgets everything that was added.
+    ///
+    /// - Parameter body: Takes the rule, the relationship, and the object's entity number and key.
+    /// - Throws: `noSpace` and `ioFailure`, of the file for what does not fit into memory.
+    func check(
+        _ body: (StoreFinding.Rule, ManagedObjectModel.Relationship, _ entity: Int, _ key: Int64) -> Void
+    ) throws(StoreError) {
+        var object: (rule: Int, key: UInt64, entity: Int)?
+        var count = 0
+        func finish() {
+            guard let (number, key, entity) = object else { return }
+            let rule = rules[number]
+            let key64 = Int64(bitPattern: key)
+            if count == 0, rule.minimum > 0 {
+                if !rule.mayBeEmpty { body(.mandatory, rule.relationship, entity, key64) }
+            } else if count < rule.minimum {
+                body(.minimumCount, rule.relationship, entity, key64)
+            } else if let maximum = rule.maximum, count > maximum {
+                body(.maximumCount, rule.relationship, entity, key64)
+            }
+        }
+        try sorter.drain { (entries) throws(StoreError) in
+            try entries.forEach { (entry) throws(StoreError) in
+                // The first byte is the group.
+                let bytes = EntryArena.key(of: entry)
+                let rule = Int(
+                    truncatingIfNeeded: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))
+                let key = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt64.self))
+                if bytes[17] == 0 {
+                    finish()
+                    let value = EntryArena.value(of: entry).loadUnaligned(as: UInt32.self)
+                    (object, count) = ((rule, key, Int(UInt32(littleEndian: value))), 0)
+                } else if let current = object, current.rule == rule, current.key == key {
+                    // References to objects that do not exist, or of another entity, belong to no object.
+                    count += 1
+                }
+            }
+        }
+        finish()
+    }
+}

@@ -1,0 +1,217 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostMigration
+internal import RoostQuery
+
+/// The rules of a model that one record alone can break, compiled for each entity.
+///
+/// A record without nulls in mandatory properties costs a comparison of its bitmap, a byte for each
+/// eight fields at most; every other rule costs one comparison. An entity without rules costs
+/// nothing.
+struct RecordRules {
+    /// A comparison of a value that is not null.
+    private enum Limit {
+        case mandatory
+        case minimumInteger(Int64)
+        case maximumInteger(Int64)
+        case minimumDouble(Double)
+        case maximumDouble(Double)
+        case minimumDecimal(DecimalNumber)
+        case maximumDecimal(DecimalNumber)
+        case minimumLength(Int)
+        case maximumLength(Int)
+        case pattern(StringMatcher)
+    }
+
+    /// One rule for one field.
+    private struct FieldRule {
+        let rule: StoreFinding.Rule
+        let field: RecordLayout.Field
+        /// The field of the composite that the value is an element of; the rule binds only where
+        /// that one is not null.
+        let composite: RecordLayout.Field?
+        let limit: Limit
+        /// The position of the regular expression in ``RecordRules/isSlow``.
+        var pattern = 0
+    }
+
+    /// The rules of one entity.
+    private struct EntityRules {
+        /// The bytes of a record's bitmap that can show a null in a mandatory property, and which
+        /// bits do.
+        var mandatoryBits: [(offset: Int, bits: UInt8)] = []
+        /// The mandatory properties that are not elements of composites.
+        var mandatoryFields: [RecordLayout.Field] = []
+        /// All other rules.
+        var rules: [FieldRule] = []
+
+        var isEmpty: Bool { mandatoryFields.isEmpty && rules.isEmpty }
+
+        mutating func addMandatory(_ field: RecordLayout.Field) {
+            mandatoryFields.append(field)
+            let (offset, bit) = (RecordLayout.Header.bitmap + field.index / 8, UInt8(1) << UInt8(field.index % 8))
+            if let index = mandatoryBits.firstIndex(where: { $0.offset == offset }) {
+                mandatoryBits[index].bits |= bit
+            } else {
+                mandatoryBits.append((offset, bit))
+            }
+        }
+    }
+
+    /// By entity number.
+    private let entities: [EntityRules]
+    /// Whether a regular expression took too long for a value, so that no further value is compared
+    /// with it.
+    private var isSlow: [Bool] = []
+    /// The rules that cannot be compared with any value, one sentence each.
+    private(set) var problems: [(property: String, message: String)] = []
+
+    init(_ model: ManagedObjectModel) {
+        var compiler = Compiler(model)
+        entities = model.entities.map { $0.isAbstract ? EntityRules() : compiler.rules(of: $0) }
+        isSlow = Array(repeating: false, count: compiler.patterns.count)
+        problems = compiler.problems
+    }
+
+    /// Calls `body` for each rule that a record breaks.
+    ///
+    /// - Parameters:
+    ///   - record: A record whose bytes are sound.
+    ///   - body: Takes the rule and the field that breaks it.
+    /// - Returns: The property whose regular expression took too long for the first time, or nil.
+    mutating func check(
+        _ record: RecordReader, _ body: (StoreFinding.Rule, RecordLayout.Field) -> Void
+    ) -> RecordLayout.Field? {
+        let number = record.entityNumber
+        guard !entities[number].isEmpty else { return nil }
+        for index in entities[number].mandatoryBits.indices {
+            let (offset, bits) = entities[number].mandatoryBits[index]
+            guard record.bytes[offset] & bits != 0 else { continue }
+            for field in entities[number].mandatoryFields where record.isNull(field) { body(.mandatory, field) }
+            break
+        }
+        var slow: RecordLayout.Field?
+        for index in entities[number].rules.indices {
+            let rule = entities[number].rules[index]
+            if let composite = rule.composite, record.isNull(composite) { continue }
+            guard !record.isNull(rule.field) else {
+                if case .mandatory = rule.limit { body(rule.rule, rule.field) }
+                continue
+            }
+            if case .pattern(let matcher) = rule.limit {
+                guard !isSlow[rule.pattern] else { continue }
+                do throws(StoreError) {
+                    if try !matcher.matches(record.bytes(rule.field)) { body(rule.rule, rule.field) }
+                } catch {
+                    isSlow[rule.pattern] = true
+                    slow = rule.field
+                }
+            } else if !Self.isMet(rule.limit, by: record, rule.field) {
+                body(rule.rule, rule.field)
+            }
+        }
+        return slow
+    }
+
+    private static func isMet(_ limit: Limit, by record: RecordReader, _ field: RecordLayout.Field) -> Bool {
+        switch limit {
+        case .mandatory, .pattern: true
+        case .minimumInteger(let limit): record.integer(field) >= limit
+        case .maximumInteger(let limit): record.integer(field) <= limit
+        // NaN is neither less nor greater, and meets no limit.
+        case .minimumDouble(let limit): record.double(field) >= limit
+        case .maximumDouble(let limit): record.double(field) <= limit
+        case .minimumDecimal(let limit): record.decimal(field).map { !$0.isNaN && $0 >= limit } ?? true
+        case .maximumDecimal(let limit): record.decimal(field).map { !$0.isNaN && $0 <= limit } ?? true
+        case .minimumLength(let limit): record.codePointCount(field) >= limit
+        case .maximumLength(let limit): record.codePointCount(field) <= limit
+        }
+    }
+
+    /// Makes rules of declarations.
+    private struct Compiler {
+        let model: ManagedObjectModel
+        var problems: [(property: String, message: String)] = []
+        /// By regular expression: its position, and the matcher where it can be asked.
+        var patterns: [String: (position: Int, matcher: StringMatcher?)] = [:]
+
+        init(_ model: ManagedObjectModel) { self.model = model }
+
+        mutating func rules(of entity: ManagedObjectModel.Entity) -> EntityRules {
+            var result = EntityRules()
+            for attribute in entity.attributes where attribute.isStored && attribute.derivationExpression == nil {
+                append(attribute, attribute.name, nil, entity, &result)
+            }
+            for relationship in entity.relationships
+            where relationship.storage == .field && relationship.mustLeadSomewhere {
+                guard let field = entity.layout.field(relationship.name.name) else { continue }
+                result.addMandatory(field)
+            }
+            return result
+        }
+
+        private mutating func append(
+            _ attribute: AttributeDescription, _ path: String, _ composite: RecordLayout.Field?,
+            _ entity: ManagedObjectModel.Entity, _ result: inout EntityRules
+        ) {
+            guard let field = entity.layout.field(path) else { return }
+            func add(_ rule: StoreFinding.Rule, _ limit: Limit?, pattern: Int = 0) {
+                guard let limit else { return }
+                result.rules.append(
+                    FieldRule(rule: rule, field: field, composite: composite, limit: limit, pattern: pattern))
+            }
+            if !attribute.isOptional {
+                if composite == nil { result.addMandatory(field) } else { add(.mandatory, .mandatory) }
+            }
+            let validation = attribute.validation
+            add(.minimum, Self.limit(validation.minimum, field.kind, isMinimum: true))
+            add(.maximum, Self.limit(validation.maximum, field.kind, isMinimum: false))
+            if field.kind == .string {
+                add(.minimumLength, validation.minimumLength.map { .minimumLength($0) })
+                add(.maximumLength, validation.maximumLength.map { .maximumLength($0) })
+                if let text = validation.regularExpression {
+                    let pattern = matcher(text, of: "\(entity.name).\(path)")
+                    add(.pattern, pattern.matcher.map { .pattern($0) }, pattern: pattern.position)
+                }
+            }
+            for element in attribute.elements { append(element, "\(path).\(element.name)", field, entity, &result) }
+        }
+
+        private static func limit(_ value: Value, _ kind: RecordLayout.Field.Kind, isMinimum: Bool) -> Limit? {
+            switch (kind, value) {
+            case (.integer16, .int(let number)), (.integer32, .int(let number)), (.integer64, .int(let number)):
+                return isMinimum ? .minimumInteger(number) : .maximumInteger(number)
+            case (.double, .double(let number)):
+                return isMinimum ? .minimumDouble(number) : .maximumDouble(number)
+            case (.float, .double(let number)):
+                // The limit as a value of the attribute's own type, which may be a little more or less than the model says.
+                let rounded = Double(Float(number))
+                return isMinimum ? .minimumDouble(rounded) : .maximumDouble(rounded)
+            case (.date, .date(let date)):
+                let seconds = date.timeIntervalSinceReferenceDate
+                return isMinimum ? .minimumDouble(seconds) : .maximumDouble(seconds)
+            case (.decimal, .decimal(let decimal)):
+                guard let number = DecimalNumber(decimal) else { return nil }
+                return isMinimum ? .minimumDecimal(number) : .maximumDecimal(number)
+            default: return nil
+            }
+        }
+
+        private mutating func matcher(_ text: String, of property: String) -> (position: Int, matcher: StringMatcher?) {
+            if let known = patterns[text] { return known }
+            var made: StringMatcher?
+            do throws(StoreError) {
+                made = try StringMatcher(.matches, text)
+            } catch {
+                problems.append(
+                    (
+                        property,
+                        "The values of '\(property)' were not compared with their regular expression: \(error.message)"
+                    ))
+            }
+            let pattern = (patterns.count, made)
+            patterns[text] = pattern
+            return pattern
+        }
+    }
+}

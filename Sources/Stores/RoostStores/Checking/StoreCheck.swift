@@ -1,0 +1,437 @@
+public import RoostCore
+
+/// Examines a whole store and reports everything that is wrong with it.
+///
+/// Reads every record and link of one snapshot, and changes nothing:
+///
+/// - Checksums, canonical bytes, and the digest that the last commit recorded. What differs is
+///   damage.
+/// - The rules of the model (``StoreFinding/Rule``): mandatory values, limits, lengths, patterns,
+///   counts of relationships, and references and links to objects that do not exist. Data that
+///   break one are a violation.
+/// - To-one references that their to-one inverse does not answer, as warnings.
+/// - The backend's own structure (``PersistentStore/integrityFindings()``).
+///
+/// A damaged record is a finding, and the check continues after it.
+///
+/// - Parameters:
+///   - store: An open store.
+///   - limit: The most findings of one kind and property that are listed one by one; the rest is
+///     counted in a last one.
+/// - Returns: The findings, damage first, then violations; empty for a sound store.
+/// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never `corrupted`.
+/// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different
+///   references. Where relationships have minimum or maximum counts, what refers to their objects
+///   is sorted. Memory is bounded.
+public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
+    var findings = FindingList(limit: limit)
+    do throws(StoreError) {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        var check = StoreCheck(snapshot: snapshot, spillDirectories: store.spillDirectories, findings: findings)
+        try check.run()
+        findings = check.findings
+    } catch  where error.code == .corrupted {
+        findings.add(.damage, error.message, kind: "store")
+    }
+    do throws(StoreError) {
+        for finding in try store.integrityFindings() { findings.add(finding) }
+    } catch  where error.code == .corrupted {
+        findings.add(.damage, error.message, kind: "store")
+    }
+    return findings.all
+}
+
+/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill the memory.
+private struct FindingList {
+    /// The findings that are counted together.
+    private struct Group: Hashable {
+        var severity: StoreFinding.Severity
+        var kind: String
+        var property: String?
+    }
+
+    let limit: Int
+    private var listed: [StoreFinding] = []
+    /// The messages of what is listed: a finding of the store as a whole may be made twice, here
+    /// and by the backend.
+    private var messages: Set<String> = []
+    /// The number of cases in each group, and the groups in the order in which they were met.
+    private var counts: [Group: Int] = [:]
+    private var groups: [Group] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(
+        _ severity: StoreFinding.Severity, _ message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
+        property: String? = nil
+    ) {
+        let group = Group(severity: severity, kind: kind, property: property)
+        guard counts[group, default: 0] < limit else {
+            counts[group, default: 0] += 1
+            return
+        }
+        add(StoreFinding(severity, message(), kind: kind, object: object, property: property))
+    }
+
+    mutating func add(_ finding: StoreFinding) {
+        let group = Group(severity: finding.severity, kind: finding.kind, property: finding.property)
+        let before = counts[group]
+        if before ?? 0 < limit {
+            guard messages.insert(finding.message).inserted else { return }
+            listed.append(finding)
+        }
+        if before == nil { groups.append(group) }
+        counts[group] = (before ?? 0) + finding.count
+    }
+
+    var all: [StoreFinding] {
+        let more = groups.compactMap { group -> StoreFinding? in
+            let rest = counts[group, default: 0] - limit
+            guard rest > 0 else { return nil }
+            let kind = [group.kind, group.property].compactMap { $0 }.joined(separator: ", ")
+            return StoreFinding(
+                group.severity, "And \(rest) more of this kind (\(kind)).", kind: group.kind, property: group.property,
+                count: rest)
+        }
+        let findings = listed + more
+        return [.damage, .violation, .warning].flatMap { severity in findings.filter { $0.severity == severity } }
+    }
+}
+
+/// One pass over a snapshot.
+private struct StoreCheck {
+    /// A reference whose target still has to be looked up.
+    struct Reference {
+        var owner: ObjectID
+        var relationship: Int
+        var target: ObjectID
+        var destination: Int
+    }
+
+    /// How many references are looked up together.
+    static let lookupCount = 4096
+
+    let snapshot: any StoreSnapshot
+    let model: ManagedObjectModel
+    var findings: FindingList
+    private var tally: StoreTally
+    /// By entity number, how many records were damaged; they are findings of their own, and are not
+    /// in the tally.
+    private var damagedCounts: [Int]
+    private var pending: [Reference] = []
+    private var found: RecordBatch
+    /// By entity number: the fields of its records that are to-one relationships.
+    private let references: [[RecordLayout.Field]]
+    private var recordRules: RecordRules
+    private let countRules: CountRules
+    /// Whether there are rules for counts; false again after counting failed, which is a finding.
+    private var isCounting: Bool
+
+    init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
+        self.snapshot = snapshot
+        self.findings = findings
+        model = snapshot.model
+        tally = StoreTally(model: model)
+        damagedCounts = Array(repeating: 0, count: model.entities.count)
+        found = RecordBatch(model: model)
+        references = model.entities.map { entity in
+            entity.layout.fields.filter { $0.kind == .reference || $0.kind == .polymorphicReference }
+        }
+        recordRules = RecordRules(model)
+        countRules = CountRules(model, spillDirectories: spillDirectories)
+        isCounting = !countRules.isEmpty
+    }
+
+    mutating func run() throws(StoreError) {
+        for (property, message) in recordRules.problems {
+            findings.add(.warning, message, kind: StoreFinding.Rule.pattern.rawValue, property: property)
+        }
+        for root in model.roots { try checkRecords(of: model.entities[root]) }
+        for relationship in model.linkRelationships { try checkLinks(of: relationship) }
+        try lookUp()
+        checkCounts()
+        if let recorded = try snapshot.recordedTally() { compare(recorded) }
+    }
+
+    private mutating func checkRecords(of root: ManagedObjectModel.Entity) throws(StoreError) {
+        let cursor = try snapshot.records(of: root.name, after: nil)
+        var batch = RecordBatch(model: model)
+        var lastKey: Int64 = 0
+        var lastDamaged: ObjectID?
+        while true {
+            do throws(StoreError) {
+                guard try cursor.next(into: &batch) else { return }
+            } catch  where Self.isAboutContent(error) {
+                findings.add(.damage, error.message, kind: "record")
+                // A cursor that names the same object twice does not get on.
+                guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
+                lastDamaged = damaged
+                if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
+                continue
+            }
+            batch.forEachRecord { record in
+                check(record, in: root, lastKey: &lastKey)
+            }
+            if pending.count >= Self.lookupCount { try lookUp() }
+        }
+    }
+
+    /// Whether an error is a finding about the content: damage, or one object that is too large to
+    /// be read.
+    private static func isAboutContent(_ error: StoreError) -> Bool {
+        error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
+    }
+
+    private mutating func check(_ record: RecordReader, in root: ManagedObjectModel.Entity, lastKey: inout Int64) {
+        let entity = record.entityNumber
+        tally.entities[entity].add(record.computedContentHash)
+        var isSound = true
+        do throws(StoreError) { try record.validate() } catch {
+            findings.add(.damage, error.message, kind: "record", object: record.id)
+            isSound = false
+        }
+        if record.key <= lastKey {
+            findings.add(
+                .damage, "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
+        }
+        lastKey = record.key
+        if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
+            findings.add(
+                .damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
+                kind: "entity",
+                object: record.id)
+            isSound = false
+        }
+        // Values of a damaged record break rules that the object itself may not.
+        if isSound { checkRules(record) }
+        if isCounting { count { (rules) throws(StoreError) in try rules.addObject(entity: entity, key: record.key) } }
+        for field in references[entity] {
+            guard let (target, key) = record.reference(field), let destination = field.destination,
+                let relationship = field.relationship, model.entities.indices.contains(target)
+            else { continue }
+            pending.append(
+                Reference(
+                    owner: record.id, relationship: relationship, target: ObjectID(model.entities[target].name, key),
+                    destination: destination))
+            if isCounting {
+                count { (rules) throws(StoreError) in try rules.addReference(relationship: relationship, to: key) }
+            }
+        }
+    }
+
+    /// Compares a record with the rules that it alone can break.
+    private mutating func checkRules(_ record: RecordReader) {
+        let name = model.entities[record.entityNumber].name
+        var broken: [(rule: StoreFinding.Rule, field: RecordLayout.Field)] = []
+        let slow = recordRules.check(record) { broken.append(($0, $1)) }
+        for (rule, field) in broken {
+            findings.add(
+                .violation, "\(record.id): '\(field.name)' \(Self.text(rule))", kind: rule.rawValue,
+                object: record.id, property: "\(name).\(field.name)")
+        }
+        if let slow {
+            findings.add(
+                .warning,
+                "The regular expression of '\(name).\(slow.name)' takes too long for the value of \(record.id); no further values were compared with it.",
+                kind: StoreFinding.Rule.pattern.rawValue, object: record.id, property: "\(name).\(slow.name)")
+        }
+    }
+
+    /// The rest of a sentence about a property that breaks a rule.
+    private static func text(_ rule: StoreFinding.Rule) -> String {
+        switch rule {
+        case .mandatory: "is mandatory and has no value."
+        case .minimum: "is less than its minimum."
+        case .maximum: "is greater than its maximum."
+        case .minimumLength: "is shorter than its minimum length."
+        case .maximumLength: "is longer than its maximum length."
+        case .pattern: "does not match its regular expression."
+        case .minimumCount: "has fewer objects than its minimum count."
+        case .maximumCount: "has more objects than its maximum count."
+        case .dangling: "refers to an object that does not exist."
+        case .destination: "refers to an object of another entity."
+        }
+    }
+
+    // MARK: Counts of relationships
+
+    private mutating func count(_ body: (CountRules) throws(StoreError) -> Void) {
+        do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
+    }
+
+    /// Reports that counts cannot be compared: a disk without room for the temporary file must not
+    /// end the whole check.
+    private mutating func stopCounting(_ error: StoreError) {
+        isCounting = false
+        findings.add(
+            .warning, "The minimum and maximum counts of relationships were not compared: \(error.message)",
+            kind: "count")
+    }
+
+    private mutating func checkCounts() {
+        guard isCounting else { return }
+        let model = model
+        do throws(StoreError) {
+            try countRules.check { rule, relationship, entity, key in
+                let id = ObjectID(model.entities[entity].name, key)
+                findings.add(
+                    .violation, "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
+                    object: id,
+                    property: "\(relationship.name)")
+            }
+        } catch {
+            stopCounting(error)
+        }
+    }
+
+    private mutating func checkLinks(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
+        var batch = LinkBatch(relationship: relationship.number)
+        let source = model.entities[relationship.source].name
+        let target = model.entities[relationship.destination].name
+        do throws(StoreError) {
+            let cursor = try snapshot.links(of: relationship.name, after: nil)
+            while try cursor.next(into: &batch) {
+                tally.add(batch)
+                for link in batch.links {
+                    if isCounting {
+                        count { (rules) throws(StoreError) in try rules.addLink(link, of: relationship.number) }
+                    }
+                    let (from, to) = (ObjectID(source, link.source), ObjectID(target, link.target))
+                    if relationship.normalised(link) != link {
+                        findings.add(
+                            .damage,
+                            "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
+                            kind: "link", object: from, property: "\(relationship.name)")
+                    }
+                    pending.append(
+                        Reference(
+                            owner: from, relationship: relationship.number, target: to,
+                            destination: relationship.destination))
+                    pending.append(
+                        Reference(
+                            owner: to, relationship: relationship.number, target: from, destination: relationship.source
+                        ))
+                }
+                if pending.count >= Self.lookupCount { try lookUp() }
+            }
+        } catch  where error.code == .corrupted {
+            findings.add(.damage, error.message, kind: "link")
+        }
+    }
+
+    /// Looks the collected references up, and reports those that lead nowhere.
+    private mutating func lookUp() throws(StoreError) {
+        guard !pending.isEmpty else { return }
+        var entityByTarget: [Target: Int] = [:]
+        var damagedTargets: Set<Int64> = []
+        // Different entities of one hierarchy share keys, so the root says what a key means.
+        let targets = Set(
+            pending.compactMap { reference in
+                model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }
+            })
+        let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
+            .map { ObjectID(model.entities[$0.root].name, $0.key) }
+        // Of one-to-one relationships: where the other ends lead.
+        let inverses = Set(pending.compactMap { oneToOneInverse(of: $0.relationship) })
+        var answers: [Answer: Int64] = [:]
+        let cursor = try snapshot.records(with: ids)
+        var lastDamaged: ObjectID?
+        while true {
+            do throws(StoreError) {
+                guard try cursor.next(into: &found) else { break }
+            } catch  where Self.isAboutContent(error) {
+                // The pass over its own entity reports it; here it only counts as existing.
+                guard let damaged = error.damagedObject, damaged != lastDamaged,
+                    let entity = model.entity(damaged.entity)
+                else { throw error }
+                lastDamaged = damaged
+                entityByTarget[Target(root: entity.root, key: damaged.key)] = entity.number
+                damagedTargets.insert(damaged.key)
+                continue
+            }
+            if !inverses.isEmpty {
+                found.forEachRecord { record in
+                    for field in references[record.entityNumber] {
+                        guard let relationship = field.relationship, inverses.contains(relationship),
+                            let (_, key) = record.reference(field)
+                        else { continue }
+                        answers[Answer(relationship: relationship, key: record.key)] = key
+                    }
+                }
+            }
+            for index in 0..<found.count {
+                let entity = found.entityNumber(at: index)
+                entityByTarget[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
+            }
+        }
+        for reference in pending {
+            guard let target = model.entity(reference.target.entity) else { continue }
+            let name = model.relationships[reference.relationship].name
+            guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
+                findings.add(
+                    .violation, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                    kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
+                continue
+            }
+            if !model.entities[reference.destination].includes(entity) {
+                findings.add(
+                    .violation,
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
+                    kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
+            } else if let inverse = oneToOneInverse(of: reference.relationship),
+                !damagedTargets.contains(reference.target.key),
+                answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
+            {
+                findings.add(
+                    .warning,
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
+                    kind: "inverse", object: reference.owner, property: "\(name)")
+            }
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The number of the to-one inverse of a to-one relationship; nil for every other one.
+    private func oneToOneInverse(of number: Int) -> Int? {
+        let relationship = model.relationships[number]
+        guard relationship.storage == .field, let inverse = relationship.inverse,
+            model.relationships[inverse].storage == .field
+        else { return nil }
+        return inverse
+    }
+
+    /// A to-one relationship of an object.
+    private struct Answer: Hashable {
+        var relationship: Int
+        var key: Int64
+    }
+
+    private struct Target: Hashable {
+        var root: Int
+        var key: Int64
+    }
+
+    private mutating func compare(_ recorded: StoreTally) {
+        for (entity, (found, recorded)) in zip(model.entities, zip(tally.entities, recorded.entities))
+        where found != recorded {
+            let damaged = damagedCounts[entity.number]
+            guard damaged == 0 || found.count + damaged != recorded.count else { continue }
+            findings.add(
+                .damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
+        }
+        for (relationship, (found, recorded)) in zip(
+            model.relationships, zip(tally.relationships, recorded.relationships))
+        where found != recorded {
+            findings.add(
+                .damage, Self.difference("Relationship '\(relationship.name)'", "links", found, recorded),
+                kind: "digest")
+        }
+    }
+
+    private static func difference(_ what: String, _ things: String, _ found: Tally, _ recorded: Tally) -> String {
+        found.count == recorded.count
+            ? "\(what): the \(things) are not those that were written; another program changed them, or they were damaged."
+            : "\(what) has \(found.count) \(things), but \(recorded.count) were written; another program changed it, or it was damaged."
+    }
+}

@@ -1,0 +1,197 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+internal import RoostJSONText
+
+/// What the file of a configuration says.
+struct ConfigurationDocument {
+    /// The most bytes that the file may have.
+    static let maximumByteCount = 1 << 20
+
+    static let keys = ["model", "stores", "default"]
+    static let storeKeys = ["type", "path", "url", "options"]
+
+    var model: RoostConfiguration.Setting?
+    var stores: [RoostConfiguration.Store] = []
+    var defaultStore: (store: RoostConfiguration.Store, origin: RoostConfiguration.Origin)?
+
+    /// Reads a file; throws all its problems in one error.
+    static func read(
+        _ file: RoostConfiguration.Setting, _ registry: StoreRegistry
+    ) throws(StoreError) -> ConfigurationDocument {
+        let bytes: [UInt8]
+        do throws(StoreError) {
+            bytes = try SmallFile.bytes(
+                at: file.value, maximumByteCount: maximumByteCount, noun: "a configuration")
+        } catch {
+            var source = ""
+            if case .environment(let name) = file.origin { source = " that \(name) names" }
+            throw StoreError(
+                .invalidConfiguration, "The configuration\(source) cannot be read: \(error.message)",
+                underlying: error)
+        }
+        let node = try JSONNode.document(
+            bytes, acceptsJSON5: true, as: "The configuration '\(file.value)'", code: .invalidConfiguration)
+        let problems = JSONProblems(of: bytes)
+        let document = ConfigurationReader(
+            path: file.value, lineEnds: bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }, registry: registry,
+            problems: problems
+        ).document(node)
+        guard problems.messages.isEmpty else {
+            throw StoreError(
+                .invalidConfiguration,
+                "The configuration '\(file.value)' is not valid:\n"
+                    + problems.messages.map { "  \($0)" }.joined(separator: "\n"))
+        }
+        return document
+    }
+}
+
+/// Turns the tree of a file into settings, collecting problems on the way.
+private struct ConfigurationReader {
+    typealias Setting = RoostConfiguration.Setting
+    typealias Store = RoostConfiguration.Store
+
+    let path: String
+    /// Where the lines of the text end, in ascending order.
+    let lineEnds: [Int]
+    let registry: StoreRegistry
+    let problems: JSONProblems
+
+    func document(_ node: JSONNode) -> ConfigurationDocument {
+        let reader = JSONObjectReader(node, path: "", keys: ConfigurationDocument.keys, problems: problems)
+        var document = ConfigurationDocument()
+        document.model = model(reader)
+        // The names also count whose stores have problems, so that a default is not called unknown as well.
+        var names: [String] = []
+        for member in reader.members("stores") {
+            let path = JSONObjectReader.join("stores", member.key)
+            guard RoostConfiguration.isStoreName(member.key) else {
+                problems.add(
+                    "a store's name has only letters, digits, '-' and '_', and starts with no '-'.", path: path,
+                    at: member.keyOffset)
+                continue
+            }
+            names.append(member.key)
+            if let store = store(member, path: path) { document.stores.append(store) }
+        }
+        if let name = reader.string("default"), let node = reader.node("default") {
+            if let store = document.stores.first(where: { $0.name == name }) {
+                document.defaultStore = (store, origin(node.byteOffset))
+            } else if names.isEmpty {
+                problems.add("there are no stores to choose from.", path: "default", at: node.byteOffset)
+            } else if !names.contains(name) {
+                reader.addUnknown(among: names, instead: name, path: "default", at: node)
+            }
+        } else if let only = document.stores.first, document.stores.count == 1 {
+            document.defaultStore = (only, .standard)
+        }
+        return document
+    }
+
+    private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
+        // The number of lines that end before, found by halving: there may be as many stores as lines.
+        var (low, high) = (0, lineEnds.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if lineEnds[middle] < byteOffset { low = middle + 1 } else { high = middle }
+        }
+        return .file(path: path, line: low + 1)
+    }
+
+    /// A path in the file, relative to its directory, as an absolute one.
+    private func absolute(_ text: String) -> String {
+        RoostConfiguration.absolute(text, in: StoreFile.directory(of: path))
+    }
+
+    private func model(_ reader: JSONObjectReader) -> Setting? {
+        guard let node = reader.node("model"), let text = reader.string("model") else { return nil }
+        let path = absolute(text)
+        guard !text.isEmpty, FileManager.default.fileExists(atPath: path) else {
+            problems.add("there is no file '\(path)'.", path: "model", at: node.byteOffset)
+            return nil
+        }
+        return Setting(key: "model", value: path, origin: origin(node.byteOffset))
+    }
+
+    private func store(_ member: JSONMember, path: String) -> Store? {
+        let reader = JSONObjectReader(
+            member.value, path: path, keys: ConfigurationDocument.storeKeys, problems: problems)
+        guard case .object = member.value.content, let location = location(reader, at: member.value) else { return nil }
+        guard let type = registry.all.first(where: { $0.name == location.type }) else {
+            let key = reader.node("url") == nil ? "type" : "url"
+            reader.addUnknown(
+                among: registry.all.map(\.name), instead: location.type, path: reader.path(key),
+                at: reader.node(key) ?? member.value)
+            return nil
+        }
+        let isFile = type.capabilities.contains(.file)
+        let options = options(reader, type)
+        if isFile, location.path.isEmpty {
+            problems.add(
+                "the path of the store is missing; stores of type '\(type.name)' are files.", path: path,
+                at: member.value.byteOffset)
+            return nil
+        }
+        return Store(
+            name: member.key,
+            location: StoreLocation(type: type.name, path: isFile ? absolute(location.path) : location.path),
+            origin: origin(member.keyOffset), options: options)
+    }
+
+    /// Where the store is, as written: `url`, or `type` and `path`.
+    private func location(_ reader: JSONObjectReader, at node: JSONNode) -> StoreLocation? {
+        guard let urlNode = reader.node("url") else {
+            guard reader.node("type") != nil else {
+                problems.add(
+                    "'type' and 'path', or 'url', are missing.", path: reader.path, at: node.byteOffset)
+                return nil
+            }
+            // A wrong type of either is reported by the reader.
+            guard let type = reader.string("type") else { return nil }
+            guard reader.node("path") != nil else { return StoreLocation(type: type, path: "") }
+            return reader.string("path").map { StoreLocation(type: type, path: $0) }
+        }
+        for key in ["type", "path"] {
+            guard let node = reader.node(key) else { continue }
+            problems.add("'url' says it already; leave one of them out.", path: reader.path(key), at: node.byteOffset)
+            return nil
+        }
+        guard let text = reader.string("url") else { return nil }
+        guard let location = StoreLocation(text: text) else {
+            problems.add("a URL is written type:path.", path: reader.path("url"), at: urlNode.byteOffset)
+            return nil
+        }
+        return location
+    }
+
+    private func options(_ reader: JSONObjectReader, _ type: any PersistentStoreType) -> [String: Setting] {
+        var options: [String: Setting] = [:]
+        for member in reader.members("options") {
+            let path = JSONObjectReader.join(reader.path("options"), member.key)
+            let description = type.optionDescriptions.first { $0.name == member.key }
+            // Null counts as absent, as everywhere, but an unknown name is one in any case.
+            guard let text = text(member.value, path: path) ?? (description == nil ? "" : nil) else { continue }
+            if let problem = type.problem(withOption: member.key, value: text) {
+                problems.add(problem, path: path, at: description == nil ? member.keyOffset : member.value.byteOffset)
+                continue
+            }
+            options[member.key] = Setting(
+                key: path, value: description?.values == .path ? absolute(text) : text,
+                origin: origin(member.keyOffset))
+        }
+        return options
+    }
+
+    /// The text of an option, which may be written as a number or a boolean.
+    private func text(_ node: JSONNode, path: String) -> String? {
+        switch node.content {
+        case .string(let text), .number(let text): return text
+        case .bool(let value): return "\(value)"
+        case .null: return nil
+        case .array, .object:
+            problems.addMismatch(node, expected: "a string, a number or a boolean", path: path)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+
+extension RoostConfiguration {
+    /// The name of the file that is looked for.
+    public static let fileName = "roost.json"
+    /// The variable that names the file.
+    public static let fileVariable = "ROOST_CONFIG"
+    /// The variable that names the default store.
+    public static let storeVariable = "ROOST_STORE"
+
+    /// Whether a text can be the name of a store: letters, digits, `-` and `_`, the first one no hyphen.
+    ///
+    /// So no name looks like a URL, or like a path with a directory or an extension: `./main` is always a path.
+    public static func isStoreName(_ text: String) -> Bool {
+        !text.isEmpty && !text.hasPrefix("-")
+            && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+    }
+
+    /// The file that holds and why; nil when there is none.
+    static func find(_ file: String?, _ directory: String, _ environment: [String: String]) -> Setting? {
+        if let file { return Setting(key: "file", value: absolute(file, in: directory), origin: .caller) }
+        if let file = environment[fileVariable] {
+            return Setting(key: "file", value: absolute(file, in: directory), origin: .environment(fileVariable))
+        }
+        guard directory.hasPrefix("/") else { return nil }
+        var directory = directory
+        while true {
+            let candidate = absolute(fileName, in: directory)
+            // Where this user may not look, nothing is found; what is found must be readable. A link that leads nowhere is found:
+            // otherwise the file of a directory above would take its place, with other stores.
+            if StoreFile.hasEntry(at: candidate) {
+                return Setting(key: "file", value: candidate, origin: .search)
+            }
+            let parent = StoreFile.directory(of: directory)
+            guard parent != directory else { return nil }
+            directory = parent
+        }
+    }
+
+    /// A path made absolute by the directory it is relative to.
+    static func absolute(_ path: String, in directory: String) -> String {
+        // A working directory that was removed has no path; the system resolves what is relative to it.
+        guard !path.hasPrefix("/"), !directory.isEmpty else { return path }
+        let relative = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        return directory.hasSuffix("/") ? directory + relative : "\(directory)/\(relative)"
+    }
+
+    /// The store that the value of `ROOST_STORE` means: a URL, a name, or the path of a store.
+    static func store(
+        _ text: String, _ stores: [Store], _ directory: String, _ registry: StoreRegistry
+    ) throws(StoreError) -> Store {
+        if let store = stores.first(where: { $0.name == text }) { return store }
+        var location: StoreLocation
+        do throws(StoreError) {
+            location = try registry.resolve(StoreLocation(text: text) == nil ? absolute(text, in: directory) : text)
+        } catch {
+            let hint =
+                nearestName(to: text, among: stores.compactMap(\.name)).map { "did you mean '\($0)'?" }
+                ?? error.message
+            throw StoreError(
+                .invalidConfiguration,
+                "\(storeVariable) is '\(text)', which is neither type:path, nor a store of the configuration, nor the path of a store; \(hint)"
+            )
+        }
+        if try registry.type(named: location.type).capabilities.contains(.file) {
+            guard !location.path.isEmpty else {
+                throw StoreError(
+                    .invalidConfiguration,
+                    "\(storeVariable) is '\(text)', which has no path; stores of type '\(location.type)' are files.")
+            }
+            location = StoreLocation(type: location.type, path: absolute(location.path, in: directory))
+        }
+        return Store(name: nil, location: location, origin: .environment(storeVariable), options: [:])
+    }
+}

@@ -1,0 +1,281 @@
+public import RoostCore
+
+extension StoreSnapshot {
+    /// Works out what a batch delete would do to the store as the snapshot shows it; see ``BatchDeleteRequest``.
+    ///
+    /// - Parameters:
+    ///   - request: The objects to delete.
+    ///   - model: The program's model, which has the delete rules; nil for the store's own.
+    /// - Returns: The changes.
+    /// - Throws: As executing it, except for `conflict`.
+    public func prepare(
+        _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
+    ) throws(StoreError) -> PreparedBatch {
+        var propagation = DeletePropagation(self, model: try batchModel(model))
+        return try propagation.run(request.selection)
+    }
+}
+
+/// Follows delete rules from the objects that are to go.
+struct DeletePropagation {
+    /// A relationship whose rule asks for work.
+    private struct Rule {
+        let relationship: ManagedObjectModel.Relationship
+        /// Its field in records of the entity; nil for a to-many relationship.
+        let field: RecordLayout.Field?
+    }
+
+    /// A relationship with rule deny that leads from an object that goes.
+    private struct Ban {
+        let relationship: Int
+        let source: ObjectID
+        let target: Int64
+    }
+
+    /// Up to so many deleted objects are looked for by their IDs, where those that refer to them have to be found; for more, all is read.
+    private static let lookUpCount = 1000
+
+    private let snapshot: any StoreSnapshot
+    private let model: ManagedObjectModel
+    /// By entity number.
+    private let rules: [[Rule]]
+    /// By entity number: the to-one relationships that are cleared when what they lead to goes.
+    private let clearable: [[RecordLayout.Field]]
+    private var objects: [ChangeSet.Reference] = []
+    /// By the number of the root: the keys of what goes.
+    private var gone: [Set<Int64>]
+    /// By the number of the entity a relationship leads to: keys of what goes because of a rule, some of them met before.
+    private var waiting: [[Int64]]
+    /// By the number of the entity a relationship leads to: keys of what may have to forget something that goes.
+    private var referring: [Set<Int64>]
+    private var bans: [Ban] = []
+    private var denials: [DeleteDenial] = []
+    private var links = LinkBatch(relationship: 0)
+
+    init(_ snapshot: any StoreSnapshot, model: ManagedObjectModel) {
+        self.snapshot = snapshot
+        self.model = model
+        rules = model.entities.map { entity in
+            entity.relationships.filter { $0.declaration.deleteRule.asksForWork($0, model) }
+                .map { Rule(relationship: $0, field: $0.isToMany ? nil : entity.layout.field($0.name.name)) }
+        }
+        clearable = model.entities.map { entity in
+            entity.relationships.filter { $0.isClearedOnDelete(model) }
+                .compactMap { entity.layout.field($0.name.name) }
+        }
+        gone = Array(repeating: [], count: model.entities.count)
+        waiting = Array(repeating: [], count: model.entities.count)
+        referring = Array(repeating: [], count: model.entities.count)
+    }
+
+    mutating func run(_ selection: BatchDeleteRequest.Selection) throws(StoreError) -> PreparedBatch {
+        switch selection {
+        case .fetched(let request): try delete(try snapshot.fetch(request))
+        case .objectIDs(let ids): try delete(try snapshot.records(with: ids))
+        }
+        let requestedCount = objects.count
+        try cascade()
+        try collectDenials()
+        var changes = ChangeSet(model: model)
+        changes.updates = try clearedRecords()
+        guard denials.isEmpty else { throw DeleteDenial.error(denials) }
+        changes.deletes = objects
+        return PreparedBatch(changes: changes, requestedCount: requestedCount, objects: objects, updateCount: 0)
+    }
+
+    // MARK: What goes
+
+    private mutating func cascade() throws(StoreError) {
+        while let entity = waiting.firstIndex(where: { !$0.isEmpty }) {
+            let (keys, root) = (waiting[entity], model.entities[entity].root)
+            waiting[entity] = []
+            let fresh = keys.filter { !gone[root].contains($0) }
+            try forEachChunk(of: fresh, entity) { (propagation, cursor) throws(StoreError) in
+                try propagation.delete(cursor)
+            }
+        }
+    }
+
+    private mutating func delete(_ cursor: any RecordCursor) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) {
+            try batch.forEachRecord { (record) throws(StoreError) in try delete(record) }
+        }
+    }
+
+    private mutating func delete(_ record: RecordReader) throws(StoreError) {
+        let entity = record.entityNumber
+        guard gone[model.entities[entity].root].insert(record.key).inserted else { return }
+        objects.append(ChangeSet.Reference(record.id, version: record.version))
+        for rule in rules[entity] {
+            if let field = rule.field {
+                if let (_, key) = record.reference(field) { apply(rule, to: key, from: record) }
+                continue
+            }
+            let cursor = try snapshot.links(of: rule.relationship.name, from: record.id)
+            var links = links
+            while try cursor.next(into: &links) {
+                for link in links.links { apply(rule, to: link.target, from: record) }
+            }
+            self.links = links
+        }
+    }
+
+    private mutating func apply(_ rule: Rule, to key: Int64, from record: RecordReader) {
+        let destination = rule.relationship.destination
+        switch rule.relationship.declaration.deleteRule {
+        case .cascade: waiting[destination].append(key)
+        case .nullify: referring[destination].insert(key)
+        case .deny: bans.append(Ban(relationship: rule.relationship.number, source: record.id, target: key))
+        case .noAction: break
+        }
+    }
+
+    // MARK: What stands against it
+
+    /// Finds the bans whose destination exists and does not go.
+    private mutating func collectDenials() throws(StoreError) {
+        var byDestination: [Int: [Ban]] = [:]
+        for ban in bans {
+            let destination = model.relationships[ban.relationship].destination
+            guard !gone[model.entities[destination].root].contains(ban.target) else { continue }
+            byDestination[destination, default: []].append(ban)
+        }
+        for (destination, bans) in byDestination.sorted(by: { $0.key < $1.key }) {
+            var existing: [Int64: ObjectID] = [:]
+            let keys = Set(bans.map(\.target)).sorted()
+            try forEachChunk(of: keys, destination) { (propagation, cursor) throws(StoreError) in
+                var batch = RecordBatch(model: propagation.model)
+                while try cursor.next(into: &batch) {
+                    for index in 0..<batch.count { existing[batch.key(at: index)] = batch.id(at: index) }
+                }
+            }
+            for ban in bans {
+                guard let remaining = existing[ban.target] else { continue }
+                denials.append(
+                    DeleteDenial(
+                        relationship: model.relationships[ban.relationship].name, deleted: ban.source,
+                        remaining: remaining, reason: .rule))
+            }
+        }
+    }
+
+    // MARK: What forgets it
+
+    /// The records that refer to something that goes, without these references.
+    private mutating func clearedRecords() throws(StoreError) -> RecordBatch {
+        var cleared = RecordBatch(model: model)
+        try collectReferringOfThemselves()
+        var done = Array(repeating: Set<Int64>(), count: model.entities.count)
+        for entity in referring.indices where !referring[entity].isEmpty {
+            let root = model.entities[entity].root
+            let keys = referring[entity].filter { !gone[root].contains($0) && !done[root].contains($0) }.sorted()
+            done[root].formUnion(keys)
+            try forEachChunk(of: keys, entity) { (propagation, cursor) throws(StoreError) in
+                var batch = RecordBatch(model: propagation.model)
+                while try cursor.next(into: &batch) {
+                    try batch.forEachRecord { (record) throws(StoreError) in
+                        try propagation.clear(record, into: &cleared)
+                    }
+                }
+            }
+        }
+        return cleared
+    }
+
+    /// Appends a record without its references to what goes.
+    private mutating func clear(_ record: RecordReader, into cleared: inout RecordBatch) throws(StoreError) {
+        var fields: [(field: RecordLayout.Field, value: Value)] = []
+        for field in clearable[record.entityNumber] {
+            guard let (target, key) = record.reference(field), target < model.entities.count,
+                gone[model.entities[target].root].contains(key), let number = field.relationship
+            else { continue }
+            let relationship = model.relationships[number]
+            if !relationship.declaration.isOptional {
+                denials.append(
+                    DeleteDenial(
+                        relationship: relationship.name, deleted: ObjectID(model.entities[target].name, key),
+                        remaining: record.id, reason: .mandatory))
+            }
+            fields.append((field, .null))
+            if let place = record.layout.field(RecordLayout.orderFieldName(of: field.name)) {
+                fields.append((place, .null))
+            }
+        }
+        if !fields.isEmpty { try cleared.append(record, replacing: fields) }
+    }
+
+    /// Finds the objects whose to-one relationships lead to something that goes and need not say so: they have no inverse, or
+    /// one that is to-one too, and may be empty in a store that was edited on one side.
+    private mutating func collectReferringOfThemselves() throws(StoreError) {
+        for relationship in model.relationships where relationship.storage == .field {
+            if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
+                // What is to be left alone stays.
+                guard inverse.storage == .field, inverse.declaration.deleteRule != .noAction else { continue }
+            }
+            let root = model.entities[relationship.destination].root
+            guard !gone[root].isEmpty else { continue }
+            let source = model.entities[relationship.source]
+            let cursor =
+                gone[root].count <= Self.lookUpCount
+                ? try snapshot.fetch(
+                    FetchRequest(
+                        source.name,
+                        where: .isIn(
+                            relationship.name.name,
+                            gone[root].map { .objectID(ObjectID(model.entities[relationship.destination].name, $0)) })))
+                : try snapshot.records(of: source.name, after: nil)
+            var batch = RecordBatch(model: model)
+            while try cursor.next(into: &batch) {
+                batch.forEachRecord { record in
+                    guard let field = record.layout.field(relationship.name.name),
+                        let (_, key) = record.reference(field), gone[root].contains(key)
+                    else { return }
+                    referring[relationship.source].insert(record.key)
+                }
+            }
+        }
+    }
+
+    /// Reads the objects of an entity with these keys, some at a time.
+    private mutating func forEachChunk(
+        of keys: [Int64], _ entity: Int,
+        _ body: (inout Self, any RecordCursor) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let name = model.entities[entity].name
+        var start = 0
+        while start < keys.count {
+            let end = min(keys.count, start + 4096)
+            try body(&self, try snapshot.records(with: keys[start..<end].map { ObjectID(name, $0) }))
+            start = end
+        }
+    }
+}
+
+extension DeleteRule {
+    /// Whether the rule of a relationship makes anything necessary that deleting the object itself does not do.
+    fileprivate func asksForWork(
+        _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel
+    ) -> Bool {
+        switch self {
+        case .cascade, .deny: true
+        case .noAction: false
+        // Links go with their objects; a reference is in the record of the other side.
+        case .nullify: relationship.inverse.map { model.relationships[$0].storage == .field } ?? false
+        }
+    }
+}
+
+extension ManagedObjectModel.Relationship {
+    /// Whether a reference by the relationship is cleared when its destination goes: the rule of the inverse says so, or there is none.
+    fileprivate func isClearedOnDelete(_ model: ManagedObjectModel) -> Bool {
+        guard storage == .field else { return false }
+        guard let inverse = inverse.map({ model.relationships[$0] }) else { return true }
+        switch inverse.declaration.deleteRule {
+        case .nullify: return true
+        case .noAction: return false
+        // What such a rule finds goes too, or keeps everything from going: what is left is what it does not find.
+        case .cascade, .deny: return inverse.storage == .field
+        }
+    }
+}

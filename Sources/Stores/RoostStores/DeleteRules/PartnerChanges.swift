@@ -1,0 +1,152 @@
+internal import RoostCore
+
+/// What setting to-one relationships whose inverse is to-one does to other objects: the new partner leads back, old partners are alone.
+struct PartnerChanges {
+    /// A field of an object.
+    private struct Side: Hashable {
+        let place: ObjectPlace
+        let relationship: Int
+    }
+
+    private enum Edit {
+        case set(ObjectID)
+        /// Null, if it leads to this object.
+        case clear(ObjectPlace)
+    }
+
+    private let model: ManagedObjectModel
+    /// The far side of each relationship that is set, and the object it is to lead back to.
+    private var claims: [Side: ObjectID] = [:]
+    /// The far side of each relationship that led elsewhere, and the object it is to lead back to no more.
+    private var releases: [Side: ObjectPlace] = [:]
+    /// The near side of each relationship that is set, and where it is to lead.
+    private var wishes: [Side: ObjectID?] = [:]
+
+    init(_ model: ManagedObjectModel) { self.model = model }
+
+    var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
+
+    /// The inverse of a to-one relationship, if that is to-one too.
+    private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
+        guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
+        return inverse
+    }
+
+    /// Notes that `relationship` of `object` leads from now on to `new` instead of `old`.
+    ///
+    /// - Throws: `invalidRequest` when another object of the request leads there too.
+    mutating func note(
+        _ object: ObjectID, _ relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
+    ) throws(StoreError) {
+        guard let inverse = inverse(relationship) else { return }
+        wishes[Side(place: try model.place(of: object), relationship: relationship.number)] = .some(new)
+        if let new {
+            let side = Side(place: try model.place(of: new), relationship: inverse.number)
+            if let other = claims.updateValue(object, forKey: side) {
+                throw Self.contested(new, other, object, relationship)
+            }
+        }
+        guard old != new else { return }
+        if let old {
+            releases[Side(place: try model.place(of: old), relationship: inverse.number)] = try model.place(of: object)
+        }
+    }
+
+    private static func contested(
+        _ target: ObjectID, _ one: ObjectID, _ other: ObjectID, _ relationship: ManagedObjectModel.Relationship
+    ) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "\(one) and \(other) cannot both lead to \(target) by '\(relationship.name)', whose inverse is to-one.")
+    }
+
+    /// Changes the other objects: those among the updates, and all else that the snapshot shows.
+    ///
+    /// - Throws: `invalidValue` where a mandatory relationship would be left without an object; `invalidRequest` where an update wants
+    ///   something else.
+    func apply(to changes: inout ChangeSet, _ snapshot: any StoreSnapshot) throws(StoreError) {
+        var edits: [ObjectPlace: [Int: Edit]] = [:]
+        for (side, object) in releases { edits[side.place, default: [:]][side.relationship] = .clear(object) }
+        let targets = Set(claims.keys.map(\.place)).sorted()
+        try forEachRecord(at: targets, snapshot) { (record) throws(StoreError) in
+            let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
+            for relationship in model.entities[record.entityNumber].relationships {
+                guard let object = claims[Side(place: place, relationship: relationship.number)],
+                    let field = record.layout.field(relationship.name.name), let back = relationship.inverse
+                else { continue }
+                guard case .objectID(let id) = record.value(field) else { continue }
+                // The same object may be named by its entity or by a superentity.
+                let old = try model.place(of: id)
+                if old != (try model.place(of: object)) { edits[old, default: [:]][back] = .clear(place) }
+            }
+        }
+        for (side, object) in claims { edits[side.place, default: [:]][side.relationship] = .set(object) }
+
+        var updates = RecordBatch(model: model)
+        let own = changes.updates
+        for index in 0..<own.count {
+            let place = ObjectPlace(root: model.entities[own.entityNumber(at: index)].root, key: own.key(at: index))
+            let edit = edits.removeValue(forKey: place)
+            try own.withRecord(at: index) { (record) throws(StoreError) in
+                try append(record, edit ?? [:], isOwn: true, to: &updates)
+            }
+        }
+        try forEachRecord(at: edits.keys.sorted(), snapshot) { (record) throws(StoreError) in
+            let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
+            try append(record, edits[place] ?? [:], isOwn: false, to: &updates)
+        }
+        changes.updates = updates
+    }
+
+    /// Appends a record with edits of its relationships; one that is not of the request only if that changes it.
+    private func append(
+        _ record: RecordReader, _ edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch
+    ) throws(StoreError) {
+        var fields: [(field: RecordLayout.Field, value: Value)] = []
+        for (number, edit) in edits {
+            let relationship = model.relationships[number]
+            guard let field = record.layout.field(relationship.name.name) else { continue }
+            var current: ObjectID?
+            if case .objectID(let id) = record.value(field) { current = id }
+            switch edit {
+            case .set(let object):
+                let side = Side(place: try model.place(of: record.id), relationship: number)
+                if let wish = wishes[side], wish != object {
+                    throw StoreError(
+                        .invalidRequest,
+                        "'\(relationship.name)' of \(record.id) cannot lead to \(wish.map { "\($0)" } ?? "nothing") while \(object) is to lead to it."
+                    )
+                }
+                guard current != object else { continue }
+                fields.append((field, .objectID(object)))
+            case .clear(let place):
+                guard let current, try model.place(of: current) == place else { continue }
+                guard relationship.declaration.isOptional else {
+                    throw StoreError(
+                        .invalidValue,
+                        "\(record.id) would lose its '\(relationship.name)' to another object, and it is mandatory.")
+                }
+                fields.append((field, .null))
+            }
+        }
+        if fields.isEmpty {
+            if isOwn { updates.append(record) }
+            return
+        }
+        try updates.append(record, replacing: fields)
+    }
+
+    private func forEachRecord(
+        at places: [ObjectPlace], _ snapshot: any StoreSnapshot, _ body: (RecordReader) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        var start = 0
+        while start < places.count {
+            let end = min(places.count, start + 4096)
+            let cursor = try snapshot.records(
+                with: places[start..<end].map { ObjectID(model.entities[$0.root].name, $0.key) })
+            while try cursor.next(into: &batch) { try batch.forEachRecord(body) }
+            start = end
+        }
+    }
+}

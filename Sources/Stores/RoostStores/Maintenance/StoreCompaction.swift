@@ -1,0 +1,189 @@
+internal import RoostCore
+internal import RoostFiles
+internal import RoostMigration
+
+/// One compaction, from its refusals to its report.
+struct StoreCompaction: Sendable {
+    let location: StoreLocation
+    let type: any PersistentStoreType
+    let options: ConversionOptions
+    let registry: StoreRegistry
+
+    /// See ``StoreMaintenance/compact(_:options:)``.
+    func run() throws(StoreError) -> CompactionReport {
+        do throws(StoreError) {
+            return try compact()
+        } catch {
+            throw error.namingUsers(ofStoreAt: location.path)
+        }
+    }
+
+    private func compact() throws(StoreError) -> CompactionReport {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let path = StoreFile.resolvingLink(location.path)
+        try requireStore(path)
+        // One time for all that is waited for.
+        let patience = options.patience
+        // Nobody else replaces the store, or sweeps away what is built here, before this ends.
+        let claim = try options.claim(location)
+        defer { claim.release() }
+        StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+        var (report, lock) = try settleAndLock(path, patience)
+        if lock == nil {
+            do throws(StoreError) {
+                try compactInPlace(&report, patience)
+            } catch {
+                // A type that cannot do it while others have the store open, or one whose writers do not end.
+                guard error.code == .busy, patience.secondsLeft > 0 else { throw error }
+                lock = try wait(path, &report, patience, refusal: error)
+            }
+        }
+        if let lock {
+            defer { lock.release() }
+            try rewrite(path, &report)
+        }
+        report.bytesAfter = byteCount(path)
+        report.seconds = (clock.now - start).inSeconds
+        return report
+    }
+
+    /// Waits until all others have closed the store, and locks it.
+    ///
+    /// Throws `refusal` if they do not close it in time.
+    private func wait(
+        _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
+    ) throws(StoreError) -> StoreLock {
+        do throws(StoreError) {
+            return try StoreReplacement.lock(path, type, patience) { () throws(StoreError) in
+                try prepare(&report, path, patience)
+            }
+        } catch {
+            throw error.code == .busy ? refusal : error
+        }
+    }
+
+    /// Brings the store into one file, and locks it unless it is open elsewhere.
+    private func settleAndLock(
+        _ path: String, _ patience: Patience
+    ) throws(StoreError) -> (CompactionReport, StoreLock?) {
+        var report = CompactionReport(
+            store: location.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
+            digest: "", inPlace: false, seconds: 0, warnings: [])
+        var isSettled = false
+        do throws(StoreError) {
+            let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { () throws(StoreError) in
+                try prepare(&report, path, patience)
+                isSettled = true
+            }
+            return (report, lock)
+        } catch {
+            guard error.code == .busy, isSettled else { throw error }
+            return (report, nil)
+        }
+    }
+
+    // MARK: Before
+
+    /// Checks that the file is a store of the type, before anything is made beside it, such as a
+    /// lock file.
+    private func requireStore(_ path: String) throws(StoreError) {
+        try StoreFile.requireRegularFile(at: path, forWriting: true)
+        try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
+        guard !type.recognises(fileAt: path) else { return }
+        // The type says best what is wrong: an empty file, a newer format, another program's file.
+        _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
+    }
+
+    /// Does everything that comes before the store is rewritten.
+    private func prepare(
+        _ report: inout CompactionReport, _ path: String, _ patience: Patience
+    ) throws(StoreError) {
+        try settle(&report, patience)
+        try requireSpace(path)
+        try options.cancellation?.check()
+    }
+
+    /// Opens the store and closes it again: recovers what a crash left and brings everything into the one file.
+    private func settle(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
+        let store = try type.open(location, options: openingOptions(patience))
+        let digest = try store.closing { () throws(StoreError) in
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            return (try snapshot.recordedTally() ?? StoreTally(model: store.model)).digest
+        }
+        (report.objects, report.links, report.digest) = (digest.objectCount, digest.linkCount, digest.description)
+    }
+
+    private func openingOptions(_ patience: Patience) -> StoreOptions {
+        StoreOptions(
+            model: options.sourceModel, timeoutSeconds: patience.secondsLeft, typeOptions: options.sourceTypeOptions)
+    }
+
+    private func requireSpace(_ path: String) throws(StoreError) {
+        let bytes = byteCount(path)
+        let needed = bytes.addingReportingOverflow(bytes / 5).partialValue
+        let available = try StoreFile.freeBytes(inDirectoryOf: path)
+        let (total, overflow) = needed.addingReportingOverflow(options.reservedBytes)
+        guard !overflow, total <= available else {
+            throw StoreError(
+                .noSpace,
+                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed meanwhile and \(options.reservedBytes) must stay free, \(available) are there. Make room, or convert the store to another disk."
+            )
+        }
+    }
+
+    private func byteCount(_ path: String) -> Int {
+        // What is not there has no bytes.
+        ([""] + type.companionSuffixes).reduce(0) { sum, suffix in
+            sum + ((try? StoreFile.byteCount(at: path + suffix)) ?? 0)
+        }
+    }
+
+    // MARK: Nobody else has it open
+
+    /// Copies the store into a new file that takes its place; the caller holds the store's lock exclusively.
+    private func rewrite(_ path: String, _ report: inout CompactionReport) throws(StoreError) {
+        var copied: ConversionReport?
+        _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
+            let result: ConversionReport
+            do throws(StoreError) {
+                result = try copy(old, to: new)
+            } catch  where error.code == .corrupted {
+                throw error.located(in: "'\(path)' was not compacted, because that would hide damage")
+            }
+            if let warning = result.warnings.first, !options.acceptsChanges {
+                throw StoreError(.corrupted, "'\(path)' was not compacted, because that would hide this: \(warning)")
+            }
+            try options.cancellation?.check()
+            copied = result
+            return true
+        }
+        guard let copied else { return }
+        (report.objects, report.links, report.digest) = (copied.objects, copied.links, copied.digest)
+        report.warnings += copied.warnings
+    }
+
+    private func copy(_ old: StoreLocation, to new: StoreLocation) throws(StoreError) -> ConversionReport {
+        var options = options
+        (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
+        options.destinationTypeOptions = options.sourceTypeOptions
+        // The old store is read under the second name that the replacement gave it.
+        options.acceptsLinks = true
+        return try MigrationManager(registry: registry).convert(
+            from: .location(old), to: .location(new), options: options)
+    }
+
+    // MARK: Somebody else has it open
+
+    private func compactInPlace(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
+        let cancellation = options.cancellation
+        let isSmall = try type.compactWhileOpen(
+            location, options: openingOptions(patience), isCancelled: { cancellation?.isCancelled ?? false })
+        report.inPlace = true
+        guard !isSmall else { return }
+        report.warnings.append(
+            "Others still read the state before; the file becomes small when they have ended and the store is written or closed."
+        )
+    }
+}

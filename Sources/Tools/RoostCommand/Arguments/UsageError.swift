@@ -1,0 +1,55 @@
+internal import Roost
+internal import RoostCore
+internal import RoostFiles
+internal import RoostMigration
+
+/// A command line that cannot be understood, or asks for what there is not.
+///
+/// The command ends with exit code 2. An error of a store, a model or the system ends with 3, so a
+/// script can distinguish a misspelled name from a broken disk.
+struct UsageError: Error {
+    /// The problem and its remedy.
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}
+
+extension UsageError {
+    /// Codes that only the arguments can cause where nothing else is read.
+    static let readingCodes: Set<StoreError.Code> = [
+        .unknownEntity, .unknownProperty, .unknownStoreType, .unknownModelVersion, .invalidRequest, .invalidValue,
+        .limitExceeded,
+    ]
+    /// Codes by which a store refuses a request before it reads anything.
+    private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
+
+    /// Runs code that reads arguments and nothing else: predicates, names of entities and
+    /// properties, URLs.
+    static func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try converting(readingCodes, body)
+    }
+
+    /// Runs code that gives a store a request, which the arguments alone describe.
+    static func requesting<Result>(_ body: () throws -> Result) throws -> Result {
+        try converting(requestCodes, body)
+    }
+
+    private static func converting<Result>(
+        _ codes: Set<StoreError.Code>, _ body: () throws -> Result
+    ) throws -> Result {
+        do { return try body() } catch let error as StoreError where codes.contains(error.code) {
+            throw UsageError(RoostTool.line(error.message))
+        }
+    }
+
+    /// Runs code that reads a model.
+    ///
+    /// A version that its bundle does not have is a usage error; a missing file is not.
+    static func readingModel<Result>(at path: String, version: String?, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StoreError {
+            let isUnknownVersion = version != nil && error.code == .notFound && StoreFile.hasEntry(at: path)
+            guard isUnknownVersion || error.code == .invalidRequest else { throw error }
+            throw UsageError(RoostTool.line(error.message))
+        }
+    }
+}

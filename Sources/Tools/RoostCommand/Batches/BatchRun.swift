@@ -1,0 +1,207 @@
+internal import Roost
+internal import RoostCore
+internal import RoostMigration
+internal import RoostStores
+
+/// One run of `roost update` or `roost delete`: says what would change, asks, and changes it.
+final class BatchRun {
+    /// What a command does, in words.
+    struct Words {
+        /// `update`, `delete`.
+        let verb: String
+        /// `Updated`, `Deleted`.
+        let past: String
+    }
+
+    static let options = [
+        CommandOption("yes", "y", help: "Ask nothing."),
+        CommandOption("dry-run", "n", help: "Print what would change, and change nothing."), .json, .quiet, .verbose,
+    ]
+
+    let words: Words
+    let arguments: ParsedArguments
+    let console: Console
+    /// Whether the change is made, whatever comes now.
+    private var isCommitted = false
+
+    init(_ words: Words, _ arguments: ParsedArguments, _ console: Console) throws {
+        self.words = words
+        self.arguments = arguments
+        self.console = console
+        for option in ["where", "sort", "limit", "offset"] where arguments.allValues(option).count > 1 {
+            throw UsageError("option '--\(option)' is given more than once; join conditions with AND")
+        }
+        guard isDryRun || arguments.has("yes") || StandardInput.isTerminal else {
+            throw UsageError(
+                "standard input is no terminal, so nobody can be asked whether to \(words.verb); give --yes to do it, or --dry-run to look"
+            )
+        }
+    }
+
+    var isDryRun: Bool { arguments.has("dry-run") }
+
+    /// Opens the store, read-only where nothing is to be changed.
+    ///
+    /// When a store that was changed cannot be closed as it should be, that is a warning: a change that is made must not look as if
+    /// it were not, or it is made twice.
+    func withStore(_ body: (any PersistentStore) throws -> ExitCode) throws -> ExitCode {
+        func closingFailed(_ error: StoreError) -> Bool {
+            guard isCommitted else { return false }
+            console.printError("warning: the change is made and stays, but the store was not closed: \(error.message)")
+            return true
+        }
+        return try StoreArguments.withStore(
+            arguments.positions[0], arguments, forWriting: !isDryRun, closingFailed: closingFailed
+        ) { store in
+            // What cannot be written says so before it is read.
+            if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
+            return try body(store)
+        }
+    }
+
+    /// Works out changes, asks whether to make them, makes them, and prints what they are.
+    ///
+    /// - Returns: `finding` when the answer was no.
+    func run(
+        _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
+    ) throws -> ExitCode {
+        do {
+            return try attempt(store, prepare)
+        } catch let error as StoreError {
+            // The message names the first pair only.
+            for pair in Self.pairs(error).prefix(Self.listedCount) { console.printError(pair) }
+            throw error
+        }
+    }
+
+    /// How many pairs of objects that stand in each other's way are listed.
+    private static let listedCount = 10
+
+    private static func pairs(_ error: StoreError) -> [String] {
+        let denials = error.denials.map { denial in
+            switch denial.reason {
+            case .rule: "\(denial.deleted) has \(denial.remaining) in '\(denial.relationship)'"
+            case .referenced: "\(denial.remaining) has \(denial.deleted) in '\(denial.relationship)'"
+            case .mandatory: "\(denial.remaining) needs \(denial.deleted) for '\(denial.relationship)'"
+            }
+        }
+        let violations = error.violations.map {
+            "\($0.rejected) would have what \($0.existing) has: \($0.attributes.joined(separator: ", "))"
+        }
+        return denials + violations
+    }
+
+    private func attempt(
+        _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
+    ) throws -> ExitCode {
+        func prepared() throws(StoreError) -> PreparedBatch {
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            return try prepare(snapshot)
+        }
+        var batch = try UsageError.requesting { try prepared() }
+        if isDryRun {
+            try report(batch, generation: nil)
+            return .success
+        }
+        if arguments.has("yes") || batch.isEmpty {
+            var isFirst = true
+            let receipt = try store.retryingConflicts { () throws(StoreError) in
+                if !isFirst { batch = try prepared() }
+                isFirst = false
+                try Interruption.shared.beginCommit()
+                let receipt = try store.commit(batch.changes)
+                isCommitted = true
+                return receipt
+            }
+            try report(batch, generation: receipt.generation)
+            return .success
+        }
+        guard try console.ask("\(table(batch))\n\(question(batch)) [y/N] ") else {
+            console.printError("nothing was changed")
+            return .finding
+        }
+        // Others may have made references to the objects meanwhile, which no version shows.
+        let current = try prepared()
+        guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
+        try report(current, generation: try commit(current, store), showsTable: false)
+        return .success
+    }
+
+    /// Commits what was asked about; nothing else, should an object have changed meanwhile.
+    private func commit(_ batch: PreparedBatch, _ store: any PersistentStore) throws(StoreError) -> Generation {
+        do throws(StoreError) {
+            try Interruption.shared.beginCommit()
+            let generation = try store.commit(batch.changes).generation
+            isCommitted = true
+            return generation
+        } catch {
+            guard error.code == .conflict else { throw error }
+            throw Self.conflict(error)
+        }
+    }
+
+    private static func conflict(_ underlying: StoreError?) -> StoreError {
+        StoreError(
+            .conflict, "Somebody changed an object while you were asked, so nothing was changed; run it again.",
+            underlying: underlying)
+    }
+
+    // MARK: What is printed
+
+    private func question(_ batch: PreparedBatch) -> String {
+        let verb = words.verb.prefix(1).uppercased() + words.verb.dropFirst()
+        return batch.objectCount == 1 ? "\(verb) it?" : "\(verb) these \(batch.objectCount) objects?"
+    }
+
+    private func report(_ batch: PreparedBatch, generation: Generation?, showsTable: Bool = true) throws {
+        let report = Report(
+            entity: arguments.positions[1], requested: batch.requested.map(Report.Count.init),
+            cascaded: batch.cascaded.map(Report.Count.init), related: batch.related.map(Report.Count.init),
+            count: batch.objectCount, isDryRun: isDryRun, generation: generation)
+        let objects = batch.objectCount == 1 ? "1 object" : "\(batch.objectCount) objects"
+        let sentence =
+            isDryRun ? "Would \(words.verb) \(objects); nothing was changed." : "\(words.past) \(objects)."
+        try console.printReport(
+            report, batch.isEmpty || !showsTable ? sentence : "\(table(batch))\n\(sentence)", warnings: [], arguments)
+    }
+
+    /// The objects by entity and by why they change.
+    private func table(_ batch: PreparedBatch) -> String {
+        var table = TextTable([("entity", .leading), ("objects", .trailing), ("why", .leading)])
+        let parts = [
+            (batch.requested, "asked for"), (batch.cascaded, "goes along: delete rule cascade"),
+            (batch.related, "changes: a reference to or from it"),
+        ]
+        for (counts, reason) in parts {
+            for count in counts { table.append([count.entity.text, "\(count.count)", reason]) }
+        }
+        return table.description
+    }
+
+    /// What `--json` prints.
+    private struct Report: Encodable {
+        struct Count: Encodable {
+            let entity: String
+            let count: Int
+
+            init(_ count: PreparedBatch.EntityCount) {
+                entity = count.entity.text
+                self.count = count.count
+            }
+        }
+
+        let entity: String
+        let requested: [Count]
+        let cascaded: [Count]
+        let related: [Count]
+        let count: Int
+        let isDryRun: Bool
+        let generation: Generation?
+
+        private enum CodingKeys: String, CodingKey {
+            case entity, requested, cascaded, related, count, generation
+            case isDryRun = "dryRun"
+        }
+    }
+}

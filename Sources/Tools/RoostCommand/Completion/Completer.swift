@@ -1,0 +1,142 @@
+internal import Roost
+internal import RoostCore
+internal import RoostStores
+
+/// What can stand where the cursor is, found by the same table of commands that help and parser use.
+///
+/// The scripts of `roost completions` ask for it by running `roost __complete`, so that they are never older than the program.
+struct Completer {
+    /// The hidden command that the scripts run.
+    static let commandName = "__complete"
+
+    /// Something that can stand there.
+    struct Candidate: Hashable {
+        /// The whole word.
+        var text: String
+        /// What it means, for shells that show it.
+        var help = ""
+    }
+
+    let commands: [Subcommand]
+
+    init(_ commands: [Subcommand]) { self.commands = commands }
+
+    /// The candidates for the last one of `words`, which may be empty; the words are those behind `roost`.
+    func candidates(_ words: [String]) -> [Candidate] {
+        let current = words.last ?? ""
+        guard words.count > 1, let name = words.first else {
+            return matching(
+                current,
+                commands.map { Candidate(text: $0.name, help: $0.summary) }
+                    + [Candidate(text: "help", help: "Show the help of a command.")]
+                    + Help.options.map { Candidate(text: "--\($0.name)", help: $0.help) },
+                hidesOptions: true)
+        }
+        if name == "help" {
+            guard words.count == 2 else { return [] }
+            return matching(current, commands.map { Candidate(text: $0.name, help: $0.summary) })
+        }
+        guard let command = commands.first(where: { $0.name == name }) else { return [] }
+        let line = CompletionLine(words.dropFirst().dropLast(), command)
+        if let option = line.pendingOption { return values(of: option, current, line) }
+        if !line.isAfterOptions, current.hasPrefix("--"), let equals = current.firstIndex(of: "=") {
+            let written = current[..<equals].dropFirst(2)
+            guard let option = line.options.first(where: { $0.name == written && $0.valueName != nil }) else {
+                return []
+            }
+            let prefix = current[...equals]
+            return values(of: option, String(current[equals...].dropFirst()), line)
+                .map { Candidate(text: prefix + $0.text, help: $0.help) }
+        }
+        if !line.isAfterOptions, current.hasPrefix("-") {
+            let options = line.options.map {
+                Candidate(text: "--\($0.name)\($0.valueName == nil ? "" : "=")", help: $0.help)
+            }
+            return matching(current, options)
+        }
+        var found: [Candidate] = []
+        for word in CompletionLine.words(of: command.usage, after: line.positions) {
+            for candidate in places(word, current, line) where !found.contains(candidate) { found.append(candidate) }
+        }
+        return found
+    }
+
+    /// What a word of a usage stands for.
+    private func places(_ word: String, _ current: String, _ line: CompletionLine) -> [Candidate] {
+        if word.contains("|") || word.allSatisfy({ $0.isLowercase || $0 == "-" }) {
+            return matching(current, word.split(separator: "|").map { Candidate(text: String($0)) })
+        }
+        switch word {
+        case "STORE", "SOURCE", "A", "B", "OLD", "NEW", "FILE":
+            return stores(current, line) { _ in true }
+        case "DEST":
+            return stores(current, line) { $0.capabilities.contains(.writing) }
+        case "TYPE":
+            return matching(
+                current,
+                StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }
+                    .map { Candidate(text: $0.name) })
+        case "ENTITY":
+            return matching(current, entities(line).map { Candidate(text: $0) })
+        default:
+            return FileCandidates.files(current)
+        }
+    }
+
+    private func values(of option: CommandOption, _ current: String, _ line: CompletionLine) -> [Candidate] {
+        let choices = option.choices
+        guard choices.isEmpty else { return matching(current, choices.map { Candidate(text: $0) }) }
+        if option.name == "entity" { return places("ENTITY", current, line) }
+        switch option.valueName {
+        case "FILE", "PATH", "OUT", "OUTPUT": return FileCandidates.files(current)
+        case "D", "DIR", "DIRECTORY": return FileCandidates.files(current, onlyDirectories: true)
+        case "STORE": return stores(current, line) { _ in true }
+        case "TYPE": return places("TYPE", current, line)
+        case "ENTITY": return places("ENTITY", current, line)
+        default: return []
+        }
+    }
+
+    private func stores(
+        _ current: String, _ line: CompletionLine, where isWanted: (any PersistentStoreType) -> Bool
+    ) -> [Candidate] {
+        let types = StoreRegistry.standard.all.filter(isWanted)
+        if let type = types.first(where: { current.hasPrefix("\($0.name):") }) {
+            let prefix = "\(type.name):"
+            guard type.capabilities.contains(.file) else { return [] }
+            // No shell knows that `~` behind a colon is a home.
+            return FileCandidates.files(String(current.dropFirst(prefix.count)), expandsHome: false)
+                .map { Candidate(text: prefix + $0.text) }
+        }
+        let names = settings(line).filter { $0.key.hasPrefix("stores.") && !$0.key.contains(".options.") }
+            .map { Candidate(text: String($0.key.dropFirst("stores.".count)), help: $0.value) }
+        return matching(current, names) + FileCandidates.files(current)
+            + matching(current, types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
+    }
+
+    /// The configuration; empty for a wrong one, about which the command itself will tell.
+    private func settings(_ line: CompletionLine) -> [RoostConfiguration.Setting] {
+        (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
+    }
+
+    /// The entities of the store that the line names first, or of the default store.
+    private func entities(_ line: CompletionLine) -> [String] {
+        // A store that cannot be read has no candidates; the command itself will tell why.
+        guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),
+            let text = arguments.positions.first,
+            let store = try? StoreArguments.store(text, arguments),
+            let type = try? StoreRegistry.standard.type(named: store.location.type),
+            let model = try? type.metadata(at: store.location, options: store.options).model
+        else { return [] }
+        return model.entities.map(\.name.text)
+    }
+
+    /// Those of the candidates that begin like the word; options only for a word that begins like one.
+    private func matching(
+        _ current: String, _ candidates: [Candidate], hidesOptions: Bool = false
+    ) -> [Candidate] {
+        candidates.filter {
+            $0.text.hasPrefix(current) && !(hidesOptions && current.isEmpty && $0.text.hasPrefix("-"))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Roost
+internal import RoostConformance
+internal import RoostCore
+
+/// `roost conformance --self-test`: shows that the suite notices every fault it ships with.
+struct ConformanceSelfTestReport: Encodable {
+    struct Fault: Encodable {
+        var type: String
+        var fault: String
+        var check: String
+        var outcome: String
+        var expected: String?
+        var actual: String?
+    }
+
+    private var faults: [Fault] = []
+    private var caught = 0
+    private var missed = 0
+    private var skipped = 0
+    private var interrupted = false
+
+    /// Tries every fault around stores of each type and prints a line for each, or one JSON object at the end.
+    ///
+    /// `isCancelled` is asked after each fault; true ends the run, after a report on what was tried.
+    ///
+    /// - Returns: `finding` when a fault is not caught.
+    /// - Throws: `UsageError` for options that do not go together, a type that is not known, given twice or cannot be written, and a
+    ///   filter that finds nothing; code `cancelled`.
+    static func run(
+        _ types: [String], _ arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
+    ) throws -> ExitCode {
+        let (isJSON, isQuiet) = (arguments.has("json"), arguments.has("quiet"))
+        try requireFitting(arguments)
+        let faults = try faults(arguments.allValues("filter"))
+        let fixtures = try ConformanceRun.types(types, StoreRegistry.standard).map { type in
+            guard type.capabilities.contains(.writing) else {
+                throw UsageError(
+                    "stores of type '\(type.name)' cannot be written; the self-test needs a type that can")
+            }
+            return StoreFixture.builtIn(type)
+        }
+        try Workbench.requireTemporaryDirectory()
+        var report = Self()
+        for (fixture, fault) in fixtures.flatMap({ fixture in faults.map { (fixture, $0) } }) {
+            if isCancelled() {
+                report.interrupted = true
+                break
+            }
+            for result in ConformanceSelfTest.run([fault], on: fixture) {
+                report.add(result)
+                if !isJSON, result.isFailure || !isQuiet { try print(result.text) }
+            }
+        }
+        if isJSON {
+            try print(Console.json(report))
+        } else if !isQuiet {
+            try print(
+                "\(report.faults.count) faults: \(report.caught) caught, \(report.missed) missed, \(report.skipped) skipped"
+            )
+        }
+        guard !report.interrupted else { throw ConformanceRun.cancelled }
+        return report.missed == 0 ? .success : .finding
+    }
+
+    private static func requireFitting(_ arguments: ParsedArguments) throws {
+        if arguments.value("format") != nil {
+            throw UsageError("option '--self-test' has no formats but text and '--json'; leave out '--format'")
+        }
+        if !arguments.allValues("exclude").isEmpty {
+            throw UsageError("option '--self-test' needs every check; leave out '--exclude'")
+        }
+        if arguments.has("quiet"), arguments.has("json") || arguments.has("verbose") {
+            throw UsageError("option '--quiet' prints failures as text; leave out '--json' and '--verbose'")
+        }
+    }
+
+    private static func faults(_ filters: [String]) throws -> [FaultyStoreType.Fault] {
+        let all = FaultyStoreType.Fault.allCases
+        for filter in filters where !all.contains(where: { $0.matches(filter) }) {
+            let hint = nearestName(to: filter, among: all.flatMap { ["\($0)", $0.caughtBy] })
+            throw UsageError(
+                "no fault has a name or a check that '--filter=\(filter)' finds\(hint.map { "; did you mean '\($0)'?" } ?? "")"
+            )
+        }
+        return all.filter { fault in filters.isEmpty || filters.contains { fault.matches($0) } }
+    }
+
+    private mutating func add(_ result: ConformanceSelfTest.Result) {
+        var fault = Fault(type: result.store, fault: "\(result.fault)", check: result.check, outcome: "")
+        switch result.outcome {
+        case .caught(let failure):
+            caught += 1
+            (fault.outcome, fault.expected, fault.actual) = ("caught", failure.expected, failure.actual)
+        case .missed:
+            missed += 1
+            fault.outcome = "missed"
+        case .unsound(let failure):
+            missed += 1
+            (fault.outcome, fault.expected, fault.actual) = ("unsound", failure.expected, failure.actual)
+        case .inapplicable(let capability):
+            skipped += 1
+            (fault.outcome, fault.expected) = ("skipped", "capability '\(capability)'")
+        }
+        faults.append(fault)
+    }
+}

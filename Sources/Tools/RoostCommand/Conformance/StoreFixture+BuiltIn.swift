@@ -1,0 +1,56 @@
+internal import Foundation
+internal import RoostConformance
+internal import RoostCore
+internal import RoostCoreData
+internal import RoostMemory
+
+extension StoreFixture {
+    /// How the suite is run on a registered type; a type of a third party's own as its capabilities say.
+    static func builtIn(
+        _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
+    ) -> StoreFixture {
+        // A store in memory is kept under its name as long as the process lives.
+        StoreFixture(
+            type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer,
+            sample: sample(of: type))
+    }
+
+    /// What makes a store of a type that cannot write one itself.
+    private static func sample(of type: any PersistentStoreType) -> (
+        @Sendable (_ directory: String) throws -> StoreSample
+    )? {
+        #if SQLite
+            if type is CoreDataStoreType { return { try coreDataSample(in: $0, of: type) } }
+        #endif
+        return nil
+    }
+
+    #if SQLite
+        /// Writes the standard sample as a file of Core Data's.
+        private static func coreDataSample(
+            in directory: String, of type: any PersistentStoreType
+        ) throws -> StoreSample {
+            let content = try StandardSample.content.get()
+            let path = "\(directory)/Sample.sqlite"
+            let contents = content.contents
+            var sample = CoreDataSample(model: content.model, userMetadata: content.userMetadata)
+            sample.objects = contents.objects.mapValues { $0.map(\.record) }
+            sample.links = contents.links
+            try sample.write(to: path)
+            return StoreSample(
+                StoreLocation(type: type.name, path: path), options: StoreOptions(model: content.model),
+                holding: content)
+        }
+    #endif
+}
+
+extension PeerProgram {
+    /// The hidden command that makes `roost` the second process of checks about processes.
+    static let commandName = "__conformance-peer"
+
+    /// The `roost` program at `path`.
+    static func roost(at path: String) -> PeerProgram { PeerProgram(path: path, arguments: [commandName]) }
+
+    /// The program that runs, once more; nil where the system does not tell its path.
+    static var thisProgram: PeerProgram? { Bundle.main.executablePath.map { .roost(at: $0) } }
+}

@@ -1,0 +1,131 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostSystem
+
+/// Standard output and standard error.
+struct Console: Sendable {
+    /// Whether standard error is a terminal, where progress can be seen.
+    let showsProgress: Bool
+
+    init() { showsProgress = isatty(STDERR_FILENO) == 1 }
+
+    /// Writes a result and a line feed to standard output.
+    ///
+    /// Fails when nobody reads standard output any more, and the command then ends quietly, as it would by SIGPIPE, but for
+    /// closing the stores that it has open.
+    func print(_ text: String) throws {
+        try write(Array((text + "\n").utf8))
+    }
+
+    /// Writes bytes to standard output.
+    ///
+    /// Fails as ``print(_:)`` does, and after a signal that cancels the reading of a store.
+    func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
+        if Interruption.shared.isReadingCancelled { throw OutputError(reason: .interrupted) }
+        guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
+        throw OutputError(reason: code == EPIPE ? .readerGone : .system(code))
+    }
+
+    /// Writes a value as JSON to standard output.
+    func printJSON(_ value: some Encodable) throws { try print(Self.json(value)) }
+
+    /// A value as JSON, without a line feed at its end.
+    static func json(_ value: some Encodable) throws -> String {
+        String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .lines), as: UTF8.self)
+    }
+
+    /// Writes one line to standard error.
+    ///
+    /// Nothing can be done when that fails.
+    func printError(_ message: String) {
+        // A line feed or an escape sequence in a path must not look like a second message.
+        let line = String(
+            String.UnicodeScalarView(
+                message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        _ = Self.write(Array("roost: \(line)\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// Replaces the progress line on standard error; an empty text removes it.
+    func showProgress(_ text: String) {
+        guard showsProgress else { return }
+        _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
+    }
+
+    /// Writes a question to standard error and reads whether the answer is yes; the end of standard input is a no.
+    ///
+    /// Throws code `cancelled` after a signal, which does not end the system call that reads.
+    func ask(_ question: String) throws(StoreError) -> Bool {
+        _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
+        // A terminal gives whole lines.
+        try StandardInput.wait { () throws(StoreError) in try Interruption.shared.check() }
+        guard let answer = readLine() else {
+            _ = Self.write([UInt8(ascii: "\n")], to: STDERR_FILENO)
+            return false
+        }
+        return ["y", "yes"].contains(answer.lowercased())
+    }
+
+    /// How tables look here.
+    var tableStyle: TableStyle {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        return TableStyle(
+            environment: ProcessInfo.processInfo.environment,
+            terminalWidth: isTerminal ? Int(croost_terminal_width(STDOUT_FILENO)) : nil)
+    }
+
+    /// Gives the descriptors of standard input, output and error that are closed something harmless.
+    ///
+    /// Otherwise a store's file would get the number, and a report or an error would be written into it. What stands for a
+    /// closed one cannot be used in its direction, so that using it is an error as before.
+    static func fillStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            // The system gives the lowest number that is free: this one, since those below are taken.
+            guard open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) == descriptor else {
+                leave(.failure)
+            }
+        }
+    }
+
+    /// Ends the process at once.
+    static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
+
+    /// Writes everything; the errno value when it cannot.
+    private static func write(_ bytes: borrowing [UInt8], to descriptor: Int32) -> Int32? {
+        bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                let written = SystemCalls.write(descriptor, rest)
+                if written < 0 {
+                    if errno == EINTR || errno == EAGAIN { continue }
+                    return errno
+                }
+                offset += written
+            }
+            return nil
+        }
+    }
+}
+
+/// Standard output was not written.
+struct OutputError: Error, CustomStringConvertible {
+    enum Reason {
+        /// Nobody reads it any more, which is no error of the command's.
+        case readerGone
+        /// A signal came.
+        case interrupted
+        /// The value of `errno`.
+        case system(Int32)
+    }
+
+    let reason: Reason
+
+    var description: String {
+        switch reason {
+        case .readerGone: "nobody reads standard output"
+        case .interrupted: "interrupted"
+        case .system(let code): "standard output cannot be written: \(String(cString: strerror(code)))"
+        }
+    }
+}

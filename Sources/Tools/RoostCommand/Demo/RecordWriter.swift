@@ -1,0 +1,31 @@
+internal import Roost
+internal import RoostCore
+
+/// Appends records of one entity, whose properties are resolved once.
+struct RecordWriter {
+    private let entity: ManagedObjectModel.Entity
+    private let fields: [RecordLayout.Field]
+    /// The positions of the values in the order in which a batch wants their fields.
+    private let order: [Int]
+
+    /// A writer of these properties of an entity; elements of composites go by their dotted paths.
+    init(_ entity: EntityName, _ properties: [String], _ model: ManagedObjectModel) throws(StoreError) {
+        self.entity = try model.requireEntity(entity)
+        var fields: [RecordLayout.Field] = []
+        for property in properties { fields.append(try self.entity.layout.requireField(property)) }
+        self.fields = fields
+        order = fields.indices.sorted { fields[$0].index < fields[$1].index }
+    }
+
+    /// Appends a record with values in the order of the properties.
+    func append(_ key: Int, _ values: [Value], to batch: inout RecordBatch) throws(StoreError) {
+        batch.beginRecord(entity.layout, key: Int64(key), version: 1)
+        do throws(StoreError) {
+            for position in order { try batch.set(values[position], fields[position]) }
+        } catch {
+            batch.abandonRecord()
+            throw error
+        }
+        batch.endRecord()
+    }
+}

@@ -1,0 +1,64 @@
+internal import Roost
+internal import RoostCore
+
+/// What `roost fetch --explain` tells, for programs and for people.
+struct PlanReport: Encodable {
+    /// One way in which objects are found.
+    struct Access: Encodable {
+        let kind: String
+        var name: String?
+        var statement: String?
+    }
+
+    let access: [Access]
+    let decidedByAccess: [String]
+    let filteredAfterwards: [String]
+    let order: String
+    let keptAtMost: Int?
+    let visited: Int?
+
+    init(_ plan: FetchPlan) {
+        access = plan.access.map { access in
+            switch access {
+            case .scan: Access(kind: "scan")
+            case .keys: Access(kind: "keys")
+            case .index(let name): Access(kind: "index", name: name)
+            case .relationship(let name): Access(kind: "relationship", name: name)
+            case .statement(let text): Access(kind: "statement", statement: text)
+            case .nothing: Access(kind: "nothing")
+            }
+        }
+        (decidedByAccess, filteredAfterwards, visited) =
+            (plan.decidedByAccess, plan.filteredAfterwards, plan.visitedCount)
+        switch plan.order {
+        case .asFound: (order, keptAtMost) = ("asFound", nil)
+        case .byDatabase: (order, keptAtMost) = ("byDatabase", nil)
+        case .sorted: (order, keptAtMost) = ("sorted", nil)
+        case .best(let count): (order, keptAtMost) = ("best", count)
+        }
+    }
+
+    /// The plan in lines, what it is about before each.
+    var lines: [String] {
+        var lines = access.map { access in
+            switch access.kind {
+            case "scan": "reads      all objects of the entity"
+            case "keys": "reads      the objects with the keys named"
+            case "index": "reads      by the index \(access.name ?? "")"
+            case "relationship": "reads      by the relationship \(access.name ?? "")"
+            case "statement": "asks       \(access.statement ?? "")"
+            default: "reads      nothing: no object can meet the condition"
+            }
+        }
+        lines += decidedByAccess.map { "decides    \($0)" }
+        lines += filteredAfterwards.map { "filters    \($0)" }
+        switch order {
+        case "byDatabase": lines.append("sorts      in the database")
+        case "sorted": lines.append("sorts      all objects that match")
+        case "best": lines.append("sorts      keeping the first \(keptAtMost ?? 0) objects")
+        default: lines.append("sorts      nothing: objects are found in the order")
+        }
+        if let visited { lines.append("visited    \(visited)") }
+        return lines
+    }
+}

@@ -1,0 +1,79 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostText
+
+/// Writes records to standard output, batch by batch.
+protocol RecordOutput {
+    /// Writes the records of a batch.
+    mutating func write(_ batch: RecordBatch) throws
+    /// Writes what belongs behind the last record.
+    mutating func end() throws
+}
+
+/// The forms in which `roost fetch` prints records.
+enum RecordFormat: String, CaseIterable {
+    case table, json, jsonl, csv
+}
+
+/// Records as JSON: a list of objects, or one object on each line.
+struct JSONOutput: RecordOutput {
+    private let append: (RecordReader, inout TextBuffer) throws(StoreError) -> Void
+    private let isList: Bool
+    private let console: Console
+    private var count = 0
+
+    init(
+        isList: Bool, _ console: Console,
+        _ append: @escaping (RecordReader, inout TextBuffer) throws(StoreError) -> Void
+    ) {
+        self.append = append
+        self.isList = isList
+        self.console = console
+    }
+
+    mutating func write(_ batch: RecordBatch) throws {
+        var text = TextBuffer()
+        try batch.forEachRecord { record in
+            if isList { text.append(count == 0 ? "[\n" : ",\n") }
+            try append(record, &text)
+            if !isList { text.append(UInt8(ascii: "\n")) }
+            count += 1
+        }
+        try console.write(text.bytes)
+    }
+
+    mutating func end() throws {
+        if isList { try console.write(Array((count == 0 ? "[]\n" : "\n]\n").utf8)) }
+    }
+}
+
+/// Records as comma-separated values: a line of names, and one for each record.
+struct CSVOutput: RecordOutput {
+    private let rows: RecordRowWriter
+    private let console: Console
+    private var hasBegun = false
+
+    init(_ rows: RecordRowWriter, _ console: Console) {
+        self.rows = rows
+        self.console = console
+    }
+
+    mutating func write(_ batch: RecordBatch) throws {
+        var text = TextBuffer()
+        begin(&text)
+        try batch.forEachRecord { try rows.appendCSV($0, to: &text) }
+        try console.write(text.bytes)
+    }
+
+    mutating func end() throws {
+        var text = TextBuffer()
+        begin(&text)
+        try console.write(text.bytes)
+    }
+
+    private mutating func begin(_ text: inout TextBuffer) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        rows.appendCSVHeader(to: &text)
+    }
+}

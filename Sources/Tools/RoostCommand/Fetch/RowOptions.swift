@@ -1,0 +1,171 @@
+internal import Roost
+internal import RoostCore
+internal import RoostQuery
+
+/// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
+///
+/// In their expressions `id` is the object itself, where there is no such property, and `album.id` another one. A condition on groups and the list of what to
+/// group by may name columns.
+struct RowOptions {
+    private(set) var request: RowRequest
+    private let entity: ManagedObjectModel.Entity
+    private let model: ManagedObjectModel
+    /// The columns as they are written, before literals have the types of what they meet.
+    private var written: [String: FetchRequest.Expression] = [:]
+
+    /// Whether a list of columns asks for more than properties, the key, the version and the entity of objects.
+    static func isNeeded(
+        _ arguments: ParsedArguments, _ columns: [ListOption.Part], _ entity: ManagedObjectModel.Entity
+    ) -> Bool {
+        if arguments.has("distinct") || arguments.value("group-by") != nil || arguments.value("having") != nil {
+            return true
+        }
+        return columns.contains { $0.name != nil || !isPlain($0.text, entity) }
+    }
+
+    /// Whether a text is a name as those of properties are: no path through a relationship, no number and no word of the language.
+    private static func isPlain(_ text: String, _ entity: ManagedObjectModel.Entity) -> Bool {
+        if entity.layout.field(text) != nil { return true }
+        if let expression = try? FetchRequest.Expression(format: text) {
+            guard case .keyPath = expression else { return false }
+        }
+        return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "#" } && !text.hasPrefix("#")
+    }
+
+    /// Reads the options.
+    ///
+    /// - Parameters:
+    ///   - arguments: The command line.
+    ///   - columns: The columns of `--select`; nil without it.
+    ///   - fetch: The objects that rows are made of.
+    ///   - entity: The entity of these.
+    ///   - model: The model of the store.
+    /// - Throws: `UsageError`; what reading an expression throws, naming the option.
+    init(
+        _ arguments: ParsedArguments, _ columns: [ListOption.Part]?, _ fetch: FetchRequest,
+        _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) throws {
+        (self.entity, self.model) = (entity, model)
+        request = RowRequest(fetch, returnsDistinctResults: arguments.has("distinct"))
+        for part in columns ?? [] {
+            let name = part.name ?? part.text
+            if ["entity", "version"].contains(part.text), entity.layout.field(part.text) == nil {
+                throw UsageError(
+                    "option '--select' shows '\(part.text)' only beside properties, not beside expressions, groups or distinct rows"
+                )
+            }
+            written[name] = try? FetchRequest.Expression(format: part.text)
+            request.propertiesToFetch.append(
+                FetchRequest.FetchedProperty(name, try expression(part, of: "select", names: [:])))
+        }
+        if let text = arguments.value("group-by") {
+            for part in try ListOption(text, "group-by").parts {
+                // The name of a column is left as it is: the store knows what it means.
+                let isColumn = request.propertiesToFetch.contains { $0.name == part.text }
+                request.propertiesToGroupBy.append(
+                    isColumn ? .keyPath([part.text]) : try expression(part, of: "group-by", names: written))
+            }
+        }
+        if let text = arguments.value("having") { request.havingPredicate = try condition(text) }
+    }
+
+    /// An expression as it is meant for the entity: literals have the type of what they meet, names are those of properties.
+    private func expression(
+        _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
+    ) throws(StoreError) -> FetchRequest.Expression {
+        // A property may be called like a word of the language.
+        if entity.layout.field(part.text) != nil { return .keyPath([part.text]) }
+        var isRewritten = false
+        do throws(StoreError) {
+            let loose = try FetchRequest.Expression(format: part.inPlace)
+            let meant = loose.replacing { replacement($0, names) }
+            isRewritten = meant != loose
+            return try FetchRequest.Expression(
+                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model,
+                ofGroups: option != "group-by")
+        } catch {
+            throw Self.naming(option, error, hasPlace: !isRewritten)
+        }
+    }
+
+    private func condition(_ text: String) throws(StoreError) -> FetchRequest.Predicate {
+        var isRewritten = false
+        do throws(StoreError) {
+            let loose = try FetchRequest.Predicate(format: text)
+            let meant = loose.replacing { replacement($0, written) }
+            isRewritten = meant != loose
+            return try FetchRequest.Predicate(
+                isRewritten ? try meant.format() : text, for: entity.name, model: model, ofGroups: true)
+        } catch {
+            throw Self.naming("having", error, hasPlace: !isRewritten)
+        }
+    }
+
+    /// An error of the language as one of an option; without its place, if that is one of another text.
+    static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
+        var message = error.message
+        if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
+            message = String(message[message.index(after: colon)...].drop(while: \.isWhitespace))
+            return error.withMessage("In '--\(option)': \(message)")
+        }
+        for (place, named) in [
+            (" of the predicate:", " of '--\(option)':"),
+            ("The predicate cannot be read at", "'--\(option)' cannot be read at"),
+        ] {
+            if let range = message.firstRange(of: place) { message.replaceSubrange(range, with: named) }
+        }
+        return error.withMessage(message)
+    }
+
+    /// What a key path stands for: a column's expression, or the object; nil for itself.
+    private func replacement(
+        _ path: [String], _ names: [String: FetchRequest.Expression]
+    ) -> FetchRequest.Expression? {
+        if let column = names[path.joined(separator: ".")] { return column.replacing { replacement($0, [:]) } }
+        guard path.last == "id", (try? ResolvedPath(path, from: entity.number, model: model)) == nil else { return nil }
+        return path.count == 1 ? .evaluatedObject : .keyPath(path.dropLast())
+    }
+}
+
+extension FetchRequest.Expression {
+    /// The same with other expressions in the place of key paths, as far as `body` gives any.
+    ///
+    /// It came from a text, so that its depth is bounded.
+    fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
+        func all(_ members: [Self]) -> [Self] { members.map { $0.replacing(body) } }
+        switch self {
+        case .constant, .evaluatedObject, .variable: return self
+        case .keyPath(let names): return body(names) ?? self
+        case .path(of: let start, let names): return .path(of: start.replacing(body), names)
+        case .aggregate(let members): return .aggregate(all(members))
+        case .function(let function, let arguments): return .function(function, all(arguments))
+        case .registered(let name, let arguments): return .registered(name, all(arguments))
+        case .cast(let value, let type): return .cast(value.replacing(body), type)
+        case .subquery(let collection, let variable, let predicate):
+            return .subquery(collection.replacing(body), variable: variable, predicate.replacing(body))
+        case .conditional(let condition, let whenTrue, let whenFalse):
+            return .conditional(condition.replacing(body), whenTrue.replacing(body), whenFalse.replacing(body))
+        case .element(of: let values, .position(let position)):
+            return .element(of: values.replacing(body), .position(position.replacing(body)))
+        case .element(of: let values, let index): return .element(of: values.replacing(body), index)
+        case .setOperation(let operation, let left, let right):
+            return .setOperation(operation, left.replacing(body), right.replacing(body))
+        }
+    }
+}
+
+extension FetchRequest.Predicate {
+    /// The same with other expressions in the place of key paths, as far as `body` gives any.
+    fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
+        switch self {
+        case .constant: return self
+        case .comparison(var comparison):
+            comparison.left = comparison.left.replacing(body)
+            comparison.right = comparison.right.replacing(body)
+            return .comparison(comparison)
+        case .and(let members): return .and(members.map { $0.replacing(body) })
+        case .or(let members): return .or(members.map { $0.replacing(body) })
+        case .not(let member): return .not(member.replacing(body))
+        }
+    }
+}

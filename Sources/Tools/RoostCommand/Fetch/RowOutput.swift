@@ -1,0 +1,98 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostQuery
+internal import RoostText
+
+/// Writes rows of values to standard output, batch by batch, in any of the formats of `roost fetch`.
+struct RowOutput {
+    private let rows: ValueRowWriter
+    private let format: RecordFormat
+    private let console: Console
+    private let types: [AttributeType?]
+    /// What prints a table; made of the first batch, whose values say which columns are numbers.
+    private var printer: TablePrinter?
+    private var count = 0
+
+    init(_ rows: ValueRowWriter, types: [AttributeType?], _ format: RecordFormat, _ console: Console) {
+        (self.rows, self.types, self.format, self.console) = (rows, types, format, console)
+    }
+
+    /// Writes the rows of a batch; the first one may be empty.
+    mutating func write(_ batch: RowBatch) throws {
+        guard format != .table else { return try writeTable(batch) }
+        var text = TextBuffer()
+        if format == .csv, count == 0 { rows.appendCSVHeader(to: &text) }
+        for row in 0..<batch.count {
+            switch format {
+            case .json:
+                text.append(count == 0 ? "[\n" : ",\n")
+                rows.appendJSON(batch, row, to: &text)
+            case .jsonl:
+                rows.appendJSON(batch, row, to: &text)
+                text.append(UInt8(ascii: "\n"))
+            default: rows.appendCSV(batch, row, to: &text)
+            }
+            count += 1
+        }
+        try console.write(text.bytes)
+    }
+
+    /// Writes what belongs behind the last row.
+    mutating func end() throws {
+        if count == 0, printer == nil, format != .json { try write(RowBatch()) }
+        if format == .json { try console.write(Array((count == 0 ? "[]\n" : "\n]\n").utf8)) }
+        try printer?.end()
+    }
+
+    // MARK: Tables
+
+    private mutating func writeTable(_ batch: RowBatch) throws {
+        if printer == nil {
+            let alignsRight = rows.columns.indices.map { column in
+                let values = (0..<batch.count).lazy.map { batch[$0, column] }.filter { !$0.isNull }
+                return values.isEmpty ? types[column].isNumber : values.allSatisfy(\.isNumber)
+            }
+            printer = TablePrinter(rows.columns, alignsRight: alignsRight, console.tableStyle, console)
+        }
+        guard !batch.isEmpty, var printer else { return }
+        let limit = printer.byteLimit
+        try printer.write((0..<batch.count).map { row in rows.columns.indices.map { cell(batch[row, $0], $0, limit) } })
+        self.printer = printer
+    }
+
+    private func cell(_ value: Value, _ column: Int, _ byteLimit: Int) -> TablePrinter.Cell {
+        switch value {
+        case .null: return .null
+        case .data(let data): return .bytes(data.count)
+        case .string(let text), .uri(let text):
+            return .told(VisibleText.of(String(decoding: text.utf8.prefix(byteLimit), as: UTF8.self)))
+        case .date(let date):
+            if let text = DateText.text(date.timeIntervalSinceReferenceDate) { return TablePrinter.Cell(text) }
+        default: break
+        }
+        var cell = TextBuffer()
+        _ = rows.appendText(value, column, to: &cell)
+        return TablePrinter.Cell(VisibleText.of(cell.withBytes { String(decoding: $0, as: UTF8.self) }))
+    }
+}
+
+extension AttributeType? {
+    /// Whether values of the type are numbers, which people like to see aligned at their ends.
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true
+        default: false
+        }
+    }
+}
+
+extension Value {
+    /// Whether the value is a number.
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .int, .double, .decimal: true
+        default: false
+        }
+    }
+}

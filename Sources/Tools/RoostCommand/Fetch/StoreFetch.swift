@@ -1,0 +1,255 @@
+internal import Roost
+internal import RoostCore
+internal import RoostQuery
+internal import RoostText
+
+/// One run of `roost fetch` on an open store.
+final class StoreFetch {
+    private let store: any PersistentStore
+    private let snapshot: any StoreSnapshot
+    private let request: FetchRequest
+    /// The keys of `--id`; empty when a request chooses the objects.
+    private let keys: [Int64]
+    /// What `--select` names; nil without it.
+    private let selection: [ListOption.Part]?
+    /// What is shown of objects.
+    private let columns: RecordColumns
+    /// What rows of values are wanted; nil where objects are.
+    private let rows: RowRequest?
+    private var missing: [Int64]
+
+    init(_ store: any PersistentStore, _ arguments: ParsedArguments, _ keys: [Int64]) throws {
+        self.store = store
+        self.keys = keys
+        missing = keys
+        let entity = try Self.entity(arguments.positions[1], store.model)
+        var request = FetchRequest(
+            entity.name,
+            where: try Self.predicate(arguments, entity.name, store.model),
+            limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
+        let selection = try arguments.value("select").map { try ListOption($0, "select", takesNames: true).parts }
+        let isGrouped = arguments.value("group-by") != nil
+        let needsRows = RowOptions.isNeeded(arguments, selection ?? [], entity)
+        let names = needsRows ? selection?.map { $0.name ?? $0.text } ?? [] : []
+        request.sortDescriptors = try Self.order(
+            arguments.value("sort"), entity, store.model, columns: Set(names), isGrouped: isGrouped)
+        if needsRows {
+            guard keys.isEmpty else {
+                throw UsageError("option '--id' prints objects; leave out expressions, groups and distinct rows")
+            }
+            rows = try RowOptions(arguments, selection, request, entity, store.model).request
+        } else {
+            rows = nil
+        }
+        (self.request, self.selection) = (request, selection)
+        // Whatever is printed in the end: names that are wrong are told.
+        columns = try RecordColumns(needsRows ? nil : selection?.map(\.text), of: request.entity, model: store.model)
+        snapshot = try store.snapshot()
+    }
+
+    deinit { snapshot.close() }
+
+    // MARK: What is asked for
+
+    /// The entity that a command line names.
+    static func entity(_ name: String, _ model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
+        if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
+        let names = model.entities.map(\.name.text)
+        let hint =
+            nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+            ?? "it has \(names.joined(separator: ", "))"
+        throw UsageError("the store's model has no entity '\(name)'; \(hint)")
+    }
+
+    /// The condition that `--where` gives.
+    static func predicate(
+        _ arguments: ParsedArguments, _ entity: EntityName, _ model: ManagedObjectModel
+    ) throws -> FetchRequest.Predicate? {
+        try arguments.value("where").map { (text) throws(StoreError) in
+            try FetchRequest.Predicate(text, for: entity, model: model)
+        }
+    }
+
+    /// The order that `--sort` names.
+    ///
+    /// - Parameters:
+    ///   - text: What the option says; nil without it.
+    ///   - entity: The entity of the objects.
+    ///   - model: Its model.
+    ///   - columns: The names of the columns of rows; empty where objects are asked for.
+    ///   - isGrouped: Whether rows are those of groups, which have no key of their own.
+    /// - Returns: The order, without what follows the key.
+    /// - Throws: `UsageError`; `unknownProperty` for what follows the key.
+    static func order(
+        _ text: String?, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        columns: Set<String> = [], isGrouped: Bool = false
+    ) throws -> [FetchRequest.SortDescriptor] {
+        guard let text else { return [] }
+        var order: [FetchRequest.SortDescriptor] = []
+        var isDecided = false
+        for part in try ListOption(text, "sort").parts.map(\.text) {
+            let isDescending = part.hasPrefix("-")
+            let (name, options) = Self.options(isDescending ? String(part.dropFirst()) : part)
+            if name == "id", entity.layout.field(name) == nil, !columns.contains(name), !isGrouped {
+                guard !isDescending else {
+                    throw UsageError(
+                        "option '--sort' knows keys only in ascending order, which is that of equal objects")
+                }
+                isDecided = true
+            } else if !isDecided {
+                order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending, options: options))
+            } else if !columns.contains(name) {
+                // No two objects have the same key, so what follows decides nothing; it is looked at nevertheless.
+                _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
+            }
+        }
+        return order
+    }
+
+    /// A name, and the letters in brackets behind it as options.
+    private static func options(_ text: String) -> (String, FetchRequest.Comparison.Options) {
+        guard text.hasSuffix("]"), let open = text.lastIndex(of: "[") else { return (text, []) }
+        var options: FetchRequest.Comparison.Options = []
+        for letter in text[text.index(after: open)...].dropLast() {
+            switch letter {
+            case "c": options.insert(.caseInsensitive)
+            case "d": options.insert(.diacriticInsensitive)
+            case "n": options.insert(.normalized)
+            case "l": options.insert(.localized)
+            // No options: whoever looks the name up says what is wrong with it.
+            default: return (text, [])
+            }
+        }
+        return (String(text[..<open]), options)
+    }
+
+    // MARK: Answers
+
+    /// How many objects there are.
+    func count() throws -> Int {
+        var count = 0
+        if let rows {
+            let cursor = try UsageError.requesting { try snapshot.rows(rows) }
+            var batch = RowBatch()
+            while try cursor.next(into: &batch) { count += batch.count }
+            return count
+        }
+        guard !keys.isEmpty else { return try UsageError.requesting { try snapshot.count(request) } }
+        try forEachBatch { count += $0.count }
+        return count
+    }
+
+    /// Prints how the store answers, after it has done so.
+    func explain(_ format: RecordFormat, _ console: Console) throws {
+        guard keys.isEmpty else {
+            throw UsageError("option '--explain' tells how objects are found; '--id' names them itself")
+        }
+        let plan = try UsageError.requesting { () throws(StoreError) -> FetchPlan in
+            if let rows { return try snapshot.explainRows(rows, executing: true) }
+            return try snapshot.explain(request, executing: true)
+        }
+        let report = PlanReport(plan)
+        if format == .json {
+            try console.printJSON(report)
+        } else {
+            for line in report.lines { try console.print(VisibleText.of(line)) }
+        }
+    }
+
+    /// Prints the rows.
+    private func print(_ rows: RowRequest, _ format: RecordFormat, _ console: Console) throws {
+        let cursor = try UsageError.requesting { try snapshot.rows(rows) }
+        let properties = rows.propertiesToFetch
+        let namesEntity = cursor.columns.indices.map { column -> Bool? in
+            guard column < properties.count else { return nil }
+            // The object's own ID is its key, as without expressions.
+            if properties[column].expression == .evaluatedObject { return false }
+            return isObjectIDAttribute(properties[column].expression) ? true : nil
+        }
+        let writer = ValueRowWriter(
+            columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model)
+        var output = RowOutput(writer, types: cursor.types, format, console)
+        var batch = RowBatch()
+        while try cursor.next(into: &batch) { try output.write(batch) }
+        try output.end()
+    }
+
+    /// Whether an expression is the path of an attribute that can hold any object's ID.
+    private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
+        guard case .keyPath(let names) = expression, let entity = store.model.entity(request.entity),
+            let path = try? ResolvedPath(names, from: entity.number, model: store.model),
+            case .field(let field) = path.end
+        else { return false }
+        return field.kind == .objectID
+    }
+
+    /// Prints the objects, or the rows made of them.
+    func print(_ format: RecordFormat, _ console: Console) throws {
+        if let rows { return try print(rows, format, console) }
+        let rows = RecordRowWriter(columns, model: store.model)
+        var output: any RecordOutput
+        switch format {
+        case .table: output = TableOutput(rows, console.tableStyle, console)
+        case .csv: output = CSVOutput(rows, console)
+        case .json, .jsonl:
+            let isList = format == .json
+            if selection == nil {
+                let writer = RecordTextWriter(model: store.model)
+                let hasEntities = try store.model.requireEntity(request.entity).hasSubentities
+                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
+                    try writer.append(record, entityKey: hasEntities, to: &text)
+                }
+            } else {
+                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
+                    try rows.appendJSON(record, to: &text)
+                }
+            }
+        }
+        try forEachBatch { try output.write($0) }
+        try output.end()
+    }
+
+    /// The exit code, after a line for each object of `--id` that does not exist.
+    func exitCode(_ console: Console) -> ExitCode {
+        for key in missing { console.printError("\(ObjectID(request.entity, key)) does not exist") }
+        return missing.isEmpty ? .success : .finding
+    }
+
+    private func forEachBatch(_ body: (RecordBatch) throws -> Void) throws {
+        var batch = RecordBatch(model: store.model)
+        guard !keys.isEmpty else {
+            let cursor = try UsageError.requesting { try snapshot.fetch(request) }
+            while try cursor.next(into: &batch) { try body(batch) }
+            return
+        }
+        let entity = try store.model.requireEntity(request.entity)
+        let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, $0) })
+        var found: Set<Int64> = []
+        while try cursor.next(into: &batch) {
+            // The key may be that of another entity's object in the same hierarchy.
+            var wanted = RecordBatch(model: store.model)
+            for index in 0..<batch.count where entity.includes(batch.entityNumber(at: index)) {
+                wanted.append(batch, at: index)
+                found.insert(batch.key(at: index))
+            }
+            if !wanted.isEmpty { try body(wanted) }
+        }
+        missing = keys.filter { !found.contains($0) }
+    }
+}
+
+extension RecordFormat {
+    /// The format that `--format` names; a table without it.
+    init(argument: String?) throws {
+        guard let argument else {
+            self = .table
+            return
+        }
+        guard let format = Self(rawValue: argument) else {
+            let names = Self.allCases.map(\.rawValue)
+            let hint = nearestName(to: argument, among: names).map { "; did you mean '\($0)'?" } ?? ""
+            throw UsageError("option '--format' needs one of \(names.joined(separator: ", "))\(hint)")
+        }
+        self = format
+    }
+}

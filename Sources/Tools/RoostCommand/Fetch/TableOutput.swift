@@ -1,0 +1,48 @@
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostText
+
+/// Records as a table for people; memory is that of one batch.
+struct TableOutput: RecordOutput {
+    private let rows: RecordRowWriter
+    private var printer: TablePrinter
+
+    init(_ rows: RecordRowWriter, _ style: TableStyle, _ console: Console) {
+        self.rows = rows
+        printer = TablePrinter(
+            rows.columns.columns.map(\.name), alignsRight: rows.columns.columns.map(\.isNumeric), style, console)
+    }
+
+    mutating func write(_ batch: RecordBatch) throws {
+        var cells: [[TablePrinter.Cell]] = []
+        cells.reserveCapacity(batch.count)
+        try batch.forEachRecord { record in
+            cells.append(try rows.columns.columns.indices.map { try cell($0, record) })
+        }
+        try printer.write(cells)
+    }
+
+    mutating func end() throws { try printer.end() }
+
+    private func cell(_ column: Int, _ record: RecordReader) throws -> TablePrinter.Cell {
+        guard let field = rows.columns.columns[column].field(of: record) else {
+            return try plain(column, record)
+        }
+        if record.isNull(field) { return .null }
+        switch field.kind {
+        case .data, .transformable: return .bytes(record.bytes(field).count)
+        case .date:
+            return try DateText.text(record.double(field)).map { TablePrinter.Cell($0) } ?? plain(column, record)
+        case .string, .uri:
+            return .told(
+                VisibleText.of(String(decoding: record.bytes(field).prefix(printer.byteLimit), as: UTF8.self)))
+        default: return try plain(column, record)
+        }
+    }
+
+    private func plain(_ column: Int, _ record: RecordReader) throws -> TablePrinter.Cell {
+        var cell = TextBuffer()
+        _ = try rows.appendText(column, of: record, to: &cell)
+        return TablePrinter.Cell(VisibleText.of(cell.withBytes { String(decoding: $0, as: UTF8.self) }))
+    }
+}

@@ -1,0 +1,71 @@
+internal import Roost
+internal import RoostMigration
+
+extension Subcommand {
+    static let convert = Subcommand(
+        name: "convert", summary: "Copy a store into a new store of any type, verified.", usage: "SOURCE DEST",
+        argumentCount: 2...2,
+        discussion: """
+            Copies every object and link, with their IDs, versions and places, the store's UUID and the user's metadata. The
+            destination is read again when it is complete and must have the digest that was computed while reading the source;
+            only then it gets its name. After an error or Ctrl-C nothing is left of it. The source is opened read-only.
+
+            A source whose content is not what its last commit recorded is refused (exit 3). --accept-changes takes objects of an
+            SQLite store that another program changed as they are, and says in warnings which they are.
+
+            With --json prints one object: source, destination, objects, links, digest, verified, seconds, bytes,
+            peakPrivateBytes, entities [{name, count}], relationships [{relationship, count}], skipped [ID],
+            dangling [{relationship, count}], warnings [text], remarks [text]; with --dry-run: source, destination, objects,
+            links, entities, relationships, bytesNeeded, bytesAvailable, refusals [text], warnings [text], remarks [text].
+            """,
+        options: [
+            CommandOption(
+                "overwrite", help: "Replace an existing store of the destination's type, once the new one is complete."),
+            CommandOption(
+                "dry-run", "n", help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
+            CommandOption("skip-damaged", help: "Leave damaged records out and report them."),
+            CommandOption("no-verify", help: "Do not read the finished destination again."),
+            .json, .quiet, .verbose,
+            CommandOption("yes", "y", help: "Ask nothing. Converting never asks; the option is there for scripts."),
+        ] + StoreArguments.openingOptions,
+        examples: [
+            "roost convert Old.sqlite lmdb:music.lmdb",
+            "roost convert sqlite:a.sqlite sqlite:b.sqlite --overwrite --json",
+            "roost convert coredata:Old.sqlite sqlite:new.sqlite --model=Music.xcdatamodeld --dry-run",
+        ],
+        run: runConvert)
+
+    @Sendable private static func runConvert(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let progress = ProgressLine(console)
+        let cancellation = ConversionCancellation()
+        let source = try StoreArguments.store(arguments.positions[0], arguments)
+        let destination = try StoreArguments.newStore(arguments.positions[1], arguments)
+        try StoreArguments.requireDifferent(source.location, destination.location)
+        var options = ConversionOptions(
+            overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
+            acceptsChanges: source.options.acceptsChanges, verifies: !arguments.has("no-verify"),
+            sourceModel: source.options.model, acceptsLinks: source.options.acceptsLinks,
+            sourceTypeOptions: source.options.typeOptions, destinationTypeOptions: destination.options.typeOptions,
+            timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation)
+        if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
+        let manager = MigrationManager(registry: .standard)
+        if arguments.has("dry-run") {
+            let plan = try manager.plan(
+                from: .location(source.location), to: .location(destination.location), options: options)
+            if arguments.has("json") { try console.printJSON(plan) } else { try console.print(plan.description) }
+            guard let refusal = plan.refusals.first else { return .success }
+            console.printError(refusal)
+            return .failure
+        }
+        let report: ConversionReport
+        do {
+            defer { progress.clear() }
+            report = try Interruption.shared.cancelling(cancellation) {
+                try manager.convert(
+                    from: .location(source.location), to: .location(destination.location), options: options)
+            }
+        }
+        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        return .success
+    }
+}

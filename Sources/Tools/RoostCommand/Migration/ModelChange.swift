@@ -1,0 +1,146 @@
+internal import Roost
+internal import RoostCore
+internal import RoostMigration
+
+/// What one version of a model changes compared with another, and what a migration between them takes.
+struct ModelChange: Encodable {
+    struct Difference: Encodable {
+        var kind: String
+        var entity: String?
+        var property: String?
+        var subject: String
+        var details: [String]
+        var changesVersionHash: Bool
+    }
+
+    struct Mapping: Encodable {
+        var name: String
+        var type: String
+        var source: String?
+        var destination: String?
+    }
+
+    struct Problem: Encodable {
+        var entity: String?
+        var property: String?
+        var message: String
+    }
+
+    struct Remark: Encodable {
+        var kind: String
+        var entity: String
+        var property: String?
+        var message: String
+    }
+
+    /// Whether the models say the same in everything.
+    var equal: Bool
+    /// Whether stores of one can be opened with the other.
+    var compatible: Bool
+    /// Whether a mapping can be inferred; nil where none is needed.
+    var inferable: Bool?
+    var differences: [Difference]
+    /// The mappings of an inferred migration.
+    var mappings: [Mapping]
+    /// Why none can be inferred.
+    var problems: [Problem]
+    /// What an inferred migration loses, demands, and makes up.
+    var remarks: [Remark]
+
+    private let lines: (differences: [String], migration: [String])
+
+    enum CodingKeys: CodingKey { case equal, compatible, inferable, differences, mappings, problems, remarks }
+
+    /// Compares two models.
+    ///
+    /// - Parameters:
+    ///   - old: The older one.
+    ///   - new: The newer one.
+    ///   - onlyHashed: Whether only differences that change version hashes count.
+    ///   - options: What may be inferred.
+    init(
+        from old: ManagedObjectModel, to new: ManagedObjectModel, onlyHashed: Bool,
+        options: MappingModel.InferenceOptions
+    ) {
+        let all = new.difference(from: old)
+        let told = onlyHashed ? all.filter(\.changesVersionHash) : all
+        equal = told.isEmpty
+        compatible = new.stores(sameAs: old)
+        differences = told.map {
+            Difference(
+                kind: $0.kind.rawValue, entity: $0.entity, property: $0.property, subject: $0.subject,
+                details: $0.details, changesVersionHash: $0.changesVersionHash)
+        }
+        (mappings, problems, remarks) = ([], [], [])
+        var migration: [String] = []
+        if !compatible {
+            let reasons = MappingModel.inferenceProblems(from: old, to: new, options: options)
+            let mapping = reasons.isEmpty ? try? MappingModel.inferred(from: old, to: new, options: options) : nil
+            inferable = mapping != nil
+            if let mapping {
+                let found = mapping.remarks(from: old, to: new)
+                mappings = mapping.entityMappings.map {
+                    Mapping(
+                        name: $0.name, type: $0.type.rawValue, source: $0.sourceEntity?.text,
+                        destination: $0.destinationEntity?.text)
+                }
+                remarks = found.map {
+                    Remark(kind: $0.kind.rawValue, entity: $0.entity, property: $0.property, message: $0.message)
+                }
+                migration = ["A migration is needed, and can be inferred:"]
+                migration += Self.lines(of: mapping).map { "  \($0)" } + found.map { "  \($0)" }
+            } else {
+                problems = reasons.map { Problem(entity: $0.entity, property: $0.property, message: $0.message) }
+                migration = ["A migration is needed, and cannot be inferred; it takes a mapping model:"]
+                migration += reasons.map { "  \($0)" }
+            }
+        } else if !told.isEmpty {
+            migration = ["No migration is needed."]
+        }
+        lines = (told.map(\.description), migration)
+    }
+
+    /// What becomes of each entity, a line each; those that are copied are only counted.
+    private static func lines(of mapping: MappingModel) -> [String] {
+        var copied = 0
+        var lines: [String] = []
+        for mapping in mapping.entityMappings {
+            let (source, destination) = (mapping.sourceEntity?.text ?? "", mapping.destinationEntity?.text ?? "")
+            switch mapping.type {
+            case .copy: copied += 1
+            case .add: lines.append("\(destination): added")
+            case .remove: lines.append("\(source): removed")
+            case .custom, .transform:
+                lines.append(
+                    source == destination ? "\(source): transformed" : "\(source): transformed into \(destination)")
+            }
+        }
+        switch copied {
+        case 0: return lines
+        case 1: return lines + ["1 entity is copied as it is"]
+        default: return lines + ["\(copied) entities are copied as they are"]
+        }
+    }
+
+    /// The differences, and what a migration takes, for people.
+    var text: [String] { lines.differences + lines.migration }
+
+    /// How much is different, in a few words: `3 differences, a migration can be inferred`.
+    var summary: String {
+        if differences.isEmpty { return "no difference" }
+        let count = "\(differences.count) \(differences.count == 1 ? "difference" : "differences")"
+        switch inferable {
+        case nil: return "\(count), no migration needed"
+        case true?: return "\(count), a migration can be inferred"
+        case false?: return "\(count), a migration takes a mapping model"
+        }
+    }
+}
+
+extension ManagedObjectModel {
+    /// Whether stores of one model can be opened with the other: the same entities with the same version hashes.
+    fileprivate func stores(sameAs other: ManagedObjectModel) -> Bool {
+        entities.map(\.name) == other.entities.map(\.name)
+            && entities.map(\.versionHash) == other.entities.map(\.versionHash)
+    }
+}

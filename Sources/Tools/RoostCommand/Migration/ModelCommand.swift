@@ -1,0 +1,184 @@
+internal import Roost
+internal import RoostCore
+internal import RoostMigration
+
+extension Subcommand {
+    static let model = Subcommand(
+        name: "model", summary: "Print, validate or compare models, or show their history.",
+        usage: "print|validate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
+        discussion: """
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), or a store,
+            which may be named as in the configuration.
+
+            print     Print the model as a model document.
+            validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. What cannot be taken over
+                      from a model of Apple's is printed as a warning, and so is what no store acts on: indexes of expressions,
+                      partial and spatial indexes, fetch request templates, fetched properties, value transformers, derived
+                      attributes.
+            diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
+                      it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
+                      Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
+            history   Print the versions in a bundle of models (.xcdatamodeld, .momd), why each comes after the one before it, and what
+                      it changes, as diff does. A bundle does not say in which order its versions were made. The order follows from
+                      --versions, from numbers in names that begin with the same word, from --mapping (what a mapping model leads
+                      from is older), from the current version (what is named with another word is older) and from the alphabet,
+                      in this order. Exit 1 when a step cannot be inferred.
+
+            With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
+            (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
+            mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
+            note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]}.
+            """,
+        options: [
+            CommandOption(
+                "model-version", value: "NAME", help: "The version in a bundle of models (of diff: in NEW)."),
+            .versions,
+            CommandOption(
+                "mapping", value: "FILE",
+                help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be given several times."),
+            CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
+            CommandOption("hash-only", help: "Count only differences that change version hashes."),
+            CommandOption(
+                "to-text", help: "Where an attribute becomes a string, a migration takes the text of its value."),
+            .config, .json,
+            .quiet,
+            .verbose,
+        ],
+        examples: [
+            "roost model print Music.xcdatamodeld > Music.roostmodel.json",
+            "roost model validate Music.roostmodel.json",
+            "roost model diff music.sqlite Music.xcdatamodeld",
+            "roost model history Music.xcdatamodeld",
+        ],
+        run: runModel)
+
+    @Sendable private static func runModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let verb = arguments.positions[0]
+        let verbs = ["print", "validate", "diff", "history"]
+        guard verbs.contains(verb) else {
+            let hint =
+                nearestName(to: verb, among: verbs).map { "did you mean '\($0)'?" }
+                ?? "it is print, validate, diff or history"
+            throw UsageError("unknown model command '\(verb)'; \(hint)")
+        }
+        guard arguments.positions.count == (verb == "diff" ? 3 : 2) else {
+            let needed = verb == "diff" ? "OLD NEW" : verb == "history" ? "one BUNDLE" : "one FILE"
+            throw UsageError("'roost model \(verb)' needs \(needed); see 'roost model --help'")
+        }
+        switch verb {
+        case "print": return try printModel(arguments, console)
+        case "validate": return try validate(arguments, console)
+        case "diff": return try diffModels(arguments, console)
+        default: return try printHistory(arguments, console)
+        }
+    }
+
+    private static func printModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let (model, warnings) = try StoreArguments.model(
+            arguments.positions[1], version: arguments.value("model-version"), arguments)
+        var document = String(decoding: model.document(), as: UTF8.self)
+        if document.hasSuffix("\n") { document.removeLast() }
+        try console.print(document)
+        if !arguments.has("quiet") {
+            for warning in warnings + model.remarks.map(\.description) { console.printError("warning: \(warning)") }
+        }
+        return .success
+    }
+
+    private struct Validation: Encodable {
+        var valid: Bool
+        var problems: [String]
+        var warnings: [String]
+    }
+
+    private static func validate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        var validation = Validation(valid: true, problems: [], warnings: [])
+        do {
+            let read = try StoreArguments.model(
+                arguments.positions[1], version: arguments.value("model-version"), arguments)
+            validation.warnings = read.warnings + read.model.remarks.map(\.description)
+        } catch let error as StoreError {
+            guard error.code == .invalidModel else { throw error }
+            validation.valid = false
+            // The first line of several only says that problems follow.
+            let lines = error.message.split(separator: "\n").map { String($0.drop(while: \.isWhitespace)) }
+            validation.problems = lines.count > 1 ? Array(lines.dropFirst()) : lines
+        }
+        if arguments.has("json") {
+            try console.printJSON(validation)
+        } else {
+            for problem in validation.problems { try console.print(problem) }
+            if !arguments.has("quiet") {
+                for warning in validation.warnings { try console.print("warning: \(warning)") }
+            }
+        }
+        return validation.valid ? .success : .finding
+    }
+
+    private static func diffModels(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let old = try StoreArguments.model(
+            arguments.positions[1], version: arguments.value("old-version"), arguments
+        ).model
+        let new = try StoreArguments.model(
+            arguments.positions[2], version: arguments.value("model-version"), arguments
+        ).model
+        let change = change(from: old, to: new, arguments)
+        if arguments.has("json") {
+            try console.printJSON(change)
+        } else {
+            for line in change.text { try console.print(line) }
+        }
+        return change.equal ? .success : .finding
+    }
+
+    private static func change(
+        from old: ManagedObjectModel, to new: ManagedObjectModel, _ arguments: ParsedArguments
+    ) -> ModelChange {
+        ModelChange(
+            from: old, to: new, onlyHashed: arguments.has("hash-only"),
+            options: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")))
+    }
+
+    private struct History: Encodable {
+        struct Step: Encodable {
+            var from: String
+            var to: String
+            var orderReason: String
+            var change: ModelChange
+        }
+
+        var versions: [String]
+        var steps: [Step]
+    }
+
+    private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let path = arguments.positions[1]
+        let evidence = VersionEvidence(
+            order: try VersionList.order(arguments), mappings: try VersionList.mappings(arguments))
+        let read = try UsageError.readingModel(at: path, version: nil) { try ModelFile.history(at: path, evidence) }
+        guard let (found, warnings) = read else {
+            throw UsageError(
+                "'\(path)' is not a bundle of several versions (.xcdatamodeld, .momd), so it has no history; compare two models with 'roost model diff'"
+            )
+        }
+        if !arguments.has("quiet") { for warning in warnings { console.printError("warning: \(warning)") } }
+        let versions = found.versions
+        let steps = zip(zip(versions, versions.dropFirst()), found.orderReasons).map { pair, reason in
+            let (old, new) = pair
+            return History.Step(
+                from: old.name, to: new.name, orderReason: reason,
+                change: change(from: old.model, to: new.model, arguments))
+        }
+        let history = History(versions: versions.map(\.name), steps: steps)
+        if arguments.has("json") {
+            try console.printJSON(history)
+        } else {
+            for step in history.steps {
+                try console.print("\(step.from) → \(step.to): \(step.change.summary)")
+                try console.print("  order: \(step.orderReason)")
+                for line in step.change.text { try console.print("  \(line)") }
+            }
+        }
+        return history.steps.contains { $0.change.inferable == false } ? .finding : .success
+    }
+}

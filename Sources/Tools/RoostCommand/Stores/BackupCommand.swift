@@ -1,0 +1,88 @@
+internal import Roost
+internal import RoostCore
+internal import RoostMigration
+internal import RoostStores
+
+extension Subcommand {
+    static let backup = Subcommand(
+        name: "backup", summary: "Copy a store as it is at one moment, while others use it, verified.",
+        usage: "STORE DEST", argumentCount: 2...2,
+        discussion: """
+            Copies every object and link of one commit, the last one, into a new store of the same type, with IDs, versions,
+            places, UUID, the user's metadata and used keys. Others may read and write the store meanwhile. The backup is read
+            again when it is complete and must have the digest that was computed while reading; only then it gets its name.
+            After an error or Ctrl-C nothing is left of it.
+
+            A store whose content is not what its last commit recorded is refused (exit 3), and an older backup stays.
+            --accept-changes takes objects that another program changed as they are, and says in warnings which they are.
+
+            DEST is a path, type:path with the type of the store, or a name of the configuration.
+
+            With --json prints one object, as 'roost convert --json' does.
+            """,
+        options: [
+            CommandOption("overwrite", help: "Replace an existing backup, once the new one is complete."),
+            .json, .quiet, .verbose,
+        ] + StoreArguments.openingOptions,
+        examples: [
+            "roost backup music.sqlite backups/music-monday.sqlite",
+            "roost backup lmdb:music.lmdb /backups/music.lmdb --overwrite --quiet",
+        ],
+        run: runBackup)
+
+    @Sendable private static func runBackup(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let source = try StoreArguments.store(arguments.positions[0], arguments)
+        let destination = try destination(arguments.positions[1], type: source.location.type, arguments)
+        try StoreArguments.requireDifferent(source.location, destination.location)
+        guard source.location.type == destination.location.type else {
+            throw UsageError(
+                "a backup of '\(source.location)' is of type '\(source.location.type)' too, not '\(destination.location.type)'; convert it for another type"
+            )
+        }
+        let maintenance = StoreMaintenance(registry: .standard)
+        let report = try maintain(source, arguments, console) { options in
+            var options = options
+            options.destinationTypeOptions = destination.options.typeOptions
+            return try maintenance.backUp(.location(source.location), to: destination.location, options: options)
+        }
+        try console.printReport(
+            report, report.description.replacingFirstLine("Backed up \(report.source) to \(report.destination)."),
+            warnings: report.warnings, arguments)
+        return .success
+    }
+
+    /// Where a backup goes: a bare path that leads to no store is one of the store's own type.
+    ///
+    /// What else speaks against it is said when the backup is made.
+    private static func destination(
+        _ text: String, type: String, _ arguments: ParsedArguments
+    ) throws -> PersistentStoreDescription {
+        try StoreArguments.typedStore(text, arguments)
+            ?? PersistentStoreDescription(StoreLocation(type: type, path: text))
+    }
+
+    /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a trace.
+    static func maintain<Report>(
+        _ store: PersistentStoreDescription, _ arguments: ParsedArguments, _ console: Console,
+        _ body: (ConversionOptions) throws -> Report
+    ) throws -> Report {
+        let progress = ProgressLine(console)
+        let cancellation = ConversionCancellation()
+        var options = ConversionOptions(
+            overwrites: arguments.has("overwrite"), acceptsChanges: store.options.acceptsChanges,
+            sourceModel: store.options.model, acceptsLinks: store.options.acceptsLinks,
+            sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds,
+            cancellation: cancellation)
+        if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
+        defer { progress.clear() }
+        return try Interruption.shared.cancelling(cancellation) { try body(options) }
+    }
+}
+
+extension String {
+    /// The text with another first line.
+    fileprivate func replacingFirstLine(_ line: String) -> String {
+        guard let end = firstIndex(of: "\n") else { return line }
+        return line + self[end...]
+    }
+}

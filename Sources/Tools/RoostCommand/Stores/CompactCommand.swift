@@ -1,0 +1,32 @@
+internal import Roost
+internal import RoostMigration
+internal import RoostStores
+
+extension Subcommand {
+    static let compact = Subcommand(
+        name: "compact", summary: "Rewrite a store so that its file is as small as it can be.", usage: "STORE",
+        argumentCount: 1...1,
+        discussion: """
+            Copies a store into a new file beside it, compares both by content, and replaces the old file with the new one in
+            one step. No other process can open the store meanwhile. An SQLite store that another process has open is compacted in place:
+            readers continue, and writers wait. For other users of an LMDB or JSON store the command waits up to --timeout, and
+            then it fails. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a
+            crash the store is as it was, or compacted.
+
+            Needs as much free space as the store has. A store whose content is not what its last commit recorded is refused:
+            'roost check' says what is wrong with it.
+
+            With --json prints one object: store, bytesBefore, bytesAfter, objects, links, digest, inPlace (somebody had it open),
+            seconds, warnings [text].
+            """,
+        options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
+        examples: ["roost compact music.sqlite", "roost compact lmdb:music.lmdb --json"], run: runCompact)
+
+    @Sendable private static func runCompact(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let store = try StoreArguments.store(arguments.positions[0], arguments)
+        let maintenance = StoreMaintenance(registry: .standard)
+        let report = try maintain(store, arguments, console) { try maintenance.compact(store.location, options: $0) }
+        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        return .success
+    }
+}

@@ -1,0 +1,79 @@
+#if SQLite
+    import RoostCore
+    import RoostSQL
+    import RoostSQLite
+
+    /// The required part of a connection, over one to SQLite.
+    final class PlainConnection: SQLConnection {
+        let base: SQLiteConnection
+        /// Whether a transaction is over with its first error, as in some databases.
+        private let endsWithErrors: Bool
+        private var hasFailed = false
+        /// Whether the transaction is over, so that the base belongs to another one.
+        var isOver = false
+
+        init(_ base: SQLiteConnection, endsWithErrors: Bool) {
+            self.base = base
+            self.endsWithErrors = endsWithErrors
+        }
+
+        func statement(_ sql: String) throws(StoreError) -> any SQLStatement {
+            PlainStatement(try trying { () throws(StoreError) in try base.prepare(sql) }, self)
+        }
+
+        var changedRowCount: Int { base.changedRowCount }
+        var isInTransaction: Bool { base.isInTransaction }
+
+        /// Runs a call of SQLite, unless one of the transaction failed before.
+        func trying<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+            guard !hasFailed else {
+                throw StoreError(.internalInconsistency, "The transaction of '\(base.path)' failed before.")
+            }
+            do throws(StoreError) { return try body() } catch {
+                hasFailed = endsWithErrors
+                throw error
+            }
+        }
+
+        /// Sets a savepoint, as a database whose transactions end with errors must.
+        func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+            guard endsWithErrors else { return try body() }
+            try base.run("SAVEPOINT plain")
+            do throws(StoreError) {
+                let result = try body()
+                try base.run("RELEASE plain")
+                return result
+            } catch {
+                try base.run("ROLLBACK TO plain")
+                try base.run("RELEASE plain")
+                hasFailed = false
+                throw error
+            }
+        }
+    }
+
+    /// The required part of a statement.
+    final class PlainStatement: SQLStatement {
+        private let base: SQLiteStatement
+        private let connection: PlainConnection
+
+        init(_ base: SQLiteStatement, _ connection: PlainConnection) {
+            self.base = base
+            self.connection = connection
+        }
+
+        // A cursor may be released after its snapshot was closed, which has reset the statement.
+        deinit { if !connection.isOver { connection.base.recycle(base) } }
+
+        func bind(_ value: SQLValue, at position: Int) throws(StoreError) {
+            if case .matcher = value {
+                throw StoreError(.internalInconsistency, "A matcher was bound, which a plain database cannot call.")
+            }
+            try base.bind(value, at: position)
+        }
+
+        func step() throws(StoreError) -> Bool { try connection.trying { () throws(StoreError) in try base.step() } }
+        func reset() { base.reset() }
+        func value(at column: Int) throws(StoreError) -> SQLValue { try base.value(at: column) }
+    }
+#endif

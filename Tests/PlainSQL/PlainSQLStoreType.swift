@@ -1,0 +1,158 @@
+#if SQLite
+    package import RoostCore
+    package import RoostFiles
+    import RoostSQL
+    import RoostSQLite
+
+    /// Stores of the SQL engine on a database that gives it the required part only.
+    ///
+    /// They show that the engine needs nothing of SQLite, and what a new SQL backend begins with.
+    package struct PlainSQLStoreType: FileStoreType {
+        /// The application ID in the files' headers.
+        private static let applicationID: UInt32 = 0x506C_6E31
+        private static let companions = ["-wal", "-shm", "-journal"]
+
+        /// Whether a transaction is over with its first error, as in some databases.
+        private let endsWithErrors: Bool
+
+        /// Makes the type.
+        package init(endsWithErrors: Bool = false) { self.endsWithErrors = endsWithErrors }
+
+        package var name: String { "plainsql" }
+        package var capabilities: StoreCapabilities {
+            StoreCapabilities(
+                .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes, .file)
+        }
+        package var companionSuffixes: [String] { Self.companions }
+
+        package func recognises(fileAt path: String) -> Bool {
+            guard let head = StoreFile.read(prefix: 72, of: path), head.starts(with: "SQLite format 3\0".utf8) else {
+                return false
+            }
+            return head[68..<72].reduce(0) { $0 << 8 | UInt32($1) } == Self.applicationID
+        }
+
+        package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            try requireKnown(options.typeOptions)
+            try options.requireValidTimeout()
+            let path = StoreFile.absolutePath(location.path)
+            try StoreFile.requireRegularFile(at: location.path, forWriting: !options.isReadOnly)
+            try requireStore(path)
+            let lock =
+                options.isReadOnly
+                ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: options.timeoutSeconds)
+                : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: options.timeoutSeconds)
+            return try open(location, options, path, lock)
+        }
+
+        /// Opens a store whose lock is held; the store gives it back.
+        private func open(
+            _ location: StoreLocation, _ options: StoreOptions, _ path: String, _ lock: StoreLock?
+        ) throws(StoreError) -> any PersistentStore {
+            let database: PlainDatabase
+            do throws(StoreError) {
+                try requireStore(path)
+                try StoreFile.requireOneName(
+                    ofStoreAt: path, forWriting: !options.isReadOnly, acceptsLinks: options.acceptsLinks)
+                database = try PlainDatabase(at: path, options, endsWithErrors: endsWithErrors, lock: lock)
+            } catch {
+                lock?.release()
+                throw error
+            }
+            do throws(StoreError) {
+                let connection = try database.beginReading()
+                defer { database.endReading(connection) }
+                let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
+                let schema = try SQLSchema(model, dialect: database.dialect)
+                try SQLMetadata.requireEntities(of: schema, connection, storeName: path)
+                if let expected = options.model {
+                    let metadata = StoreMetadata(
+                        type: name, formatVersion: schema.formatVersion, storeUUID: uuid, model: model)
+                    guard expected.isCompatible(with: metadata) else {
+                        throw StoreError.modelMismatch(path, has: model, expected: expected)
+                    }
+                }
+                return SQLStore(
+                    database, schema: schema, storeUUID: uuid, type: self, location: location,
+                    isReadOnly: options.isReadOnly,
+                    isUnpublished: options.isUnpublished, acceptsChanges: options.acceptsChanges)
+            } catch {
+                try? database.close()
+                throw error
+            }
+        }
+
+        package func create(
+            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) -> any PersistentStore {
+            try requireKnown(options.typeOptions)
+            try options.requireValidTimeout()
+            try options.requireWritable()
+            let path = StoreFile.absolutePath(location.path)
+            try StoreFile.requireAbsent(at: location.path)
+            try StoreFile.requireNoCompanions(of: location.path, Self.companions)
+            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
+            do throws(StoreError) {
+                // Another process may have been faster while this one waited.
+                try StoreFile.requireAbsent(at: path)
+                StoreFile.sweepTemporarySiblings(of: path)
+                try StoreFile.removeLeftovers(of: path, Self.companions)
+                try make(path, model, options)
+            } catch {
+                if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
+                throw error
+            }
+            do throws(StoreError) {
+                try lock.change(to: .shared, timeoutSeconds: options.timeoutSeconds)
+            } catch {
+                lock.release()
+                throw error
+            }
+            return try open(location, options, path, lock)
+        }
+
+        /// Makes the file under another name, then gives it its own.
+        private func make(_ path: String, _ model: ManagedObjectModel, _ options: StoreOptions) throws(StoreError) {
+            let schema = try SQLSchema(model, dialect: PlainDialect())
+            try StoreFile.build(path, companions: Self.companions, lock: .exclusive) { (temporary) throws(StoreError) in
+                try StoreFile.createExclusive(at: temporary)
+                let connection = try PlainDatabase.connect(temporary, options)
+                do throws(StoreError) {
+                    try connection.execute("PRAGMA application_id = \(Self.applicationID)")
+                    try connection.execute("PRAGMA journal_mode = WAL")
+                    try connection.run("BEGIN IMMEDIATE")
+                    try SQLMetadata.create(
+                        schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata,
+                        on: PlainConnection(connection, endsWithErrors: endsWithErrors))
+                    try connection.run("COMMIT")
+                } catch {
+                    try? connection.close()
+                    throw error
+                }
+                try connection.close()
+            }
+        }
+
+        package func createUnpublished(
+            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) -> any PersistentStore {
+            try create(location, model: model, options: options)
+        }
+
+        /// Moves the log of a store that was not closed into its file.
+        package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
+            if StoreFile.hasEntry(at: path + "-wal") {
+                let connection = try PlainDatabase.connect(path, StoreOptions())
+                _ = try? connection.integer("SELECT 1 FROM _roost_metadata LIMIT 1")
+                try connection.close()
+            }
+            try StoreFile.removeCompanions(of: path, companionSuffixes)
+        }
+
+        private func requireStore(_ path: String) throws(StoreError) {
+            guard recognises(fileAt: path) else {
+                throw StoreError(.notAStore, "'\(path)' is not a plain SQL store; it was not touched.")
+            }
+        }
+    }
+#endif

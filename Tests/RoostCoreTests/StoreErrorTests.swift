@@ -1,0 +1,68 @@
+import RoostCore
+import Testing
+
+@Suite("An error with another message")
+struct StoreErrorTests {
+    private struct SystemCode: Error, Equatable { let number: Int }
+
+    /// An error with a value in every payload.
+    private let full = StoreError(
+        .conflict, "first",
+        conflicts: [ObjectConflict(id: ObjectID("Album", 1), expectedVersion: 3, current: nil)],
+        violations: [
+            ConstraintViolation(
+                entity: "Album", attributes: ["title"], rejected: ObjectID("Album", 2), existing: ObjectID("Album", 3))
+        ],
+        denials: [
+            DeleteDenial(
+                relationship: RelationshipName("Album", "artist"), deleted: ObjectID("Artist", 1),
+                remaining: ObjectID("Album", 4), reason: .mandatory)
+        ],
+        damagedObject: ObjectID("Album", 5), underlying: SystemCode(number: 28))
+
+    /// The stored properties of an error, by name, without those in `names`.
+    private func payloads(_ error: StoreError, without names: Set<String>) -> [String: String] {
+        var payloads: [String: String] = [:]
+        for child in Mirror(reflecting: error).children {
+            guard let name = child.label, !names.contains(name) else { continue }
+            payloads[name] = String(reflecting: child.value)
+        }
+        return payloads
+    }
+
+    @Test("keeps its code and every payload")
+    func messages() {
+        let changed = full.withMessage("second")
+        #expect(changed.message == "second" && changed.code == .conflict)
+        let expected = payloads(full, without: ["message"])
+        #expect(payloads(changed, without: ["message"]) == expected)
+        #expect(payloads(full.located(in: "line 3"), without: ["message"]) == expected)
+        #expect(full.located(in: "line 3").message == "line 3: first")
+        // Every payload has a value that an error without payloads lacks, so that a lost one shows.
+        let empty = payloads(StoreError(.conflict, "first"), without: ["code", "message"])
+        for (name, value) in empty { #expect(expected[name] != value, "\(name)") }
+    }
+
+    @Test("keeps every payload under another code")
+    func codes() {
+        let changed = full.withMessage("second", code: .corrupted)
+        #expect(changed.message == "second" && changed.code == .corrupted)
+        let names: Set = ["code", "message"]
+        #expect(payloads(changed, without: names) == payloads(full, without: names))
+        #expect(changed.underlying as? SystemCode == SystemCode(number: 28))
+    }
+
+    @Test("names another damaged object and keeps the rest")
+    func damage() {
+        let changed = full.naming(damagedObject: ObjectID("Track", 9))
+        #expect(changed.damagedObject == ObjectID("Track", 9))
+        let names: Set = ["damagedObject"]
+        #expect(payloads(changed, without: names) == payloads(full, without: names))
+    }
+
+    @Test("is one line of bounded length, like the first one")
+    func lines() {
+        #expect(full.withMessage("a\u{7}b\nc").message == StoreError(.conflict, "a\u{7}b\nc").message)
+        #expect(full.withMessage(String(repeating: "x", count: 1 << 20)).message.utf8.count < 1 << 17)
+    }
+}

@@ -1,0 +1,672 @@
+import RoostCore
+import RoostMigration
+import RoostQuery
+import TestSamples
+import Testing
+
+/// Every row of the table of inference (reference §6.4), and what Roost adds to it.
+@Suite("Inferred mapping models")
+struct MappingInferenceTests {
+    private typealias A = AttributeDescription
+    private typealias R = RelationshipDescription
+
+    // MARK: Adding, removing and renaming
+
+    @Test("an entity that is the same in both models is copied")
+    func copies() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("title", .string)]))
+        let new = try model(
+            EntityDescription("Note", attributes: [A("title", .string)]), EntityDescription("Tag"))
+        let mapping = try #require(try MappingModel.inferred(from: old, to: new).entityMapping(named: "IEM_Copy_Note"))
+        #expect(mapping.type == .copy)
+        #expect(mapping.sourceEntity == "Note" && mapping.destinationEntity == "Note")
+        #expect(mapping.sourceVersionHash == old.entity("Note")?.versionHash)
+        #expect(mapping.destinationVersionHash == new.entity("Note")?.versionHash)
+        #expect(mapping.attributeMappings.isEmpty && mapping.relationshipMappings.isEmpty)
+    }
+
+    @Test(
+        "entities are added and removed; there is one mapping for each destination entity, and one for each removed one"
+    )
+    func addsAndRemovesEntities() throws {
+        let old = try model(EntityDescription("Gone"), EntityDescription("Note"))
+        let new = try model(EntityDescription("Author"), EntityDescription("Note"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings.map(\.name) == ["IEM_Add_Author", "IEM_Copy_Note", "IEM_Remove_Gone"])
+        #expect(mapping.entityMappings.map(\.type) == [.add, .copy, .remove])
+        let remarks = mapping.remarks(from: old, to: new)
+        #expect(remarks.map(\.description) == ["loss: Gone: All objects of the entity are dropped."])
+    }
+
+    @Test("attributes and relationships are added and removed")
+    func addsAndRemovesProperties() throws {
+        let old = try model(
+            EntityDescription(
+                "Note", attributes: [A("body", .string), A("color", .string)],
+                relationships: [.toMany("oldTags", "Tag")]),
+            EntityDescription("Tag"))
+        let new = try model(
+            EntityDescription(
+                "Note", attributes: [A("body", .string), A("date", .date)], relationships: [.toMany("newTags", "Tag")]),
+            EntityDescription("Tag"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        let note = try #require(mapping.entityMapping(named: "IEM_Transform_Note"))
+        #expect(note.attributeMappings == [PropertyMapping("body", .source("body")), PropertyMapping("date")])
+        #expect(note.relationshipMappings == [PropertyMapping("newTags")])
+        #expect(
+            mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.entity).\($0.property ?? "")" }
+                == ["loss Note.color", "loss Note.oldTags"])
+    }
+
+    @Test("entities, attributes and relationships are renamed by renaming identifiers")
+    func renames() throws {
+        let old = try model(
+            EntityDescription(
+                "Note", attributes: [A("color", .string)], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+            EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]))
+        var labels = R.toMany("labels", "Label", inverse: "posts")
+        labels.renamingIdentifier = "tags"
+        var posts = R.toMany("posts", "Post", inverse: "labels")
+        posts.renamingIdentifier = "notes"
+        let new = try model(
+            EntityDescription(
+                "Post", attributes: [A("hexColor", .string, renamingIdentifier: "color")], relationships: [labels],
+                renamingIdentifier: "Note"),
+            EntityDescription("Label", relationships: [posts], renamingIdentifier: "Tag"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Tag", "IEM_Transform_Note"])
+        let post = try #require(mapping.entityMapping(named: "IEM_Transform_Note"))
+        #expect(post.destinationEntity == "Post")
+        #expect(post.attributeMappings == [PropertyMapping("hexColor", .source("color"))])
+        #expect(
+            post.relationshipMappings == [PropertyMapping("labels", .relatedInstances(ofSourceRelationship: "tags"))])
+        #expect(mapping.remarks(from: old, to: new).isEmpty)
+    }
+
+    @Test("an identifier that is kept survives two renames: both sides are compared by it")
+    func keepsIdentifier() throws {
+        let versions = try ["title", "name", "label"].map { name in
+            try model(
+                EntityDescription(
+                    "Note\(name.count)", attributes: [A(name, .string, renamingIdentifier: "title")],
+                    renamingIdentifier: "Note"))
+        }
+        for (old, new) in [(0, 1), (1, 2), (0, 2)] {
+            let mapping = try MappingModel.inferred(from: versions[old], to: versions[new])
+            let entity = try #require(mapping.entityMappings.first)
+            #expect(mapping.entityMappings.count == 1 && entity.type == .transform)
+            #expect(entity.attributeMappings.map { $0.valueExpression != nil } == [true])
+        }
+    }
+
+    @Test("a renaming identifier that means nothing in the source makes a new element, with a note")
+    func unmatchedIdentifier() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("name", .string, renamingIdentifier: "title")]))
+        let new = try model(
+            EntityDescription(
+                "Note", attributes: [A("label", .string, renamingIdentifier: "name")], versionHashModifier: "2"),
+            EntityDescription("Tag", renamingIdentifier: "Lebel"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note", "IEM_Add_Tag"])
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("label")])
+        let remarks = mapping.remarks(from: old, to: new)
+        // The likely mistake: the name of the version before was given instead of the identifier that it has.
+        #expect(
+            remarks.contains { $0.kind == .note && $0.property == "label" && $0.message.contains("known as 'title'") })
+        #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
+    }
+
+    @Test("two destination properties with one source identifier both get the value")
+    func sharedIdentifier() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("title", .string)]))
+        let both = EntityDescription(
+            "Note",
+            attributes: [A("headline", .string, renamingIdentifier: "title"), A("title", .string)])
+        let new = try model(both)
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            mapping.entityMappings[0].attributeMappings
+                == [PropertyMapping("headline", .source("title")), PropertyMapping("title", .source("title"))])
+        // From there on each keeps its own value, though both have the identifier.
+        var changed = both
+        changed.versionHashModifier = "2"
+        #expect(
+            try MappingModel.inferred(from: new, to: model(changed)).entityMappings[0].attributeMappings
+                == [PropertyMapping("headline", .source("headline")), PropertyMapping("title", .source("title"))])
+    }
+
+    @Test("an identifier that means several source properties, none of that name, is refused")
+    func ambiguousIdentifier() throws {
+        let old = try model(
+            EntityDescription(
+                "Note",
+                attributes: [A("a", .string, renamingIdentifier: "x"), A("b", .string, renamingIdentifier: "x")]))
+        let new = try model(EntityDescription("Note", attributes: [A("c", .string, renamingIdentifier: "x")]))
+        let problems = MappingModel.inferenceProblems(from: old, to: new)
+        #expect(problems.map(\.property) == ["c"])
+        #expect(problems.first?.message.contains("several in the source: a, b") == true)
+    }
+
+    // MARK: Optional and mandatory
+
+    @Test("optional becomes mandatory: inferred, with a demand unless there is a default")
+    func becomesMandatory() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("a", .string), A("b", .string)]))
+        let new = try model(
+            EntityDescription(
+                "Note",
+                attributes: [A("a", .string, isOptional: false), A("b", .string, isOptional: false, defaultValue: "")]))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        let remarks = mapping.remarks(from: old, to: new)
+        #expect(remarks.map(\.kind) == [.demand] && remarks.map(\.property) == ["a"])
+    }
+
+    @Test("mandatory becomes optional: inferred, without a remark")
+    func becomesOptional() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("a", .string, isOptional: false)]))
+        let new = try model(EntityDescription("Note", attributes: [A("a", .string)]))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a", .source("a"))])
+        #expect(mapping.remarks(from: old, to: new).isEmpty)
+    }
+
+    @Test("a mandatory attribute is added: inferred, and without a default a demand that there are no objects")
+    func addsMandatory() throws {
+        let old = try model(EntityDescription("Note"))
+        let new = try model(
+            EntityDescription(
+                "Note",
+                attributes: [A("a", .string, isOptional: false), A("b", .string, isOptional: false, defaultValue: "x")])
+        )
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a"), PropertyMapping("b")])
+        let remarks = mapping.remarks(from: old, to: new)
+        #expect(remarks.map(\.kind) == [.demand] && remarks.map(\.property) == ["a"])
+    }
+
+    // MARK: Types
+
+    @Test(
+        "a type may change where no value can be lost",
+        arguments: [
+            (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64), (.integer16, .decimal),
+            (.integer64, .decimal), (.integer16, .float), (.integer16, .double), (.integer32, .double),
+            (.float, .double), (.boolean, .integer16), (.boolean, .integer64), (.transformable, .binaryData),
+        ] as [(AttributeType, AttributeType)])
+    func widens(old: AttributeType, new: AttributeType) throws {
+        let (a, b) = (
+            try model(EntityDescription("Note", attributes: [A("x", old)])),
+            try model(EntityDescription("Note", attributes: [A("y", new, renamingIdentifier: "x")]))
+        )
+        let mapping = try MappingModel.inferred(from: a, to: b)
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("y", .source("x"))])
+        #expect(mapping.problems(from: a, to: b).isEmpty)
+        #expect(!MappingModel.inferenceProblems(from: b, to: a).isEmpty)
+    }
+
+    @Test("every other change of a type is refused, also with a rename")
+    func refusesTypes() throws {
+        for old in AttributeType.allCases where old != .undefined && old != .composite {
+            for new in AttributeType.allCases
+            where new != .undefined && new != .composite && !old.widens(to: new) && !old.convertsWhereExact(to: new) {
+                let (a, b) = (
+                    try model(EntityDescription("Note", attributes: [A("x", old)])),
+                    try model(EntityDescription("Note", attributes: [A("y", new, renamingIdentifier: "x")]))
+                )
+                let problems = MappingModel.inferenceProblems(from: a, to: b)
+                #expect(problems.map(\.property) == ["y"], "\(old) to \(new)")
+                #expect(problems.first?.message.contains("from \(old.name) to \(new.name)") == true)
+            }
+        }
+        #expect(!AttributeType.integer64.widens(to: .double) && !AttributeType.integer32.widens(to: .float))
+    }
+
+    @Test(
+        "whole numbers become floating-point numbers; if not all are exact, that is a demand",
+        arguments: [
+            (AttributeType.integer16, AttributeType.double, false), (.integer32, .double, false),
+            (.integer64, .double, true), (.integer16, .float, false), (.integer32, .float, true),
+            (.integer64, .float, true),
+        ])
+    func wholeNumbers(old: AttributeType, new: AttributeType, isDemand: Bool) throws {
+        let (a, b) = (
+            try model(EntityDescription("Card", attributes: [A("amount", old)])),
+            try model(EntityDescription("Card", attributes: [A("sum", new, renamingIdentifier: "amount")]))
+        )
+        let mapping = try MappingModel.inferred(from: a, to: b)
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("sum", .source("amount"))])
+        #expect(mapping.problems(from: a, to: b).isEmpty)
+        let remarks = mapping.remarks(from: a, to: b)
+        #expect(remarks.map(\.kind) == (isDemand ? [.demand] : []))
+        #expect(
+            remarks.allSatisfy {
+                $0.property == "sum" && $0.message.contains("from \(old.name) to \(new.name)")
+                    && $0.message.contains(new == .float ? "2^24" : "2^53")
+            })
+    }
+
+    @Test("an element of a composite becomes a floating-point number as an attribute does")
+    func wholeNumberElements() throws {
+        let (a, b) = (
+            try model(
+                EntityDescription("Card", attributes: [A("price", .composite, elements: [A("sum", .integer64)])])),
+            try model(EntityDescription("Card", attributes: [A("price", .composite, elements: [A("sum", .double)])]))
+        )
+        let mapping = try MappingModel.inferred(from: a, to: b)
+        #expect(mapping.remarks(from: a, to: b).map { [$0.kind.rawValue, $0.property] } == [["demand", "price.sum"]])
+    }
+
+    @Test("everything that has a text becomes a string on request", arguments: AttributeType.allCases)
+    func convertsToString(type: AttributeType) throws {
+        guard type != .undefined, type != .composite, type != .string else { return }
+        let (old, new) = (
+            try model(EntityDescription("Note", attributes: [A("x", type)])),
+            try model(EntityDescription("Note", attributes: [A("x", .string)]))
+        )
+        #expect(!MappingModel.inferenceProblems(from: old, to: new).isEmpty)
+        let options = MappingModel.InferenceOptions(convertsToString: true)
+        guard type.hasText else {
+            #expect(!MappingModel.inferenceProblems(from: old, to: new, options: options).isEmpty)
+            return
+        }
+        let mapping = try MappingModel.inferred(from: old, to: new, options: options)
+        #expect(
+            mapping.entityMappings[0].attributeMappings == [PropertyMapping("x", .cast(.source("x"), .string))])
+        #expect(mapping.problems(from: old, to: new).isEmpty)
+    }
+
+    @Test("elements of composites that nothing reads are losses, at any depth")
+    func droppedElements() throws {
+        func place(_ elements: [AttributeDescription]) throws -> ManagedObjectModel {
+            try model(EntityDescription("Note", attributes: [A("place", .composite, elements: elements)]))
+        }
+        let inner = A("street", .composite, elements: [A("name", .string), A("number", .integer32)])
+        let source = try place([A("lat", .double), A("lon", .double), inner])
+        func losses(_ destination: ManagedObjectModel, _ mapping: MappingModel? = nil) throws -> [String?] {
+            try (mapping ?? .inferred(from: source, to: destination)).remarks(from: source, to: destination)
+                .filter { $0.kind == .loss }.map(\.property)
+        }
+        #expect(try losses(source) == [])
+        #expect(try losses(place([A("lat", .double), inner])) == ["place.lon"])
+        #expect(
+            try losses(
+                place([A("lat", .double), A("lon", .double), A("street", .composite, elements: [A("name", .string)])]))
+                == ["place.street.number"])
+        #expect(
+            try losses(place([A("latitude", .double, renamingIdentifier: "lat"), A("lon", .double), inner])) == [])
+        let single = MappingModel([
+            EntityMapping(
+                "N", .transform, from: "Note", to: "Note",
+                attributes: [
+                    PropertyMapping("place.lat", try .init(format: "$source.place.lat + $source.place.street.number"))
+                ])
+        ])
+        #expect(try losses(source, single) == ["place.lon", "place.street.name"])
+    }
+
+    @Test("composites are compared element by element")
+    func composites() throws {
+        func note(_ elements: [A], modifier: String? = nil) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription(
+                    "Note", attributes: [A("place", .composite, elements: elements)], versionHashModifier: modifier))
+        }
+        let old = try note([A("lat", .float), A("lon", .float), A("note", .string)])
+        let same = try note([A("lat", .float), A("lon", .float), A("note", .string)], modifier: "2")
+        #expect(
+            try MappingModel.inferred(from: old, to: same).entityMappings[0].attributeMappings
+                == [PropertyMapping("place", .source("place"))])
+        let new = try note([
+            A("lat", .double), A("longitude", .float, renamingIdentifier: "lon"), A("height", .float),
+        ])
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            mapping.entityMappings[0].attributeMappings
+                == [
+                    PropertyMapping("place", .source("place")), PropertyMapping("place.height"),
+                    PropertyMapping("place.lat", .source("place.lat")),
+                    PropertyMapping("place.longitude", .source("place.lon")),
+                ])
+        #expect(mapping.problems(from: old, to: new).isEmpty)
+        let wrong = try note([A("lat", .integer16), A("lon", .float)])
+        #expect(MappingModel.inferenceProblems(from: old, to: wrong).map(\.property) == ["place.lat"])
+    }
+
+    @Test("a transient attribute has no value to take, and takes none")
+    func transients() throws {
+        let old = try model(
+            EntityDescription("Note", attributes: [A("a", .string, isTransient: true), A("b", .string)]))
+        let new = try model(
+            EntityDescription("Note", attributes: [A("a", .string), A("b", .string, isTransient: true)]))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a")])
+        #expect(mapping.remarks(from: old, to: new).map(\.property) == ["b"])
+    }
+
+    // MARK: Relationships
+
+    @Test("to-one becomes to-many")
+    func becomesToMany() throws {
+        let old = try model(
+            EntityDescription("Note", relationships: [.toOne("image", "Image")]), EntityDescription("Image"))
+        var images = R.toMany("images", "Image")
+        images.renamingIdentifier = "image"
+        let new = try model(EntityDescription("Note", relationships: [images]), EntityDescription("Image"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
+                == [PropertyMapping("images", .relatedInstances(ofSourceRelationship: "image"))])
+        #expect(mapping.problems(from: old, to: new).isEmpty)
+        // And not back: which one to keep, nobody says.
+        var image = R.toOne("image", "Image")
+        image.renamingIdentifier = "images"
+        let back = try model(EntityDescription("Note", relationships: [image]), EntityDescription("Image"))
+        let from = try model(
+            EntityDescription("Note", relationships: [.toMany("images", "Image")]), EntityDescription("Image"))
+        let problems = MappingModel.inferenceProblems(from: from, to: back)
+        #expect(problems.map(\.property) == ["image"])
+        #expect(problems.first?.message.contains("from to-many to to-one") == true)
+    }
+
+    @Test("an order is made and dropped, with a remark")
+    func orders() throws {
+        func note(isOrdered: Bool) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription("Note", relationships: [.toMany("tags", "Tag", isOrdered: isOrdered)]),
+                EntityDescription("Tag"))
+        }
+        let (plain, ordered) = (try note(isOrdered: false), try note(isOrdered: true))
+        let made = try MappingModel.inferred(from: plain, to: ordered)
+        #expect(made.remarks(from: plain, to: ordered).map(\.kind) == [.note])
+        let dropped = try MappingModel.inferred(from: ordered, to: plain)
+        #expect(dropped.remarks(from: ordered, to: plain).map(\.kind) == [.loss])
+    }
+
+    @Test("a relationship that leads to another entity is a new one")
+    func otherDestination() throws {
+        let old = try model(
+            EntityDescription("Note", relationships: [.toOne("owner", "Person")]), EntityDescription("Person"),
+            EntityDescription("Company"))
+        let new = try model(
+            EntityDescription("Note", relationships: [.toOne("owner", "Company")]), EntityDescription("Person"),
+            EntityDescription("Company"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings == [PropertyMapping("owner")])
+        #expect(mapping.remarks(from: old, to: new).map(\.property) == ["owner"])
+    }
+
+    @Test("destinations that a relationship cannot lead to any more are a loss")
+    func narrowed() throws {
+        func note(to destination: String) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription("Note", relationships: [.toOne("owner", destination)]), EntityDescription("Party"),
+                EntityDescription("Person", superentity: "Party"))
+        }
+        let (old, new) = (try note(to: "Party"), try note(to: "Person"))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
+                == [PropertyMapping("owner", .relatedInstances(ofSourceRelationship: "owner"))])
+        let remarks = mapping.remarks(from: old, to: new)
+        #expect(remarks.map(\.kind) == [.loss])
+        #expect(remarks.first?.message.contains("'Party'") == true)
+        #expect(try MappingModel.inferred(from: new, to: old).remarks(from: new, to: old).isEmpty)
+    }
+
+    @Test("a relationship whose inverse is added or renamed keeps its destinations, and they are no loss")
+    func inverses() throws {
+        let old = try model(
+            EntityDescription("Note", relationships: [.toOne("owner", "Person")]), EntityDescription("Person"))
+        let new = try model(
+            EntityDescription("Note", relationships: [.toOne("owner", "Person", inverse: "notes")]),
+            EntityDescription("Person", relationships: [.toMany("notes", "Note", inverse: "owner")]))
+        let added = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            added.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
+                == [PropertyMapping("owner", .relatedInstances(ofSourceRelationship: "owner"))])
+        #expect(
+            added.entityMapping(named: "IEM_Transform_Person")?.relationshipMappings == [PropertyMapping("notes")])
+        #expect(added.remarks(from: old, to: new).isEmpty)
+        let removed = try MappingModel.inferred(from: new, to: old)
+        #expect(removed.remarks(from: new, to: old).isEmpty)
+    }
+
+    @Test("of two relationships that become each other's inverse, the one that stores keep decides")
+    func joinedInverses() throws {
+        let old = try model(
+            EntityDescription("Note", relationships: [.toOne("owner", "Person")]),
+            EntityDescription("Person", relationships: [.toMany("notes", "Note")]))
+        let new = try model(
+            EntityDescription("Note", relationships: [.toOne("owner", "Person", inverse: "notes")]),
+            EntityDescription("Person", relationships: [.toMany("notes", "Note", inverse: "owner")]))
+        let mapping = try MappingModel.inferred(from: old, to: new)
+        #expect(
+            mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
+                == [PropertyMapping("owner", .relatedInstances(ofSourceRelationship: "owner"))])
+        #expect(
+            mapping.entityMapping(named: "IEM_Transform_Person")?.relationshipMappings == [PropertyMapping("notes")])
+        #expect(mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.property ?? "")" } == ["loss notes"])
+    }
+
+    @Test("a to-one inverse instead of a to-many one is a demand, also if the end itself becomes to-one")
+    func narrowedInverse() throws {
+        func models(_ a: R, _ b: R) throws -> ManagedObjectModel {
+            try model(EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: [b]))
+        }
+        func expectDemand(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ kept: String) throws {
+            #expect(MappingModel.inferenceProblems(from: old, to: new).map(\.description) == [])
+            let mapping = try MappingModel.inferred(from: old, to: new)
+            #expect(mapping.problems(from: old, to: new).map(\.description) == [])
+            let remarks = mapping.remarks(from: old, to: new)
+            #expect(remarks.map { [$0.kind.rawValue, $0.entity, $0.property] } == [["demand", "A", kept]])
+            #expect(remarks.first?.message.contains("'B.a', is to-one: the migration fails if two objects") == true)
+            // The pairs come from the end that is kept.
+            #expect(mapping.entityMapping(named: "IEM_Transform_B")?.relationshipMappings == [PropertyMapping("a")])
+        }
+        let new = try models(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let many = try models(.toOne("b", "B", inverse: "as"), .toMany("as", "A", inverse: "b"))
+        try expectDemand(many, new, "b")
+        // The end itself, renamed, and under its name.
+        var renamed = R.toOne("a", "A", inverse: "b")
+        renamed.renamingIdentifier = "as"
+        try expectDemand(many, try models(.toOne("b", "B", inverse: "a"), renamed), "b")
+        try expectDemand(try models(.toOne("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")), new, "b")
+        try expectDemand(
+            try models(.toMany("bs", "B", inverse: "as"), .toMany("as", "A", inverse: "bs")),
+            try models(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")), "bs")
+        // Of one-to-one relationships nothing changes.
+        let renamedInverse = try models(.toOne("b", "B", inverse: "c"), .toOne("c", "A", inverse: "b"))
+        let kept = try MappingModel.inferred(from: renamedInverse, to: new)
+        #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
+    }
+
+    @Test("a to-many relationship whose pairs no to-one inverse keeps does not become to-one")
+    func lostNarrowing() throws {
+        func models(_ a: R?, _ b: R) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription("A", relationships: a.map { [$0] } ?? []), EntityDescription("B", relationships: [b]))
+        }
+        // Without an inverse; with one that is new, and not where the pairs are.
+        for (old, new) in [
+            (try models(nil, .toMany("a", "A")), try models(nil, .toOne("a", "A"))),
+            (
+                try models(.toOne("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")),
+                try models(.toOne("c", "B", inverse: "a"), .toOne("a", "A", inverse: "c"))
+            ),
+            (
+                try models(.toMany("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")),
+                try models(.toMany("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+            ),
+        ] {
+            let problems = MappingModel.inferenceProblems(from: old, to: new)
+            #expect(problems.map { [$0.entity, $0.property] } == [["B", "a"]])
+        }
+    }
+
+    @Test("a to-one inverse where there was none is a demand, and one's own inverse a loss of direction")
+    func newInverse() throws {
+        func nodes(_ relationship: R) throws -> ManagedObjectModel {
+            try model(EntityDescription("A", relationships: [relationship]))
+        }
+        func remarks(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String] {
+            try MappingModel.inferred(from: old, to: new).remarks(from: old, to: new).map {
+                "\($0.kind) \($0.property ?? "")"
+            }
+        }
+        let old = try model(EntityDescription("A", relationships: [.toOne("b", "B")]), EntityDescription("B"))
+        let new = try model(
+            EntityDescription("A", relationships: [.toOne("b", "B", inverse: "a")]),
+            EntityDescription("B", relationships: [.toOne("a", "A", inverse: "b")]))
+        #expect(try remarks(old, new) == ["demand b"])
+        #expect(try remarks(new, old) == [])
+        #expect(
+            try remarks(nodes(.toOne("s", "A")), nodes(.toOne("s", "A", inverse: "s"))) == ["loss s", "demand s"])
+        #expect(try remarks(nodes(.toMany("s", "A")), nodes(.toMany("s", "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toOne("s", "A")), nodes(.toMany("s", "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toMany("s", "A", inverse: "s")), nodes(.toMany("s", "A"))) == [])
+    }
+
+    // MARK: Hierarchies
+
+    @Test("an attribute moves up and down a hierarchy")
+    func movesAttribute() throws {
+        func party(_ above: [A], _ below: [A]) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription("Party", attributes: above),
+                EntityDescription("Person", superentity: "Party", attributes: below))
+        }
+        let (above, below) = (try party([A("name", .string)], []), try party([], [A("name", .string)]))
+        let up = try MappingModel.inferred(from: below, to: above)
+        #expect(
+            up.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
+                == [PropertyMapping("name", .source("name"))])
+        #expect(up.entityMapping(named: "IEM_Transform_Party")?.attributeMappings == [PropertyMapping("name")])
+        #expect(up.remarks(from: below, to: above).isEmpty)
+        let down = try MappingModel.inferred(from: above, to: below)
+        #expect(
+            down.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
+                == [PropertyMapping("name", .source("name"))])
+        #expect(down.remarks(from: above, to: below).map { "\($0.kind) \($0.entity)" } == ["loss Party"])
+    }
+
+    @Test("a parent is inserted, removed and changed")
+    func changesParent() throws {
+        func person(_ parent: String?) throws -> ManagedObjectModel {
+            try model(
+                EntityDescription("Person", superentity: parent, attributes: [A("name", .string)]),
+                EntityDescription("Being", isAbstract: true), EntityDescription("Party", isAbstract: true))
+        }
+        for (old, new) in [(nil, "Being"), ("Being", nil), ("Being", "Party")] as [(String?, String?)] {
+            let (a, b) = (try person(old), try person(new))
+            let mapping = try MappingModel.inferred(from: a, to: b)
+            #expect(
+                mapping.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
+                    == [PropertyMapping("name", .source("name"))])
+            #expect(mapping.problems(from: a, to: b).isEmpty)
+        }
+    }
+
+    @Test("two hierarchies cannot be merged; one can be split")
+    func mergesHierarchies() throws {
+        let apart = try model(EntityDescription("Cat"), EntityDescription("Dog"))
+        let together = try model(
+            EntityDescription("Animal", isAbstract: true), EntityDescription("Cat", superentity: "Animal"),
+            EntityDescription("Dog", superentity: "Animal"))
+        let problems = MappingModel.inferenceProblems(from: apart, to: together)
+        #expect(problems.map(\.entity) == ["Animal"])
+        #expect(problems.first?.message.contains("'Cat', 'Dog'") == true)
+        #expect(
+            try MappingModel.inferred(from: together, to: apart).entityMappings.map(\.name)
+                == ["IEM_Transform_Cat", "IEM_Transform_Dog", "IEM_Remove_Animal"])
+    }
+
+    // MARK: Splitting and merging
+
+    @Test("an entity is neither split nor merged")
+    func splits() throws {
+        let one = try model(EntityDescription("Note"))
+        let two = try model(EntityDescription("Draft", renamingIdentifier: "Note"), EntityDescription("Note"))
+        let problems = MappingModel.inferenceProblems(from: one, to: two)
+        #expect(problems.map(\.entity) == ["Draft", "Note"])
+        // Merging: one of the two has the name, and the other is removed.
+        let merged = try MappingModel.inferred(from: two, to: one)
+        #expect(merged.entityMappings.map(\.name) == ["IEM_Copy_Note", "IEM_Remove_Draft"])
+        let other = try model(EntityDescription("Text", renamingIdentifier: "X"))
+        let several = try model(
+            EntityDescription("A", renamingIdentifier: "X"), EntityDescription("B", renamingIdentifier: "X"))
+        #expect(MappingModel.inferenceProblems(from: several, to: other).map(\.entity) == ["Text"])
+    }
+
+    // MARK: What changes no data
+
+    @Test("delete rules, defaults, limits, classes, notes and indexes need no migration")
+    func compatible() throws {
+        let old = try model(
+            EntityDescription("Note", attributes: [A("n", .integer16)], relationships: [.toMany("tags", "Tag")]),
+            EntityDescription("Tag"))
+        let new = try model(
+            EntityDescription(
+                "Note",
+                attributes: [
+                    A(
+                        "n", .integer16, defaultValue: 3, validation: AttributeValidation(minimum: 1),
+                        userInfo: ["a": "b"])
+                ],
+                relationships: [.toMany("tags", "Tag", deleteRule: .cascade)],
+                fetchIndexes: [FetchIndexDescription("byN", on: "n")], managedObjectClassName: "Note",
+                userInfo: ["c": "d"]),
+            EntityDescription("Tag"))
+        #expect(try MappingModel.inferred(from: old, to: new).entityMappings.map(\.type) == [.copy, .copy])
+    }
+
+    @Test("constraints, abstractness and hash modifiers are inferred; a new constraint demands unique values")
+    func hashOnly() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("n", .integer16), A("m", .integer16)]))
+        let constrained = try model(
+            EntityDescription(
+                "Note", attributes: [A("n", .integer16), A("m", .integer16)], uniquenessConstraints: [["n"]]))
+        let mapping = try MappingModel.inferred(from: old, to: constrained)
+        #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note"])
+        #expect(mapping.remarks(from: old, to: constrained).map(\.kind) == [.demand])
+        // A wider constraint is met by what met a narrower one.
+        let wider = try model(
+            EntityDescription(
+                "Note", attributes: [A("n", .integer16), A("m", .integer16)], uniquenessConstraints: [["n", "m"]]))
+        let loosened = try MappingModel.inferred(from: constrained, to: wider)
+        #expect(loosened.remarks(from: constrained, to: wider).isEmpty)
+        let narrowed = try MappingModel.inferred(from: wider, to: constrained)
+        #expect(narrowed.remarks(from: wider, to: constrained).map(\.kind) == [.demand])
+
+        let abstract = try model(
+            EntityDescription("Note", isAbstract: true, attributes: [A("n", .integer16), A("m", .integer16)]))
+        let demand = try MappingModel.inferred(from: old, to: abstract)
+        #expect(demand.remarks(from: old, to: abstract).map(\.kind) == [.demand])
+        let modified = try model(
+            EntityDescription(
+                "Note", attributes: [A("n", .integer16), A("m", .integer16)], versionHashModifier: "2"))
+        #expect(try MappingModel.inferred(from: old, to: modified).remarks(from: old, to: modified).isEmpty)
+    }
+
+    // MARK: Refusals
+
+    @Test("a refusal lists every problem at once, each with entity, property and remedy, and once for all heirs")
+    func refusals() throws {
+        let old = try model(
+            EntityDescription(
+                "Note", attributes: [A("a", .string), A("b", .date)], relationships: [.toMany("r", "Note")]),
+            EntityDescription("Memo", superentity: "Note"))
+        let new = try model(
+            EntityDescription(
+                "Note", attributes: [A("a", .integer16), A("b", .uuid)], relationships: [.toOne("r", "Note")]),
+            EntityDescription("Memo", superentity: "Note"))
+        let error = storeError { _ = try MappingModel.inferred(from: old, to: new) }
+        #expect(error?.code == .mappingNotInferable)
+        let lines = (error?.message ?? "").split(separator: "\n").dropFirst().map { $0.drop { $0 == " " } }
+        #expect(lines.map { $0.prefix { $0 != ":" } } == ["Note.a", "Note.b", "Note.r"])
+        #expect(lines.allSatisfy { $0.contains("mapping model") })
+    }
+}
+
+/// A model of entities.
+func model(_ entities: EntityDescription...) throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }

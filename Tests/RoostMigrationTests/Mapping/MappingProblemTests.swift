@@ -1,0 +1,314 @@
+import RoostCore
+import RoostMigration
+import RoostQuery
+import TestSamples
+import Testing
+
+/// What a mapping model is refused for when it is used with two models.
+@Suite("Problems of mapping models")
+struct MappingProblemTests {
+    private let source: ManagedObjectModel
+    private let destination: ManagedObjectModel
+
+    init() throws {
+        source = try model(
+            EntityDescription(
+                "Note",
+                attributes: [
+                    .init("title", .string), .init("length", .integer32), .init("date", .date),
+                    .init("place", .composite, elements: [.init("lat", .double)]),
+                    .init("scratch", .string, isTransient: true),
+                ],
+                relationships: [.toMany("tags", "Tag", inverse: "notes"), .toOne("first", "Tag")]),
+            EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]))
+        destination = try model(
+            EntityDescription(
+                "Note",
+                attributes: [
+                    .init("title", .string), .init("pages", .double),
+                    .init("place", .composite, elements: [.init("lat", .double)]),
+                    .init("scratch", .string, isTransient: true),
+                ],
+                relationships: [.toMany("tags", "Tag", inverse: "notes"), .toOne("first", "Tag")]),
+            EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]))
+    }
+
+    private func problems(_ mappings: EntityMapping...) -> [String] {
+        MappingModel(mappings).problems(from: source, to: destination).map(\.description)
+    }
+
+    private func problems(_ name: String, _ format: String, policy: String? = nil) throws -> [String] {
+        let property = PropertyMapping(name, try FetchRequest.Expression(format: format))
+        let isRelationship = destination.entity("Note")?.relationship(name) != nil
+        return problems(
+            EntityMapping(
+                "NoteToNote", .transform, from: "Note", to: "Note", attributes: isRelationship ? [] : [property],
+                relationships: isRelationship ? [property] : [], policy: policy),
+            EntityMapping("TagToTag", .transform, from: "Tag", to: "Tag"))
+    }
+
+    @Test("a mapping model that fits has none")
+    func fits() throws {
+        #expect(
+            problems(
+                EntityMapping(
+                    "NoteToNote", .transform, from: "Note", to: "Note",
+                    sourceVersionHash: source.entity("Note")?.versionHash,
+                    destinationVersionHash: destination.entity("Note")?.versionHash,
+                    where: try .init(format: "length > 3 AND ANY tags.notes.title == 'a'"),
+                    attributes: [
+                        PropertyMapping("title", .source("title")),
+                        PropertyMapping("pages", try .init(format: "($source.length - 32.0) / 1.8")),
+                        PropertyMapping("place.lat", try .init(format: "$source.place.lat")),
+                        PropertyMapping("scratch", .source("scratch")),
+                    ],
+                    relationships: [
+                        PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags")),
+                        PropertyMapping(
+                            "first", .destinationInstances(ofEntityMapping: "TagToTag", from: .source("first"))),
+                    ]),
+                EntityMapping("TagToTag", .transform, from: "Tag", to: "Tag"),
+                EntityMapping("Nothing", .custom, to: "Tag", policy: "TagPolicy")
+            ).isEmpty)
+    }
+
+    @Test(
+        "expressions that fit",
+        arguments: [
+            ("title", "NULL"), ("title", "'constant'"), ("title", "FUNCTION($source, 'valueForKey:', 'title')"),
+            ("title", "uppercase($source.title)"), ("pages", "$source.tags.@count"),
+            ("title", "CAST($source.length, 'NSString')"),
+            ("pages", "SUBQUERY($source.tags, $t, $t.notes.@count > 1).@count"),
+            ("first", "NULL"), ("title", "TERNARY($source.length > 3, 'long', $source.title)"), ("pages", "TRUE"),
+        ])
+    func goodExpressions(name: String, format: String) throws {
+        #expect(try problems(name, format) == [])
+    }
+
+    @Test(
+        "expressions that do not fit say why",
+        arguments: [
+            ("titel", "$source.title", "has no attribute 'titel'; did you mean 'title'?"),
+            ("title", "$source.titel", "no stored property 'titel'; did you mean 'title'?"),
+            ("title", "$sorce.title", "no variable '$sorce'; did you mean '$source'?"),
+            ("title", "title", "write $source before it"),
+            ("title", "$source.length", "gives integer values, and the attribute holds string"),
+            ("pages", "$source.title", "gives string values, and the attribute holds double"),
+            ("title", "$source.tags", "has many values"),
+            ("title", "$source.place", "gives composite values"),
+            ("title", "FUNCTION($entityPolicy, 'convert:', $source.title)", "the mapping names none"),
+            (
+                "title", "FUNCTION($source, 'valueForKye:', 'title')",
+                "no function 'valueForKye:'; did you mean 'valueForKey:'?"
+            ),
+            ("title", "FUNCTION($source, 'valueForKey:', $source.title)", "takes one argument"),
+            (
+                "title",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagToTag', $source.tags)",
+                "an attribute cannot hold any"
+            ),
+            (
+                "tags",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagTag', $source.tags)",
+                "no entity mapping 'TagTag'; did you mean 'TagToTag'?"
+            ),
+            (
+                "tags",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'NoteToNote', $source.tags)",
+                "makes objects of 'Note', and the relationship leads to 'Tag'"
+            ),
+            (
+                "tags",
+                "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'tgs', $source.tags)",
+                "no relationship 'tgs'; did you mean 'tags'?"
+            ),
+            (
+                "tags", "FUNCTION($manager, 'destinationInstances', 'TagToTag', $source.tags)",
+                "The manager has no function"
+            ),
+            (
+                "tags", "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:')",
+                "takes two arguments"
+            ),
+            ("tags", "$source.tags", "needs objects of the destination"),
+            (
+                "first",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagToTag', $source.title)",
+                "gives string values"
+            ),
+            (
+                "first",
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagToTag', $source)",
+                "gives objects of 'Note', and the entity mapping 'TagToTag' takes those of 'Tag'"
+            ),
+            (
+                "first",
+                "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'tags', $source.first)",
+                "names the relationship 'tags', and gets other objects"
+            ),
+            ("title", "$destination.title", "'$destination' has no properties"),
+            ("title", "$destination", "is the ID of the new object"), ("pages", "$entityMapping", "is a name"),
+            ("title", "$manager", "has no value"),
+        ])
+    func badExpressions(name: String, format: String, message: String) throws {
+        let found = try problems(name, format)
+        #expect(found.count == 1)
+        #expect(found.first?.contains(message) == true, "\(found)")
+        #expect(found.first?.hasPrefix("mapping 'NoteToNote', \(name): ") == true)
+    }
+
+    @Test("what a policy gives is not judged")
+    func policies() throws {
+        #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $source.length)", policy: "P").isEmpty)
+        #expect(try problems("tags", "FUNCTION($entityPolicy, 'find:', $destination)", policy: "P").isEmpty)
+        // Its arguments are.
+        #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $sorce)", policy: "P").count == 1)
+    }
+
+    @Test("each type needs its entities, and no others")
+    func types() {
+        #expect(problems(EntityMapping("m", .custom, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", .custom, policy: "P")).count == 1)
+        #expect(problems(EntityMapping("m", .add)).count == 1)
+        #expect(problems(EntityMapping("m", .add, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", .remove)).count == 1)
+        #expect(problems(EntityMapping("m", .remove, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", .transform)).count == 2)
+        #expect(problems(EntityMapping("m", .add, to: "Note", where: .constant(true))).count == 1)
+        let constant = PropertyMapping("title", .constant("new"))
+        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [constant])).count == 1)
+        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [PropertyMapping("title")])).isEmpty)
+        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [constant], policy: "P")).isEmpty)
+        #expect(problems(EntityMapping("m", .copy, from: "Tag", to: "Tag")).isEmpty)
+        #expect(problems(EntityMapping("m", .copy, from: "Note", to: "Note")).count == 1)
+        #expect(
+            problems(
+                EntityMapping("m", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes")])
+            ).count == 1)
+        // What it does anyway may be said.
+        #expect(
+            problems(
+                EntityMapping(
+                    "m", .copy, from: "Tag", to: "Tag",
+                    relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+            ).isEmpty)
+    }
+
+    @Test("a copy may name an entity mapping only where no other one could make its destinations")
+    func copies() throws {
+        func copy(_ expression: FetchRequest.Expression, policy: String? = nil) -> EntityMapping {
+            EntityMapping(
+                "tags", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes", expression)],
+                policy: policy)
+        }
+        let named = copy(.destinationInstances(ofEntityMapping: "a", from: .source("notes")))
+        let long = EntityMapping("a", .transform, from: "Note", to: "Note", where: .greater("length", 9))
+        let short = EntityMapping("b", .transform, from: "Note", to: "Note", where: .less("length", 9))
+        #expect(problems(named, long).isEmpty)
+        #expect(problems(named, long, short).count == 1)
+        #expect(problems(copy(.policy("notes:", .source("notes")), policy: "P"), long).count == 1)
+    }
+
+    @Test("many destinations that become one are a loss")
+    func manyBecomeOne() throws {
+        let model = MappingModel([
+            EntityMapping(
+                "n", .transform, from: "Note", to: "Note",
+                relationships: [
+                    PropertyMapping("first", .destinationInstances(ofEntityMapping: "t", from: .source("tags")))
+                ]),
+            EntityMapping("t", .transform, from: "Tag", to: "Tag"),
+        ])
+        #expect(model.problems(from: source, to: destination).isEmpty)
+        let remarks = model.remarks(from: source, to: destination).filter { $0.property == "tags" }
+        #expect(remarks.contains { $0.kind == .loss && $0.message.contains("'Note.first' can lead to one") })
+    }
+
+    @Test("all problems are reported at once")
+    func allAtOnce() throws {
+        let mapping = MappingModel([
+            EntityMapping(
+                "a", .transform, from: "Note", to: "Tga", sourceVersionHash: VersionHash(high: 1, low: 2),
+                where: try .init(format: "titel == 'x'")),
+            EntityMapping(
+                "a", .transform, from: "Noet", to: "Note",
+                attributes: [PropertyMapping("title"), PropertyMapping("title"), PropertyMapping("tags")],
+                relationships: [PropertyMapping("pages"), PropertyMapping("tgas")]),
+            EntityMapping("", .transform, from: "Tag", to: "Tag", attributes: [PropertyMapping("x", .source("y"))]),
+        ])
+        let error = storeError { try mapping.requireValid(from: source, to: destination) }
+        #expect(error?.code == .invalidMappingModel)
+        let message = error?.message ?? ""
+        for part in [
+            "no entity 'Tga'; did you mean 'Tag'?", "another version of the source entity 'Note'",
+            "The predicate: Entity 'Note' has no stored property 'titel'", "Another mapping has this name too",
+            "no entity 'Noet'; did you mean 'Note'?", "title: The property has two mappings",
+            "'Note.tags' is of the relationships",
+            "'Note.pages' is of the attributes", "no relationship 'tgas'; did you mean 'tags'?",
+            "The mapping has no name",
+            "no attribute 'x'",
+        ] { #expect(message.contains(part), "\(part) in \(message)") }
+        #expect(message.split(separator: "\n").count == 12)
+    }
+
+    @Test("inferred mapping models have no problems", arguments: 0..<40 as Range<UInt64>)
+    func inferred(seed: UInt64) throws {
+        var random = RandomModel(seed: seed)
+        let (old, new) = (try random.model(), try random.model())
+        for (a, b) in [(old, new), (new, old), (old, old)] {
+            guard MappingModel.inferenceProblems(from: a, to: b, options: .init(convertsToString: true)).isEmpty else {
+                #expect(a != b)
+                continue
+            }
+            let mapping = try MappingModel.inferred(from: a, to: b, options: .init(convertsToString: true))
+            #expect(mapping.problems(from: a, to: b).map(\.description) == [])
+            #expect(try MappingModel(document: mapping.document()) == mapping)
+            // Whatever is in the models, remarks can be made.
+            _ = mapping.remarks(from: a, to: b)
+        }
+    }
+}
+
+@Suite("Opening with another model")
+struct ModelMismatchTests {
+    private func error(_ old: EntityDescription..., new: EntityDescription...) throws -> StoreError {
+        .modelMismatch(
+            "a.sqlite", has: try ManagedObjectModel(entities: old), expected: try ManagedObjectModel(entities: new))
+    }
+
+    @Test("says what differs, and what can be done")
+    func inferable() throws {
+        let error = try error(
+            EntityDescription("Note", attributes: [.init("title", .string), .init("n", .integer16)]),
+            new: EntityDescription("Note", attributes: [.init("title", .string), .init("n", .integer32)]),
+            EntityDescription("Tag"))
+        #expect(error.code == .modelMismatch)
+        #expect(error.message.contains("'a.sqlite'"))
+        #expect(
+            error.message.contains(#"Note.n: attribute changed (type: "integer16" → "integer32"); Tag: entity added."#))
+        #expect(error.message.contains("Migrate the store (roost migrate)"))
+    }
+
+    @Test("the message of every problem, and of very many, has a bounded size")
+    func boundedMessages() {
+        let name = String(repeating: "n", count: 3_000_000)
+        #expect(MappingProblem(mapping: name, entity: name, property: name, name).description.utf8.count < 2000)
+        let reasons = (0..<100_000).map { MappingProblem(entity: "E", property: "p\($0)", "It is wrong.") }
+        #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
+    }
+
+    @Test("tells a few differences and counts the others, on one short line")
+    func many() throws {
+        let error = try error(
+            EntityDescription("Note"),
+            new: EntityDescription("Note", attributes: (0..<50).map { .init("a\($0)", .string) }))
+        #expect(error.message.contains("and 47 more") && !error.message.contains("\n"))
+        #expect(error.message.utf8.count < 500)
+        // What needs no migration is no reason.
+        let quiet = try self.error(
+            EntityDescription("Note", attributes: [.init("a", .string)]),
+            new: EntityDescription("Note", attributes: [.init("a", .string, defaultValue: "x")]), EntityDescription("B")
+        )
+        #expect(!quiet.message.contains("Note"))
+    }
+}

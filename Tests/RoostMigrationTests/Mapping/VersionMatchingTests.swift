@@ -1,0 +1,231 @@
+import RoostCore
+import RoostMigration
+import Testing
+
+/// The elements of two versions that inference takes for the same, also where renaming identifiers
+/// are wrong.
+@Suite("Elements of two versions that belong together")
+struct VersionMatchingTests {
+    private typealias A = AttributeDescription
+
+    private func model(_ entities: EntityDescription...) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: entities)
+    }
+
+    @Test("a mapping document with hashes of the first recipe fits the models that it was made for, and no others")
+    func mappingsOfOldRecipe() throws {
+        let (old, new) = (
+            try model(EntityDescription("Track", attributes: [.date("seen").transient()])),
+            try model(EntityDescription("Track", attributes: [.date("seen")]))
+        )
+        var mapping = try MappingModel.inferred(from: old, to: new)
+        let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "Track" })
+        mapping.entityMappings[index].sourceVersionHash = old.versionHashes(by: .v1)["Track"]
+        mapping.entityMappings[index].destinationVersionHash = new.versionHashes(by: .v1)["Track"]
+        #expect(mapping.problems(from: old, to: new).map(\.description) == [])
+        mapping.entityMappings[index].sourceVersionHash = new.versionHashes(by: .v1)["Track"]
+        #expect(mapping.problems(from: old, to: new).map(\.mapping) == ["IEM_Transform_Track"])
+    }
+
+    /// The mappings as `name: source to destination`.
+    private func mappings(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String] {
+        try MappingModel.inferred(from: old, to: new).entityMappings.map { mapping in
+            let ends = [mapping.sourceEntity, mapping.destinationEntity].map { $0?.text ?? "-" }
+            return "\(mapping.type.rawValue) \(ends.joined(separator: ">"))"
+        }
+    }
+
+    /// The source of each attribute of the entity `Note`.
+    private func values(_ old: [AttributeDescription], _ new: [AttributeDescription]) throws -> [String: String] {
+        let old = try model(EntityDescription("Note", attributes: old, versionHashModifier: "old"))
+        let new = try model(EntityDescription("Note", attributes: new))
+        let mapping = try #require(try MappingModel.inferred(from: old, to: new).entityMappings.first)
+        var values: [String: String] = [:]
+        for property in mapping.attributeMappings {
+            guard case .path(_, let names)? = property.valueExpression else { continue }
+            values[property.name] = names.joined(separator: ".")
+        }
+        return values
+    }
+
+    // MARK: Entities
+
+    @Test("an entity with the same name and hash is copied, whatever its renaming identifier says")
+    func strayIdentifierWithEqualHash() throws {
+        let note = EntityDescription("Note", attributes: [A("title", .string)])
+        var stray = note
+        stray.renamingIdentifier = "messageDestructionTimeout"
+        let (plain, renamed) = (try model(note), try model(stray))
+        #expect(plain.entity("Note")?.versionHash == renamed.entity("Note")?.versionHash)
+        #expect(try mappings(plain, renamed) == ["copy Note>Note"])
+        #expect(try mappings(renamed, plain) == ["copy Note>Note"])
+        // Also where the identifier is the name of another entity, which stays what it is.
+        let tag = EntityDescription("Tag", attributes: [A("name", .string)])
+        stray.renamingIdentifier = "Tag"
+        #expect(try mappings(model(note, tag), model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
+    }
+
+    @Test("an entity that changes keeps its objects where its renaming identifier means nothing, on either side")
+    func strayIdentifierOfAChangedEntity() throws {
+        func note(_ name: String, _ identifier: String?) throws -> ManagedObjectModel {
+            try model(EntityDescription("Note", attributes: [A(name, .string)], renamingIdentifier: identifier))
+        }
+        #expect(try mappings(note("a", nil), note("b", "stray")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", "stray"), note("b", nil)) == ["transform Note>Note"])
+        #expect(try mappings(note("a", "stray"), note("b", "other")) == ["transform Note>Note"])
+    }
+
+    @Test("an entity is renamed, and a new one may take the old name")
+    func renamedEntity() throws {
+        let old = try model(EntityDescription("Note", attributes: [A("title", .string)]))
+        let post = EntityDescription("Post", attributes: [A("title", .string)], renamingIdentifier: "Note")
+        #expect(try mappings(old, model(post)) == ["transform Note>Post"])
+        #expect(
+            try mappings(old, model(post, EntityDescription("Note", attributes: [A("other", .date)])))
+                == ["add ->Note", "transform Note>Post"])
+        // Identifiers of earlier renames, too.
+        let third = EntityDescription("Entry", attributes: [A("title", .string)], renamingIdentifier: "Note")
+        #expect(try mappings(model(post), model(third)) == ["transform Post>Entry"])
+    }
+
+    @Test(
+        "a new entity that is the old one in every respect is not made out of nothing: who gets the objects must be said"
+    )
+    func renamedAndReplacedBySame() throws {
+        let note = EntityDescription("Note", attributes: [A("title", .string)])
+        let post = EntityDescription("Post", attributes: [A("title", .string)], renamingIdentifier: "Note")
+        let problems = MappingModel.inferenceProblems(from: try model(note), to: try model(note, post))
+        #expect(problems.map(\.entity) == ["Note", "Post"])
+    }
+
+    @Test("two entities exchange their names")
+    func swappedEntities() throws {
+        let old = try model(
+            EntityDescription("A", attributes: [A("x", .string)]), EntityDescription("B", attributes: [A("y", .date)]))
+        let new = try model(
+            EntityDescription("A", attributes: [A("y", .date)], renamingIdentifier: "B"),
+            EntityDescription("B", attributes: [A("x", .string)], renamingIdentifier: "A"))
+        #expect(try mappings(old, new) == ["transform B>A", "transform A>B"])
+    }
+
+    @Test("an identifier that was removed after a rename leaves the entity what it is")
+    func removedIdentifier() throws {
+        let old = try model(EntityDescription("Post", attributes: [A("a", .string)], renamingIdentifier: "Note"))
+        let new = try model(EntityDescription("Post", attributes: [A("a", .string), A("b", .string)]))
+        #expect(try mappings(old, new) == ["transform Post>Post"])
+    }
+
+    // MARK: Attributes
+
+    @Test("an attribute keeps its values where its renaming identifier means nothing, on either side")
+    func strayIdentifierOfAnAttribute() throws {
+        let plain = A("isSilenced", .boolean)
+        let stray = A("isSilenced", .boolean, renamingIdentifier: "mutedStatus")
+        #expect(try values([plain], [stray]) == ["isSilenced": "isSilenced"])
+        #expect(try values([stray], [plain]) == ["isSilenced": "isSilenced"])
+        #expect(
+            try values([plain], [stray, A("mutedStatus", .integer32)]) == ["isSilenced": "isSilenced"],
+            "the name of a new attribute")
+        #expect(
+            try values([plain, A("mutedStatus", .boolean)], [stray, A("mutedStatus", .boolean)])
+                == ["isSilenced": "mutedStatus", "mutedStatus": "mutedStatus"],
+            "the name of one that stays: both get its values")
+    }
+
+    @Test("a whole number that becomes a floating-point number is kept where its renaming identifier means nothing")
+    func strayIdentifierOfANumber() throws {
+        for (old, new) in [
+            (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
+        ] as [(AttributeType, AttributeType)] {
+            #expect(try values([A("n", old)], [A("n", new, renamingIdentifier: "stray")]) == ["n": "n"])
+            #expect(try values([A("n", old, renamingIdentifier: "stray")], [A("n", new)]) == ["n": "n"])
+        }
+    }
+
+    @Test("attributes are renamed, exchanged, and replaced by new ones of the old name")
+    func renamedAttributes() throws {
+        #expect(
+            try values([A("x", .string)], [A("y", .string, renamingIdentifier: "x")]) == ["y": "x"])
+        #expect(
+            try values(
+                [A("x", .string), A("y", .string)],
+                [A("x", .string, renamingIdentifier: "y"), A("y", .string, renamingIdentifier: "x")])
+                == ["x": "y", "y": "x"])
+        // The usual recipe for a type that changes.
+        #expect(
+            try values([A("x", .string)], [A("oldX", .string, renamingIdentifier: "x"), A("x", .date)])
+                == ["oldX": "x"])
+        // Of a stray identifier and another type it is a new one, since no value could be kept.
+        #expect(try values([A("x", .string)], [A("x", .date, renamingIdentifier: "new")]) == [:])
+    }
+
+    @Test("the elements of composites belong together by the same rules")
+    func elements() throws {
+        func place(_ identifier: String?) -> AttributeDescription {
+            A(
+                "place", .composite,
+                elements: [
+                    A("lat", .double, renamingIdentifier: identifier), A("lon", .double),
+                    A("n\(identifier ?? "")", .integer16),
+                ])
+        }
+        let kept = try values([place(nil)], [place("stray")])
+        #expect(kept["place.lat"] == "place.lat" && kept["place.lon"] == "place.lon")
+        #expect(kept["place.nstray"] == nil)
+    }
+
+    // MARK: Relationships
+
+    @Test("a relationship keeps its destinations where its renaming identifier means nothing, on either side")
+    func strayIdentifierOfARelationship() throws {
+        func notes(_ identifier: String?, _ back: String?, _ modifier: String) throws -> ManagedObjectModel {
+            var tags = RelationshipDescription.toMany("tags", "Tag", inverse: "notes")
+            var notes = RelationshipDescription.toMany("notes", "Note", inverse: "tags")
+            (tags.renamingIdentifier, notes.renamingIdentifier) = (identifier, back)
+            return try model(
+                EntityDescription("Note", relationships: [tags], versionHashModifier: modifier),
+                EntityDescription("Tag", relationships: [notes], versionHashModifier: modifier))
+        }
+        let plain = try notes(nil, nil, "1")
+        for (identifier, back) in [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)] {
+            let stray = try notes(identifier, back, "2")
+            for (old, new) in [(plain, stray), (stray, plain)] {
+                let mapping = try MappingModel.inferred(from: old, to: new)
+                #expect(
+                    mapping.entityMappings.flatMap(\.relationshipMappings).allSatisfy { $0.valueExpression != nil })
+                #expect(!mapping.remarks(from: old, to: new).contains { $0.kind == .loss })
+            }
+        }
+    }
+
+    @Test("relationships are renamed and exchanged")
+    func renamedRelationships() throws {
+        func note(_ first: (String, String?), _ second: (String, String?)) throws -> ManagedObjectModel {
+            let relationships = [first, second].map { name, identifier in
+                var relationship = RelationshipDescription.toOne(name, "Tag")
+                relationship.renamingIdentifier = identifier
+                return relationship
+            }
+            return try model(
+                EntityDescription("Note", relationships: relationships, versionHashModifier: "\(first)\(second)"),
+                EntityDescription("Tag"))
+        }
+        func origins(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String: String] {
+            let mapping = try #require(
+                try MappingModel.inferred(from: old, to: new).entityMappings.first { $0.destinationEntity == "Note" })
+            var origins: [String: String] = [:]
+            for property in mapping.relationshipMappings {
+                if case .registered(_, let arguments)? = property.valueExpression,
+                    case .constant(.string(let name)) = arguments[1]
+                {
+                    origins[property.name] = name
+                }
+            }
+            return origins
+        }
+        let old = try note(("a", nil), ("b", nil))
+        #expect(try origins(old, note(("a", "b"), ("b", "a"))) == ["a": "b", "b": "a"])
+        #expect(try origins(old, note(("c", "a"), ("b", nil))) == ["c": "a", "b": "b"])
+        #expect(try origins(old, note(("a", nil), ("b", "a"))) == ["a": "a", "b": "a"])
+    }
+}

@@ -1,0 +1,433 @@
+import Foundation
+import Testing
+
+@testable import RoostCore
+@testable import RoostQuery
+
+/// The objects of a batch and the links between them, as a graph.
+final class BatchGraph: ObjectGraph {
+    private let records: RecordBatch
+    private let links: [RelationshipName: [Int64: [Int64]]]
+    private(set) var readCount = 0
+    /// How often it was asked where a relationship leads from an object.
+    private(set) var linkReadCount = 0
+
+    init(_ records: RecordBatch, links: [RelationshipName: [Int64: [Int64]]] = [:]) {
+        self.records = records
+        self.links = links
+    }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        readCount += 1
+        batch.removeAll()
+        for key in keys {
+            for index in 0..<records.count
+            where records.key(at: index) == key && records.model.entities[records.entityNumber(at: index)].root == root
+            {
+                batch.append(records, at: index)
+            }
+        }
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        linkReadCount += 1
+        keys += links[relationship.name, default: [:]][key, default: []]
+    }
+}
+
+/// A library: two albums with tracks, a third without, and people of two kinds.
+struct Library {
+    let model: ManagedObjectModel
+    let records: RecordBatch
+    let graph: BatchGraph
+
+    init() throws {
+        model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Album", attributes: [.init("title", .string), .init("price", .decimal), .init("released", .date)],
+                relationships: [
+                    .toOne("artist", "Artist", inverse: "albums"),
+                    .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                ]),
+            EntityDescription(
+                "Track",
+                attributes: [
+                    .init("name", .string), .init("length", .integer32), .init("rating", .double), .init("link", .uri),
+                ],
+                relationships: [
+                    .toOne("album", "Album", inverse: "tracks"), .toMany("tags", "Tag", inverse: "tracks"),
+                ]),
+            EntityDescription(
+                "Tag", attributes: [.init("word", .string)],
+                relationships: [.toMany("tracks", "Track", inverse: "tags")]),
+            EntityDescription(
+                "Artist", attributes: [.init("name", .string)],
+                relationships: [.toMany("albums", "Album", inverse: "artist")]),
+            EntityDescription("Band", superentity: "Artist", attributes: [.init("size", .integer16)]),
+        ])
+        var records = RecordBatch(model: model)
+        func album(_ key: Int64) -> Value { .objectID(ObjectID("Album", key)) }
+        try records.append(ObjectID("Artist", 1), values: ["name": "Ånne"])
+        try records.append(ObjectID("Band", 2), values: ["name": "Blue Men", "size": 4])
+        try records.append(
+            ObjectID("Album", 1),
+            values: ["title": "Blue", "price": .decimal(9.5), "artist": .objectID(ObjectID("Artist", 1))])
+        try records.append(ObjectID("Album", 2), values: ["title": "Nil", "artist": .objectID(ObjectID("Band", 2))])
+        try records.append(ObjectID("Album", 3), values: ["title": "Empty", "price": .decimal(1)])
+        let tracks: [[String: Value]] = [
+            ["name": "Erste", "length": 100, "rating": 1.5, "album": album(1)],
+            ["name": "Zweite", "length": 200, "rating": .double(.nan), "album": album(1)],
+            ["name": "élan", "length": 300, "album": album(2)],
+            ["length": 400, "rating": 4.5, "album": album(2)],
+            ["name": "Alone", "rating": -0.0],
+        ]
+        for (index, values) in tracks.enumerated() {
+            try records.append(ObjectID("Track", Int64(index + 1)), values: values)
+        }
+        try records.append(ObjectID("Tag", 1), values: ["word": "good"])
+        try records.append(ObjectID("Tag", 2), values: ["word": "long"])
+        self.records = records
+        graph = BatchGraph(
+            records,
+            links: [
+                RelationshipName("Album", "tracks"): [1: [2, 1], 2: [3, 4]],
+                RelationshipName("Artist", "albums"): [1: [1], 2: [2]],
+                RelationshipName("Track", "tags"): [1: [1], 4: [1, 2]],
+                RelationshipName("Tag", "tracks"): [1: [1, 4], 2: [4]],
+            ])
+    }
+
+    /// The keys of the objects of an entity that meet a predicate.
+    func keys(_ entity: EntityName, _ predicate: FetchRequest.Predicate) throws -> [Int64] {
+        let matcher = try RecordFilter(FetchRequest(entity, where: predicate), model: model).matcher(over: graph)
+        var keys: [Int64] = []
+        try records.forEachRecord { (record) throws(StoreError) in
+            if try matcher.matches(record) { keys.append(record.key) }
+        }
+        return keys
+    }
+
+    /// The value of an expression for one object.
+    func value(_ expression: FetchRequest.Expression, of id: ObjectID) throws -> Value {
+        let evaluator = try CompiledExpression(expression, for: id.entity, model: model).evaluator(over: graph)
+        var value: Value?
+        try records.forEachRecord { (record) throws(StoreError) in
+            if record.id == id { value = try evaluator.value(of: record) }
+        }
+        return try #require(value)
+    }
+}
+
+private typealias Predicate = FetchRequest.Predicate
+private typealias Expression = FetchRequest.Expression
+
+private func path(_ names: String...) -> Expression { .keyPath(names) }
+private func compare(
+    _ left: Expression, _ operation: FetchRequest.Comparison.Operator, _ right: Expression,
+    _ modifier: FetchRequest.Comparison.Modifier = .direct, _ options: FetchRequest.Comparison.Options = []
+) -> Predicate { .comparison(.init(left, operation, right, modifier: modifier, options: options)) }
+private func decimal(_ text: String) -> Value { .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan) }
+private func list(_ values: Value...) -> Expression { .aggregate(values.map { .constant($0) }) }
+
+@Suite("Predicates across relationships")
+struct GraphPredicateTests {
+    @Test("each step of a path is a level of nesting, wherever it starts")
+    func longPaths() throws {
+        let library = try Library()
+        func names(_ count: Int) -> [String] { (0..<count).map { $0 % 2 == 0 ? "album" : "tracks" } }
+        @Sendable func any(_ expression: Expression) -> FetchRequest.Predicate {
+            .comparison(.init(expression, .notEqual, .constant(.null), modifier: .any))
+        }
+        for expression in [
+            Expression.keyPath(names(5000)), .keyPath(names(200)),
+            .path(of: .path(of: .keyPath(names(80)), ["tracks"] + names(80)), ["tracks"] + names(80)),
+        ] {
+            do throws(StoreError) {
+                _ = try RecordFilter(FetchRequest("Track", where: any(expression)), model: library.model)
+                Issue.record("\(expression) was taken")
+            } catch {
+                #expect(error.code == .invalidRequest && error.message.contains("200"), "\(error)")
+            }
+        }
+        // What is allowed is evaluated on a small stack; each artist has one album.
+        let there = Array(repeating: ["albums", "artist"], count: 90).flatMap { $0 }
+        let found = Mutex<[Int64]>([])
+        onSmallStack {
+            let keys = try? Library().keys("Album", any(.keyPath(["artist"] + there + ["name"])))
+            found.withLock { $0 = keys ?? [] }
+        }
+        #expect(found.withLock { $0 } == [1, 2])
+    }
+
+    @Test(
+        "paths lead through to-one relationships, and a null on the way is null",
+        arguments: [
+            (compare(path("album", "title"), .equal, .constant("Blue")), [1, 2]),
+            (compare(path("album", "title"), .notEqual, .constant("Blue")), [3, 4, 5]),
+            (compare(path("album", "title"), .equal, .constant(.null)), [5]),
+            (compare(path("album", "artist", "name"), .beginsWith, .constant("Blue")), [3, 4]),
+            (compare(path("album", "artist"), .equal, .constant(.objectID(ObjectID("Artist", 2)))), [3, 4]),
+            (
+                compare(path("album", "artist", "objectID"), .equal, .constant(.objectID(ObjectID("Artist", 1)))),
+                [1, 2]
+            ),
+            (compare(path("album"), .isIn, list(.objectID(ObjectID("Album", 2)), .null)), [3, 4, 5]),
+            (compare(path("album", "title"), .isIn, list("Nil", "x", .null)), [3, 4, 5]),
+            (compare(path("album", "price"), .lessThan, path("length")), [1, 2]),
+            (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", 1)))), []),
+        ] as [(FetchRequest.Predicate, [Int64])])
+    func toOne(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
+        #expect(try Library().keys("Track", predicate) == expected)
+    }
+
+    @Test(
+        "quantifiers ask all objects that a relationship leads to",
+        arguments: [
+            (compare(path("tracks", "length"), .greaterThan, .constant(150), .any), [1, 2]),
+            (compare(path("tracks", "length"), .greaterThan, .constant(150), .all), [2, 3]),
+            (!compare(path("tracks", "length"), .greaterThan, .constant(150), .any), [3]),
+            (compare(path("tracks", "name"), .equal, .constant(.null), .any), [2]),
+            (compare(path("tracks"), .equal, .constant(.objectID(ObjectID("Track", 2))), .any), [1]),
+            (compare(path("tracks"), .contains, .constant(.objectID(ObjectID("Track", 3)))), [2]),
+            (compare(.constant(.objectID(ObjectID("Track", 3))), .isIn, path("tracks")), [2]),
+            (compare(path("tracks", "tags", "word"), .equal, .constant("long"), .any), [2]),
+            (
+                compare(
+                    path("tracks", "name"), .like, .constant("?LAN"), .any, [.caseInsensitive, .diacriticInsensitive]),
+                [2]
+            ),
+            (compare(path("tracks", "length"), .isIn, list(100, 400), .any), [1, 2]),
+            (compare(path("tracks", "length"), .between, list(150, 250), .any), [1]),
+            (compare(path("tracks", "@count"), .equal, .constant(0)), [3]),
+            (compare(path("tracks", "@sum", "length"), .equal, .constant(700)), [2]),
+            (compare(path("tracks", "@sum", "length"), .equal, .constant(0)), [3]),
+            (compare(path("tracks", "@avg", "length"), .equal, .constant(150)), [1]),
+            (compare(path("tracks", "@max", "length"), .equal, .constant(.null)), [3]),
+            (compare(path("tracks", "@min", "name"), .equal, .constant("Erste")), [1]),
+            (compare(path("artist", "albums", "@count"), .equal, .constant(0)), [3]),
+            (compare(.element(of: path("tracks"), .first), .equal, .constant(.objectID(ObjectID("Track", 2)))), [1]),
+            (compare(.path(of: .element(of: path("tracks"), .last), ["length"]), .equal, .constant(400)), [2]),
+            (compare(.element(of: path("tracks", "length"), .position(.constant(1))), .equal, .constant(100)), [1]),
+            (compare(.element(of: path("tracks"), .size), .equal, .constant(2)), [1, 2]),
+        ] as [(FetchRequest.Predicate, [Int64])])
+    func toMany(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
+        #expect(try Library().keys("Album", predicate) == expected)
+    }
+
+    @Test("SUBQUERY binds a variable to one object at a time")
+    func subquery() throws {
+        let library = try Library()
+        func tracks(_ predicate: FetchRequest.Predicate) -> FetchRequest.Expression {
+            .subquery(path("tracks"), variable: "t", predicate)
+        }
+        let long = compare(.path(of: .variable("t"), ["length"]), .greaterThan, .constant(150))
+        let named = compare(.path(of: .variable("t"), ["name"]), .beginsWith, .constant("Z"))
+        #expect(
+            try library.keys(
+                "Album", compare(.path(of: tracks(long && named), ["@count"]), .greaterThan, .constant(0))) == [1])
+        #expect(
+            try library.keys("Album", compare(.path(of: tracks(long), ["@sum", "length"]), .equal, .constant(700))) == [
+                2
+            ])
+        #expect(
+            try library.keys("Album", compare(.path(of: tracks(long), ["name"]), .equal, .constant(.null), .any)) == [2]
+        )
+        // The outer object, seen from inside.
+        let own = compare(.path(of: .variable("t"), ["album"]), .equal, .evaluatedObject)
+        #expect(try library.keys("Album", compare(.path(of: tracks(own), ["@count"]), .equal, .constant(2))) == [1, 2])
+        let nested = compare(
+            .path(
+                of: .subquery(
+                    .path(of: .variable("t"), ["tags"]), variable: "u",
+                    compare(.path(of: .variable("u"), ["word"]), .equal, .constant("long"))), ["@count"]),
+            .equal, .constant(1))
+        #expect(try library.keys("Album", compare(.path(of: tracks(nested), ["@count"]), .equal, .constant(1))) == [2])
+    }
+
+    @Test(
+        "whether SUBQUERY finds anything is asked in many ways",
+        arguments: [
+            (FetchRequest.Comparison.Operator.greaterThan, 0, [1, 2]), (.greaterThanOrEqual, 1, [1, 2]),
+            (.notEqual, 0, [1, 2]), (.equal, 0, [3]),
+            (.lessThan, 1, [3]), (.lessThanOrEqual, 0, [3]), (.greaterThan, 1, [2]), (.equal, 1, [1]),
+            (.lessThanOrEqual, 1, [1, 3]),
+        ] as [(FetchRequest.Comparison.Operator, Int64, [Int64])])
+    func existence(_ operation: FetchRequest.Comparison.Operator, _ count: Int64, _ expected: [Int64]) throws {
+        let library = try Library()
+        let long = compare(.path(of: .variable("t"), ["length"]), .greaterThan, .constant(150))
+        let subquery = Expression.subquery(path("tracks"), variable: "t", long)
+        for number in [Value.int(count), .double(Double(count))] {
+            let predicate = compare(.path(of: subquery, ["@count"]), operation, .constant(number))
+            #expect(try library.keys("Album", predicate) == expected)
+        }
+        // The tracks of an album are read together: three albums, two of which have some.
+        #expect(library.graph.readCount == 4)
+    }
+
+    @Test("what many records lead to is read once, and together")
+    func reading() throws {
+        let library = try Library()
+        let request = FetchRequest("Track", where: compare(path("album", "artist", "name"), .notEqual, .constant("x")))
+        let matcher = try RecordFilter(request, model: library.model).matcher(over: library.graph)
+        var tracks = RecordBatch(model: library.model)
+        library.records.forEachRecord { if $0.layout.entity == "Track" { tracks.append($0) } }
+        matcher.prepare(tracks)
+        var matches = 0
+        try tracks.forEachRecord { (record) throws(StoreError) in if try matcher.matches(record) { matches += 1 } }
+        #expect(matches == 5)
+        // Albums, then artists; nothing is missing afterwards.
+        #expect(library.graph.readCount == 2)
+    }
+
+    @Test("without a graph, asking for related objects is an error")
+    func noGraph() throws {
+        let library = try Library()
+        let request = FetchRequest("Track", where: compare(path("album", "title"), .equal, .constant("Blue")))
+        let matcher = try RecordFilter(request, model: library.model).matcher(over: nil)
+        let failure = #expect(throws: StoreError.self) {
+            try library.records.forEachRecord { (record) throws(StoreError) in _ = try matcher.matches(record) }
+        }
+        #expect(failure?.code == .unsupported)
+    }
+}
+
+@Suite("Functions of predicates")
+struct FunctionTests {
+    @Test(
+        "arithmetic keeps whole numbers whole as long as it can",
+        arguments: [
+            (.add, 1, 2, 3), (.add, .int(.max), 1, decimal("9223372036854775808")), (.subtract, 1, 2.5, -1.5),
+            (.multiply, .int(.max), .int(.max), decimal("85070591730234615847396907784232501249")),
+            (.divide, 7, 2, 3.5), (.divide, 1, 0, .double(.infinity)), (.divide, decimal("1"), 0, .null),
+            (.divide, decimal("1"), 3, decimal("0.33333333333333333333333333333333333333")),
+            (.add, decimal("0.1"), decimal("0.2"), decimal("0.3")), (.add, decimal("0.5"), 0.25, 0.75),
+            (.power, 2, 10, 1024), (.power, 2, 64, .double(0x1p64)), (.power, 2, -1, 0.5), (.power, -1, .int(.max), -1),
+            (.modulus, -7, 3, -1), (.modulus, 7, 0, .null), (.modulus, .int(.min), -1, 0), (.modulus, 7.5, 2, 1.5),
+            (.modulus, decimal("1e127"), 7, 3), (.modulus, decimal("7.5"), decimal("-2"), decimal("1.5")),
+            (.bitwiseAnd, 6, 3, 2), (.bitwiseOr, 6, 3, 7), (.bitwiseXor, 6, 3, 5), (.leftShift, 1, 3, 8),
+            (.rightShift, -8, 1, -4), (.leftShift, 1, 64, 0), (.add, .null, 1, .null), (.add, 1, .null, .null),
+            (.add, true, true, 2),
+        ] as [(FetchRequest.Function, Value, Value, Value)])
+    func arithmetic(_ function: FetchRequest.Function, _ a: Value, _ b: Value, _ expected: Value) throws {
+        let result = try Library().value(.function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", 1))
+        // A decimal that is whole is the number that it is.
+        if case .decimal(let number) = result, case .int(let whole) = expected {
+            #expect(number == Decimal(whole))
+        } else {
+            #expect(result == expected)
+        }
+    }
+
+    @Test(
+        "functions of one value",
+        arguments: [
+            (.negate, .int(.min), decimal("9223372036854775808")), (.absolute, -3, 3), (.absolute, -2.5, 2.5),
+            (.floor, -2.5, -3.0), (.ceiling, -2.5, -2.0), (.truncate, -2.5, -2.0),
+            (.floor, decimal("-2.5"), decimal("-3")),
+            (.ceiling, decimal("2.1"), decimal("3")), (.truncate, decimal("-2.9"), decimal("-2")), (.floor, 7, 7),
+            (.floor, decimal("-1e-100"), decimal("-1")), (.ceiling, decimal("-1e-100"), decimal("0")),
+            (.squareRoot, 9, 3.0), (.log, 1000, 3.0), (.naturalLog, 1, 0.0), (.exponential, 0, 1.0),
+            (.onesComplement, 5, -6), (.uppercase, "straße", "STRASSE"), (.lowercase, "ÉA", "éa"),
+            (.canonical, "Élan ß", "elan ss"), (.length, "e\u{301}👍", 3), (.length, .null, .null),
+            (.uppercase, .null, .null), (.noIndex, "x", "x"),
+        ] as [(FetchRequest.Function, Value, Value)])
+    func single(_ function: FetchRequest.Function, _ value: Value, _ expected: Value) throws {
+        let result = try Library().value(.function(function, [.constant(value)]), of: ObjectID("Track", 1))
+        #expect(result == expected)
+    }
+
+    @Test(
+        "functions of many values leave nulls out",
+        arguments: [
+            (.sum, list(1, .null, 2), 3), (.sum, list(), 0), (.count, list(1, .null), 2),
+            (.minimum, list(3, 1, .null), 1),
+            (.maximum, list(1, .double(.nan), 3), .double(.nan)), (.average, list(1, 2), 1.5),
+            (.average, list(), .null),
+            (.median, list(5, 1, 3), 3), (.median, list(4, 1, 3, 2), 2.5), (.mode, list(3, 1, 3, 1, 2), 1),
+            (.standardDeviation, list(2, 4, 4, 4, 5, 5, 7, 9), 2.0), (.maximum, list("a", "b"), "b"),
+            (.sum, list(.int(.max), .int(.max)), decimal("18446744073709551614")),
+            (.sum, list(1, 0.5), 1.5), (.sum, path("tracks", "length"), 300),
+            (.minimum, path("tracks", "name"), "Erste"),
+            (
+                .count,
+                .setOperation(.union, list(1, 2, 2, .null), list(2, 3, .null)), 4
+            ), (.sum, .setOperation(.intersect, list(1, 2, 2), list(2, 3)), 2),
+            (.sum, .setOperation(.minus, list(1, 2, 1), list(2, 3)), 1),
+            (.count, path("tracks", "@unionOfObjects", "rating"), 2), (.average, path("tracks", "length"), 150.0),
+        ] as [(FetchRequest.Function, FetchRequest.Expression, Value)])
+    func many(_ function: FetchRequest.Function, _ values: FetchRequest.Expression, _ expected: Value) throws {
+        #expect(try Library().value(.function(function, [values]), of: ObjectID("Album", 1)) == expected)
+    }
+
+    @Test(
+        "casts of what records hold give null where it does not fit",
+        arguments: [
+            (.number, "12", 12), (.number, "1.5", 1.5), (.number, "12x", .null), (.number, "0x10", .null),
+            (.number, "nan", .null), (.string, 12, "12"), (.string, 1.5, "1.5"), (.string, decimal("1.50"), "1.5"),
+            (.date, "2001-01-01T00:00:10Z", .date(Date(timeIntervalSinceReferenceDate: 10))), (.date, "soon", .null),
+            (.date, 5, .date(Date(timeIntervalSinceReferenceDate: 5))), (.decimal, "1.25", decimal("1.25")),
+            (.decimal, 0.1, decimal("0.1")), (.data, "AAE=", .data(Data([0, 1]))), (.uuid, "no", .null),
+            (.objectID, "Track/5", .objectID(ObjectID("Track", 5))), (.objectID, "Nothing/5", .null),
+            (.uri, "x:y", .uri("x:y")),
+            (.string, .date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z"),
+            (.string, .null, .null),
+        ] as [(FetchRequest.CastType, Value, Value)])
+    func casts(_ type: FetchRequest.CastType, _ value: Value, _ expected: Value) throws {
+        #expect(try Library().value(.cast(.constant(value), type), of: ObjectID("Track", 1)) == expected)
+    }
+
+    @Test("dates are moved by seconds, and differ by seconds")
+    func dates() throws {
+        func date(_ seconds: Double) -> Value { .date(Date(timeIntervalSinceReferenceDate: seconds)) }
+        func value(_ function: FetchRequest.Function, _ a: Value, _ b: Value) throws -> Value {
+            try Library().value(.function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", 1))
+        }
+        #expect(try value(.add, date(10), 5) == date(15))
+        #expect(try value(.add, 5, date(10)) == date(15))
+        #expect(try value(.subtract, date(10), 2.5) == date(7.5))
+        #expect(try value(.subtract, date(10), date(4)) == 6.0)
+    }
+
+    @Test("an object's ID names its own entity")
+    func identities() throws {
+        let library = try Library()
+        let band = Value.objectID(ObjectID("Band", 2))
+        #expect(try library.value(path("artist"), of: ObjectID("Album", 2)) == band)
+        #expect(try library.value(path("album", "artist"), of: ObjectID("Track", 3)) == band)
+        #expect(try library.value(.evaluatedObject, of: ObjectID("Band", 2)) == band)
+        #expect(
+            try library.value(
+                .conditional(.equal("title", "Blue"), path("title"), .constant("other")), of: ObjectID("Album", 2))
+                == "other")
+    }
+
+    @Test("a program's own functions are called with values")
+    func registered() throws {
+        try RegisteredFunction.register("test.reversed", argumentCount: 1, returning: .string) { values in
+            guard case .string(let text) = values[0] else { return .null }
+            return .string(String(text.reversed()))
+        }
+        try RegisteredFunction.register("test.wrong", returning: .integer64) { _ in "text" }
+        let library = try Library()
+        let reversed = Expression.registered("test.reversed", [path("name")])
+        #expect(try library.keys("Track", compare(reversed, .equal, .constant("etsrE"))) == [1])
+        #expect(try library.keys("Track", compare(reversed, .equal, .constant(.null))) == [4])
+        for (expression, code) in [
+            (Expression.registered("test.wrong", []), StoreError.Code.invalidValue),
+            (.registered("test.reverse", [path("name")]), .invalidRequest),
+            (.registered("test.reversed", []), .invalidRequest),
+        ] {
+            let failure = #expect(throws: StoreError.self) {
+                try library.keys("Track", compare(expression, .equal, .constant(.null)))
+            }
+            #expect(failure?.code == code)
+        }
+        for name in ["test.reversed", "sum", ""] {
+            #expect(throws: StoreError.self) {
+                try RegisteredFunction.register(name, returning: .string) { _ in .null }
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import RoostCore
+@testable import RoostQuery
+
+@Suite("Texts of groups")
+struct GroupTextTests {
+    private typealias Expression = FetchRequest.Expression
+    private typealias Predicate = FetchRequest.Predicate
+
+    private static func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Album", attributes: [.init("title", .string), .init("price", .decimal), .init("released", .date)],
+                relationships: [.toMany("tracks", "Track", inverse: "album")]),
+            EntityDescription(
+                "Track", attributes: [.init("length", .integer32)],
+                relationships: [.toOne("album", "Album", inverse: "tracks")]),
+        ])
+    }
+
+    private static let tenth = Value.decimal(DecimalNumber(utf8: "0.1".utf8)?.decimal ?? .nan)
+
+    @Test(
+        "a column is an operator over all objects of a group, alone or in an expression",
+        arguments: [
+            ("@count", .keyPath(["@count"])), ("@count.title", .keyPath(["@count", "title"])),
+            ("@max.released", .keyPath(["@max", "released"])),
+            ("@sum.album.price", .keyPath(["@sum", "album", "price"])),
+            (
+                "@sum.length / @count",
+                .function(.divide, [.keyPath(["@sum", "length"]), .keyPath(["@count"])])
+            ),
+        ] as [(String, FetchRequest.Expression)])
+    func columns(_ text: String, _ expected: FetchRequest.Expression) throws {
+        let model = try Self.model()
+        let entity: EntityName = text.contains("title") || text.contains("released") ? "Album" : "Track"
+        let read = try Expression(text, for: entity, model: model, ofGroups: true)
+        #expect(read == expected)
+        #expect(try Expression(read.format(), for: entity, model: model, ofGroups: true) == read)
+        #expect(throws: StoreError.self) { try Expression(text, for: entity, model: model) }
+        var request = RowRequest(FetchRequest(entity))
+        request.propertiesToFetch = [.init("x", read)]
+        #expect(try RowPlan(request, model: model).grouping != nil)
+    }
+
+    @Test("a literal in a condition on groups has the type of what the operator makes")
+    func conditions() throws {
+        let model = try Self.model()
+        for (text, names, value) in [
+            ("@sum.price > 0.1", ["@sum", "price"], Self.tenth),
+            ("@min.released > '2001-01-02'", ["@min", "released"], .date(Date(timeIntervalSinceReferenceDate: 86400))),
+            ("@count > 2", ["@count"], .int(2)), ("@max.title > 'x'", ["@max", "title"], "x"),
+        ] {
+            let read = try Predicate(text, for: "Album", model: model, ofGroups: true)
+            #expect(read == .comparison(.init(.keyPath(names), .greaterThan, .constant(value))))
+            let written = try read.format(for: "Album", model: model)
+            #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
+            // Objects have no groups.
+            #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
+        }
+    }
+
+    @Test(
+        "what is wrong is said with its column, and what to write instead",
+        arguments: [
+            ("1 + @sum", "column 5", "@sum.price"), ("1 + @sum.prise", "column 5", "did you mean 'price'?"),
+            ("@sum.tracks.length", "column 1", "write sum(tracks.@sum.length)."),
+            ("@count.tracks", "column 1", "write sum(tracks.@count)."),
+            ("@max.tracks", "column 1", "write max(tracks.@count)."),
+            ("@avg.tracks.length", "column 1", "write average(tracks.@avg.length)."),
+            ("@unionOfObjects.title", "column 1", "needs a to-many relationship"),
+        ])
+    func wrong(_ text: String, _ place: String, _ words: String) throws {
+        let model = try Self.model()
+        let error = try #require(throws: StoreError.self) {
+            try Expression(text, for: "Album", model: model, ofGroups: true)
+        }
+        #expect(error.message.contains("At \(place) ") && error.message.contains(words), "\(error.message)")
+        guard let suggested = words.split(separator: " ").last, words.hasPrefix("write") else { return }
+        // What it says can be written.
+        var request = RowRequest(FetchRequest("Album"))
+        request.propertiesToFetch = [
+            .init("x", try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
+        ]
+        #expect(try RowPlan(request, model: model).grouping != nil)
+        // The same without a text.
+        request.propertiesToFetch = [.init("x", try Expression(format: text))]
+        let same = try #require(throws: StoreError.self) { try RowPlan(request, model: model) }
+        #expect(same.message.contains(words), "\(same.message)")
+    }
+}
+
+@Suite("Names that are suggested")
+struct SuggestedNameTests {
+    @Test(
+        "are written so that they can be read",
+        arguments: [
+            ("firsst == 1", "#first"), ("#\"odd nam\" == 1", "#\"odd name\""),
+            ("sise.depht == 1", "#size.#\"depth\\\"\""),
+            ("owner.lasst == 1", "#last"), ("titel == 'x'", "title"),
+            ("SUBQUERY(parts, $p, $p.lasst == 1).@count > 0", "#last"),
+        ])
+    func names(_ text: String, _ suggestion: String) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Thing",
+                attributes: [
+                    .init("first", .integer32), .init("odd name", .integer32), .init("title", .string),
+                    .init("size", .composite, elements: [.init("depth\"", .integer32)]),
+                ],
+                relationships: [
+                    .toOne("owner", "Owner", inverse: "things"), .toMany("parts", "Owner", inverse: "whole"),
+                ]),
+            EntityDescription(
+                "Owner", attributes: [.init("last", .integer32)],
+                relationships: [
+                    .toMany("things", "Thing", inverse: "owner"), .toOne("whole", "Thing", inverse: "parts"),
+                ]),
+        ])
+        let error = try #require(throws: StoreError.self) {
+            try FetchRequest.Predicate(text, for: "Thing", model: model)
+        }
+        #expect(error.message.contains("did you mean '\(suggestion)'?"), "\(error.message)")
+        let entity: EntityName = suggestion == "#last" ? "Owner" : "Thing"
+        _ = try FetchRequest.Predicate("\(suggestion) != NULL", for: entity, model: model)
+    }
+
+    @Test("a property of a subentity is said to be one, and what is near is not suggested then")
+    func subentities() throws {
+        let library = try Library()
+        let error = try #require(throws: StoreError.self) {
+            try FetchRequest.Predicate("#size > 3", for: "Artist", model: library.model)
+        }
+        #expect(error.message.contains("its subentity 'Band' has it"), "\(error.message)")
+        let nothing = try #require(throws: StoreError.self) {
+            try FetchRequest.Predicate("length > 3", for: "Artist", model: library.model)
+        }
+        #expect(nothing.message.hasSuffix("'length'."), "\(nothing.message)")
+    }
+
+    @Test("of variables, too")
+    func variables() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Node", attributes: [.init("number", .integer32)],
+                relationships: [.toMany("next", "Node", inverse: "next")])
+        ])
+        let text = "SUBQUERY(next, $\"odd one\", $\"odd on\".number == 1).@count > 0"
+        let predicate = try FetchRequest.Predicate(format: text)
+        let error = try #require(throws: StoreError.self) {
+            try RecordFilter(FetchRequest("Node", where: predicate), model: model)
+        }
+        #expect(error.message.contains("did you mean '$\"odd one\"'?"), "\(error.message)")
+    }
+}

@@ -1,0 +1,98 @@
+import RoostCore
+import RoostQuery
+import Testing
+
+/// Records in memory that belongs to no batch, one after the other at any alignment.
+private final class RowPage {
+    struct Row {
+        let start: UnsafeRawPointer
+        let byteCount: Int
+        let key: Int64
+    }
+
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var rows: [Row] = []
+
+    /// Copies the records of a batch, under negative keys as objects have before they are saved.
+    init(_ batch: RecordBatch) {
+        memory = .allocate(byteCount: batch.byteCount * 2 + 64, alignment: 16)
+        var offset = 1
+        batch.forEachRecord { record in
+            UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: record.bytes)
+            if let base = memory.baseAddress {
+                rows.append(Row(start: base + offset, byteCount: record.bytes.count, key: -record.key))
+            }
+            offset += record.bytes.count + 3
+        }
+    }
+
+    deinit { memory.deallocate() }
+}
+
+@Suite("Rows in memory of a caller's own")
+struct OwnRowTests {
+    private static let names: [String?] = ["pear", "Apple", nil, "fig", "apple", "quince", "", "date"]
+
+    private static func things() throws -> RecordBatch {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Thing", attributes: [.init("name", .string), .init("size", .integer64)])
+        ])
+        var batch = RecordBatch(model: model)
+        for (index, name) in names.enumerated() {
+            try batch.append(
+                ObjectID("Thing", Int64(index + 1)),
+                values: ["name": name.map { .string($0) } ?? .null, "size": .int(Int64(index % 3))])
+        }
+        return batch
+    }
+
+    private static func reader(_ row: RowPage.Row, _ model: ManagedObjectModel) -> RecordReader {
+        RecordReader(row: row.start, byteCount: row.byteCount, key: row.key, model: model)
+    }
+
+    @Test("are filtered and sorted as in a batch")
+    func filteredAndSorted() throws {
+        let batch = try Self.things()
+        let model = batch.model
+        let page = RowPage(batch)
+        let request = FetchRequest(
+            "Thing", where: .greater("size", 0), sortedBy: [.init("name", ascending: false), .init("size")])
+        let matcher = try RecordFilter(request, model: model).matcher(over: nil)
+        let order = try RecordOrder(request, model: model)
+        let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model)) }
+            .sorted { order.precedes(Self.reader($0, model), Self.reader($1, model)) }
+        // Quince, date, apple, Apple, and the one without a name: null comes last in a falling order.
+        #expect(wanted.map(\.key) == [-6, -8, -5, -2, -3])
+        let sizes = wanted.map { Self.reader($0, model) }.map { $0.values()["size"] }
+        #expect(sizes == [2, 1, 1, 1, 2])
+    }
+
+    @Test("are filtered by the rest of a predicate too, which an evaluator decides")
+    func evaluated() throws {
+        let batch = try Self.things()
+        let page = RowPage(batch)
+        let request = FetchRequest(
+            "Thing",
+            where: .comparison(.init(.function(.length, [.keyPath(["name"])]), .greaterThan, .constant(4))))
+        let matcher = try RecordFilter(request, model: batch.model).matcher(over: nil)
+        let keys = try page.rows.filter { try matcher.matches(Self.reader($0, batch.model)) }.map(\.key)
+        #expect(keys == [-2, -5, -6])
+    }
+
+    @Test("are refused where their structure is wrong, if the caller has them checked")
+    func checked() throws {
+        let batch = try Self.things()
+        let page = RowPage(batch)
+        let row = try #require(page.rows.first)
+        let reader = try RecordReader(
+            checkingRow: row.start, byteCount: row.byteCount, key: row.key, model: batch.model)
+        #expect(try reader.value("name") == "pear")
+        #expect(reader.id == ObjectID("Thing", -1))
+        for byteCount in 0..<row.byteCount {
+            let error = #expect(throws: StoreError.self) {
+                try RecordReader(checkingRow: row.start, byteCount: byteCount, key: row.key, model: batch.model)
+            }
+            #expect(error?.code == .corrupted)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import RoostCore
+@testable import RoostQuery
+
+/// Layers of nodes, each of which leads to all nodes of the next layer: there are far more ways than nodes.
+private struct Layers {
+    static let width = 4
+    static let depth = 6
+    let model: ManagedObjectModel
+    private let records: RecordBatch
+    let graph: BatchGraph
+
+    init() throws {
+        model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Node", attributes: [.init("number", .integer64)],
+                relationships: [
+                    .toMany("next", "Node", inverse: "previous"), .toMany("previous", "Node", inverse: "next"),
+                ])
+        ])
+        var records = RecordBatch(model: model)
+        var next: [Int64: [Int64]] = [:]
+        for layer in 0...Self.depth {
+            for index in 0..<Self.width {
+                let key = Int64(layer * Self.width + index + 1)
+                try records.append(ObjectID("Node", key), values: ["number": .int(key)])
+                guard layer < Self.depth else { continue }
+                next[key] = (0..<Self.width).map { Int64((layer + 1) * Self.width + $0 + 1) }
+            }
+        }
+        self.records = records
+        graph = BatchGraph(records, links: [RelationshipName("Node", "next"): next])
+    }
+
+    /// The numbers in a path through so many layers.
+    static func path(_ count: Int = depth, _ rest: [String] = ["number"]) -> [String] {
+        Array(repeating: "next", count: count) + rest
+    }
+
+    /// Whether the first node meets a predicate.
+    func holds(_ predicate: FetchRequest.Predicate) throws -> Bool {
+        let matcher = try RecordFilter(FetchRequest("Node", where: predicate), model: model).matcher(over: graph)
+        return try records.withRecord(at: 0) { (record) throws(StoreError) in try matcher.matches(record) }
+    }
+
+    /// Whether the first node meets a predicate that is written as text.
+    func holds(_ text: String) throws -> Bool {
+        try holds(FetchRequest.Predicate(text, for: "Node", model: model))
+    }
+}
+
+@Suite("Ways that meet again")
+struct PathRepetitionTests {
+    /// The path through all layers, without a field.
+    private static let far = Layers.path(Layers.depth, []).joined(separator: ".")
+    /// Nodes that are gone on from: the first one, and all of the layers up to the last.
+    private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
+    private static let last = Int64((Layers.depth + 1) * Layers.width)
+
+    @Test(
+        "who asks whether there is a value goes on from each object once",
+        arguments: [
+            ("ANY \(far).number > 1000", false), ("ANY \(far).number == \(last)", true),
+            ("ALL \(far).number > 20", true), ("NONE \(far).number == 7", true),
+            ("\(far) CONTAINS 7", false), ("7 IN \(far)", false), ("\(last) IN \(far)", true),
+            ("SUBQUERY(\(far), $n, $n.number > 1000).@count > 0", false),
+            ("ANY SUBQUERY(\(far), $n, $n.number > 0).number > 1000", false),
+            ("\(last) IN \(far).@distinctUnionOfObjects.number", true),
+            ("\(far).@max.number == \(last)", true), ("\(far).@min.number == \(last - 3)", true),
+            ("max(\(far).number) == \(last)", true),
+            ("(\(far) UNION \(far))[SIZE] == 4", true), ("(\(far) MINUS \(far))[SIZE] == 0", true),
+        ])
+    func once(_ text: String, _ expected: Bool) throws {
+        let layers = try Layers()
+        #expect(try layers.holds(text) == expected)
+        // One for the path itself; both sides of a set operation are paths.
+        #expect(layers.graph.linkReadCount <= Self.nodeCount * (text.contains("(\(Self.far) ") ? 2 : 1), "\(text)")
+    }
+
+    @Test("a condition on objects that are reached on many ways is asked of each once")
+    func conditions() throws {
+        let layers = try Layers()
+        let (near, rest) = (Layers.path(3, []).joined(separator: "."), Layers.path(3).joined(separator: "."))
+        #expect(try !layers.holds("SUBQUERY(\(near), $n, ANY $n.\(rest) > 1000).@count > 0"))
+        // The way to the middle, and from each node there on.
+        let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)
+        #expect(layers.graph.linkReadCount <= toMiddle + Layers.width * fromMiddle)
+        // And so where the path goes on behind the objects.
+        let second = try Layers()
+        #expect(try !second.holds("ANY SUBQUERY(\(near), $n, $n.number > 0).\(rest) > 1000"))
+        #expect(second.graph.linkReadCount <= Self.nodeCount)
+    }
+
+    @Test("counting and adding up take every way")
+    func everyWay() throws {
+        let layers = try Layers()
+        let ways = (0..<Layers.depth).reduce(1) { count, _ in count * Layers.width }
+        let sum = ways / Layers.width * (0..<Layers.width).reduce(0) { $0 + Int(Self.last) - $1 }
+        for text in [
+            "\(Self.far).@count == \(ways)", "\(Self.far)[SIZE] == \(ways)", "count(\(Self.far).number) == \(ways)",
+            "\(Self.far).@sum.number == \(sum)", "sum(\(Self.far).number) == \(sum)",
+            "\(Self.far).@avg.number == \(Double(sum) / Double(ways))",
+            "SUBQUERY(\(Self.far), $n, $n.number > 0).@count == \(ways)",
+            "SUBQUERY(\(Self.far), $n, $n.number > 0).@count > \(ways - 1)",
+            "count(\(Self.far).@unionOfObjects.number) == \(ways)",
+            "count(\(Self.far).@distinctUnionOfObjects.number) == \(Layers.width)",
+        ] { #expect(try layers.holds(text), "\(text)") }
+    }
+
+    @Test("what is beyond the memory for objects is followed again, and nothing is forgotten")
+    func memory() {
+        let visited = VisitedObjects(mostPlaces: 256)
+        visited.begin()
+        for key in 0..<Int64(1000) { #expect(visited.insert(key, at: 3)) }
+        let remembered = (0..<Int64(1000)).filter { !visited.insert($0, at: 3) }
+        #expect(remembered == Array(0..<128))
+        visited.begin()
+        #expect(visited.insert(5, at: 3) && !visited.insert(5, at: 3) && visited.insert(5, at: 4))
+    }
+}

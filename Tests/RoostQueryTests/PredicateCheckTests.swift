@@ -1,0 +1,181 @@
+import Foundation
+import TestSamples
+import Testing
+
+@testable import RoostCore
+@testable import RoostQuery
+
+private typealias Expression = FetchRequest.Expression
+private typealias Predicate = FetchRequest.Predicate
+
+private func path(_ names: String...) -> Expression { .keyPath(names) }
+private func compare(
+    _ left: Expression, _ operation: FetchRequest.Comparison.Operator, _ right: Expression,
+    _ modifier: FetchRequest.Comparison.Modifier = .direct
+) -> Predicate { .comparison(.init(left, operation, right, modifier: modifier)) }
+private func isNull(_ expression: Expression) -> Predicate { compare(expression, .equal, .constant(.null)) }
+private func nested(_ count: Int, _ innermost: Predicate, _ body: (Predicate, Int) -> Predicate) -> Predicate {
+    (0..<count).reduce(innermost) { body($0, $1) }
+}
+
+@Suite("What predicates are refused for")
+struct PredicateCheckTests {
+    @Test(
+        "what makes no sense is an error that names it, before the first record",
+        arguments: [
+            (compare(path("tracks", "length"), .greaterThan, .constant(1)), .invalidRequest, "ANY or ALL"),
+            (compare(path("title"), .equal, .constant("x"), .any), .invalidRequest, "ANY needs many values"),
+            (compare(path("title"), .equal, path("tracks", "name")), .invalidRequest, "right side of =="),
+            (
+                compare(path("tracks", "name"), .equal, path("tracks", "name"), .all), .invalidRequest,
+                "right side of =="
+            ),
+            (compare(path("tracks", "name"), .greaterThan, .constant(1), .any), .invalidRequest, "cannot be compared"),
+            (compare(path("tracks"), .contains, .constant("x")), .invalidRequest, "cannot be compared"),
+            (compare(path("title"), .isIn, .aggregate([.constant(1)])), .invalidRequest, "a number constant"),
+            (compare(path("price"), .isIn, .constant(1)), .invalidRequest, "right side of IN"),
+            (compare(path("price"), .between, .constant(1)), .invalidRequest, "BETWEEN"),
+            (compare(path("price"), .between, .aggregate([.constant(1)])), .invalidRequest, "BETWEEN"),
+            (compare(path("price"), .between, .aggregate([.constant(1), .constant("x")])), .invalidRequest, "BETWEEN"),
+            (compare(path("price"), .like, .constant("x")), .invalidRequest, "'price' (decimal)"),
+            (compare(path("price"), .lessThan, .constant(.decimal(.pi))), .invalidRequest, "38 digits"),
+            (compare(path("price"), .isIn, .aggregate([.constant(.decimal(.pi))])), .invalidRequest, "38 digits"),
+            (compare(path("artist"), .lessThan, .evaluatedObject), .invalidRequest, "'artist' (object)"),
+            (compare(path("title"), .matches, .constant("(")), .invalidRequest, "regular expression"),
+            (
+                compare(path("title"), .like, .constant(.string(String(repeating: "x", count: 4097)))), .limitExceeded,
+                "4096"
+            ),
+            (isNull(path("titel")), .unknownProperty, "'title'"),
+            (isNull(path("artist", "nam")), .unknownProperty, "'name'"),
+            (isNull(path("title", "x")), .invalidRequest, "leads nowhere"),
+            (isNull(.variable("x")), .invalidRequest, "'$x'"),
+            (isNull(.function(.squareRoot, [])), .invalidRequest, "'sqrt' needs 1 value, not 0"),
+            (isNull(.function(.add, [.constant(1)])), .invalidRequest, "'add:to:' needs 2 values, not 1"),
+            (isNull(.function(.now, [.constant(1)])), .invalidRequest, "'now'"),
+            (
+                isNull(.function(.uppercase, [path("price")])), .invalidRequest,
+                "'uppercase' cannot be applied to 'price'"
+            ),
+            (isNull(.function(.squareRoot, [path("title")])), .invalidRequest, "'sqrt'"),
+            (isNull(.function(.add, [path("released"), path("released")])), .invalidRequest, "'add:to:'"),
+            (isNull(.function(.subtract, [.constant(1), path("released")])), .invalidRequest, "'from:subtract:'"),
+            (isNull(.function(.bitwiseAnd, [path("price"), .constant(1)])), .invalidRequest, "'bitwiseAnd:with:'"),
+            (isNull(.function(.sum, [path("tracks", "name")])), .invalidRequest, "'sum'"),
+            (isNull(.function(.squareRoot, [path("tracks", "length")])), .invalidRequest, "are many"),
+            (isNull(path("tracks", "@sum", "name")), .invalidRequest, "@sum"),
+            (isNull(path("tracks", "@total", "length")), .invalidRequest, "@total"),
+            (isNull(.path(of: path("title"), ["length"])), .invalidRequest, "needs an object"),
+            (isNull(.path(of: path("tracks"), ["@max"])), .invalidRequest, "@max"),
+            (isNull(.element(of: path("title"), .first)), .invalidRequest, "needs many values"),
+            (isNull(.element(of: path("tracks", "tags"), .first)), .invalidRequest, "needs an order"),
+            (
+                isNull(.element(of: path("tracks"), .position(.constant("x")))), .invalidRequest,
+                "must be a number"
+            ),
+            (
+                isNull(.conditional(.constant(true), .constant(1), .constant("x"))), .invalidRequest, "TERNARY"
+            ), (isNull(.subquery(path("title"), variable: "x", .constant(true))), .invalidRequest, "SUBQUERY"),
+            (
+                compare(.constant(1), .isIn, .setOperation(.union, .constant(1), path("tracks", "length"))),
+                .invalidRequest,
+                "UNION"
+            ),
+            (
+                compare(.constant(1), .isIn, .aggregate([path("price"), path("title")])), .invalidRequest,
+                "cannot be compared"
+            ),
+            (isNull(.aggregate([.constant(1)])), .invalidRequest, "ANY or ALL"),
+            (isNull(.registered("test.none", [])), .invalidRequest, "'test.none'"),
+        ] as [(FetchRequest.Predicate, StoreError.Code, String)])
+    func refused(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code, _ words: String) throws {
+        let library = try Library()
+        for negated in [predicate, !predicate, .or([.constant(true), predicate])] {
+            let failure = #expect(throws: StoreError.self) {
+                try RecordFilter(FetchRequest("Album", where: negated), model: library.model)
+            }
+            #expect(failure?.code == code)
+            #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    @Test("depth, lists and SUBQUERY have limits, up to which they work")
+    func limits() throws {
+        let library = try Library()
+        func code(_ predicate: FetchRequest.Predicate) -> StoreError.Code? {
+            do throws(StoreError) {
+                _ = try library.keysOfAlbums(predicate)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        func negations(_ count: Int) -> Predicate { nested(count, .constant(true)) { inner, _ in .not(inner) } }
+        #expect(code(negations(199)) == nil)
+        #expect(code(negations(200)) == .invalidRequest)
+        func sums(_ count: Int) -> Predicate {
+            isNull((0..<count).reduce(path("price")) { inner, _ in .function(.add, [inner, .constant(1)]) })
+        }
+        #expect(code(sums(198)) == nil)
+        #expect(code(sums(200)) == .invalidRequest)
+        func list(_ count: Int) -> Predicate {
+            compare(path("title"), .isIn, .aggregate((0..<count).map { .constant(.string("\($0)")) }))
+        }
+        #expect(code(list(100_000)) == nil)
+        #expect(code(list(100_001)) == .limitExceeded)
+        func subqueries(_ count: Int) -> Predicate {
+            nested(count, .constant(true)) { inner, index in
+                compare(
+                    .path(of: .subquery(path("tracks"), variable: "v\(index)", inner), ["@count"]), .greaterThan,
+                    .constant(0))
+            }
+        }
+        #expect(code(subqueries(16)) == nil)
+        #expect(code(subqueries(17)) == .limitExceeded)
+    }
+
+    @Test("the deepest predicates are checked on a small stack too")
+    func smallStack() throws {
+        let model = try Library().model
+        let sum = (0..<197).reduce(path("price")) { inner, _ in .function(.add, [inner, path("price")]) }
+        let negations = nested(198, isNull(path("price"))) { inner, _ in .not(inner) }
+        onSmallStack {
+            for predicate in [isNull(sum), negations] {
+                #expect((try? RecordFilter(FetchRequest("Album", where: predicate), model: model)) != nil)
+            }
+        }
+    }
+
+    @Test("a tree that is small only because it shares its parts is refused in time")
+    func sharedParts() throws {
+        let shared = (0..<98).reduce(path("price")) { inner, _ in .function(.add, [inner, inner]) }
+        let failure = #expect(throws: StoreError.self) {
+            try RecordFilter(FetchRequest("Album", where: isNull(shared)), model: Library().model)
+        }
+        #expect(failure?.code == .limitExceeded)
+    }
+
+    @Test("text that matches nothing of a null constant is no error")
+    func nullSides() throws {
+        let library = try Library()
+        let operations: [FetchRequest.Comparison.Operator] = [
+            .contains, .beginsWith, .endsWith, .like, .matches, .isIn, .lessThan, .greaterThanOrEqual,
+        ]
+        for operation in operations {
+            #expect(try library.keys("Album", compare(path("title"), operation, .constant(.null))) == [])
+            #expect(try library.keys("Album", !compare(path("title"), operation, .constant(.null))) == [1, 2, 3])
+            #expect(try library.keys("Album", compare(.constant(.null), operation, path("title"))) == [])
+        }
+    }
+}
+
+extension Library {
+    fileprivate func keysOfAlbums(_ predicate: FetchRequest.Predicate) throws(StoreError) -> [Int64] {
+        let matcher = try RecordFilter(FetchRequest("Album", where: predicate), model: model).matcher(over: graph)
+        var keys: [Int64] = []
+        try records.forEachRecord { (record) throws(StoreError) in
+            if try matcher.matches(record) { keys.append(record.key) }
+        }
+        return keys
+    }
+}

@@ -1,0 +1,328 @@
+import Foundation
+import RoostCore
+import RoostQuery
+import TestSamples
+import Testing
+
+@Suite("The text of predicates without a model")
+struct PredicateFormatTests {
+    typealias P = FetchRequest.Predicate
+    typealias E = FetchRequest.Expression
+
+    func failure(_ text: String, _ arguments: any PredicateArgument...) -> StoreError? {
+        do throws(StoreError) {
+            _ = try P(format: text, arguments: arguments)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    static func comparison(
+        _ left: E, _ comparison: FetchRequest.Comparison.Operator, _ right: E,
+        _ modifier: FetchRequest.Comparison.Modifier = .direct, _ options: FetchRequest.Comparison.Options = []
+    ) -> P { .comparison(.init(left, comparison, right, modifier: modifier, options: options)) }
+
+    static let a = E.keyPath(["a"])
+    static let one = E.constant(1)
+    static let two = E.constant(2)
+    static let text = E.constant("x")
+
+    static let trees: [(String, P)] = [
+        ("a CONTAINS[cd] 'x'", comparison(a, .contains, text, .direct, [.caseInsensitive, .diacriticInsensitive])),
+        ("a endswith[ C ] 'x'", comparison(a, .endsWith, text, .direct, [.caseInsensitive])),
+        ("a ==[cdnl] 'x'", comparison(a, .equal, text, .direct, .init(rawValue: 15))),
+        ("a LIKE 'x'", comparison(a, .like, text)), ("a MATCHES 'x'", comparison(a, .matches, text)),
+        ("a BETWEEN {1, 2}", comparison(a, .between, .aggregate([one, two]))),
+        ("ANY a.b > 1", comparison(.keyPath(["a", "b"]), .greaterThan, one, .any)),
+        ("some a > 1", comparison(a, .greaterThan, one, .any)), ("ALL a > 1", comparison(a, .greaterThan, one, .all)),
+        ("NONE a > 1", .not(comparison(a, .greaterThan, one, .any))),
+        (
+            "NOT ANY a > 1 AND ALL a < 2",
+            .and([.not(comparison(a, .greaterThan, one, .any)), comparison(a, .lessThan, two, .all)])
+        ),
+        ("a IN b.c", comparison(a, .isIn, .keyPath(["b", "c"]))),
+        (
+            "a + 1 * 2 ** 2 - 1 = 2",
+            comparison(
+                .function(
+                    .subtract,
+                    [.function(.add, [a, .function(.multiply, [one, .function(.power, [two, two])])]), one]),
+                .equal, two)
+        ),
+        ("(a + 1) / 2 = -1", comparison(.function(.divide, [.function(.add, [a, one]), two]), .equal, .constant(-1))),
+        ("-a = -(1)", comparison(.function(.negate, [a]), .equal, .function(.negate, [one]))),
+        ("- 1 = --1", comparison(.constant(-1), .equal, .function(.negate, [.constant(-1)]))),
+        ("uppercase(a) = LOWERCASE:(a)", comparison(.function(.uppercase, [a]), .equal, .function(.lowercase, [a]))),
+        ("add:to:(a, 1) = 2", comparison(.function(.add, [a, one]), .equal, two)),
+        ("modulus:by:(a, 2) = 1", comparison(.function(.modulus, [a, two]), .equal, one)),
+        (
+            "length(a) > 1 AND now() > a",
+            .and([
+                comparison(.function(.length, [a]), .greaterThan, one),
+                comparison(.function(.now, []), .greaterThan, a),
+            ])
+        ),
+        (
+            "sum({1, 2}) = max(1, a)",
+            comparison(.function(.sum, [.aggregate([one, two])]), .equal, .function(.maximum, [one, a]))
+        ),
+        ("noindex:(a) = 1", comparison(.function(.noIndex, [a]), .equal, one)),
+        ("CAST(a, 'NSString') = 'x'", comparison(.cast(a, .string), .equal, text)),
+        ("CAST((1), 'NSString') = CAST(1, 'NSNumber')", comparison(.cast(one, .string), .equal, one)),
+        (
+            "TERNARY(a = 1, 1, 2) = 2",
+            comparison(.conditional(comparison(a, .equal, one), one, two), .equal, two)
+        ),
+        (
+            "FUNCTION(a, 'name', 1, 2) = 2", comparison(.registered("name", [a, one, two]), .equal, two)
+        ),
+        (
+            "SUBQUERY(a, $x, $x.b = 1 AND SELF = $x).@count > 1",
+            comparison(
+                .path(
+                    of: .subquery(
+                        a, variable: "x",
+                        .and([
+                            comparison(.path(of: .variable("x"), ["b"]), .equal, one),
+                            comparison(.evaluatedObject, .equal, .variable("x")),
+                        ])), ["@count"]), .greaterThan, one)
+        ),
+        ("a.@count = a.@sum.b", comparison(.keyPath(["a", "@count"]), .equal, .keyPath(["a", "@sum", "b"]))),
+        ("a[FIRST].b = a[last]", comparison(.path(of: .element(of: a, .first), ["b"]), .equal, .element(of: a, .last))),
+        (
+            "a[size] = a[1 + 1]",
+            comparison(.element(of: a, .size), .equal, .element(of: a, .position(.function(.add, [one, one]))))
+        ),
+        (
+            "a UNION b MINUS (c INTERSECT d) CONTAINS 1",
+            comparison(
+                .setOperation(
+                    .minus, .setOperation(.union, a, .keyPath(["b"])),
+                    .setOperation(.intersect, .keyPath(["c"]), .keyPath(["d"]))), .contains, one)
+        ),
+        ("(a).b = (SELF).b", comparison(.path(of: a, ["b"]), .equal, .path(of: .evaluatedObject, ["b"]))),
+        ("((a)) = ((1 + 1))", comparison(a, .equal, .function(.add, [one, one]))),
+        ("((a = 1))", comparison(a, .equal, one)),
+        ("$a = $b.c", comparison(.variable("a"), .equal, .path(of: .variable("b"), ["c"]))),
+        ("a = 0b101 OR a = 0o17 OR a = 0xfF", .or([5, 15, 255].map { comparison(a, .equal, .constant(.int($0))) })),
+        ("sum = 1 AND length = 2", .and([.equal("sum", 1), .equal("length", 2)])),
+        ("a = '%@ $x'", .equal("a", "%@ $x")),
+    ]
+
+    @Test("every form of the language", arguments: trees)
+    func structure(text: String, expected: P) throws {
+        let predicate = try P(format: text)
+        #expect(predicate == expected)
+        #expect(try P(format: predicate.format()) == expected)
+    }
+
+    @Test(
+        "numbers are integers, doubles where those say the same, else decimals",
+        arguments: [
+            ("1", .int(1)), ("-9223372036854775808", .int(.min)), ("1.0", .double(1)), ("1e3", .double(1000)),
+            ("0.10", .double(0.1)), ("1E+2", .double(100)), ("-0.0", .double(-0.0)), ("1e300", .double(1e300)),
+            (
+                "9223372036854775808",
+                DecimalNumber(utf8: "9223372036854775808".utf8).map { .decimal($0.decimal) } ?? .null
+            ),
+            (
+                "12345678901234567.5",
+                DecimalNumber(utf8: "12345678901234567.5".utf8).map { .decimal($0.decimal) } ?? .null
+            ),
+            ("3.14159265358979323846264338327950288419716939937510582097", .double(.pi)),
+        ] as [(String, Value)])
+    func numbers(text: String, value: Value) throws {
+        #expect(try E(format: text) == .constant(value))
+    }
+
+    @Test(
+        "arguments take their places from left to right",
+        arguments: [
+            ("%K = %@", ["b.c", "%K"], "b.c == \"%K\""),
+            ("a = %d AND b = %lld", [1, Int64.max], "a == 1 AND b == 9223372036854775807"),
+            ("a IN %@", [[1, 2]], "a IN {1, 2}"), ("a BETWEEN %@", [[1.5, 2]], "a BETWEEN {1.5, 2.0}"),
+            ("a = %f OR a = %g", [1.5, 2], "a == 1.5 OR a == 2"),
+            ("a = %s AND b = %c", ["x", "y"], "a == \"x\" AND b == \"y\""),
+            ("a = %@", [nil as String?], "a == NULL"), ("x.%K.y = %@", ["first", true], "x.#first.y == TRUE"),
+            ("$x.%K = 1", ["b"], "$x.b == 1"), ("%K.@count = 1", ["b"], "b.@count == 1"),
+            ("SELF IN %@", [[ObjectID("A", 1)]], "SELF IN {CAST(\"A/1\", \"NSManagedObjectID\")}"),
+            ("a = %u", [UInt64.max], "a == 18446744073709551615"), ("a = %x", [16], "a == 16"),
+            ("ANY %K LIKE[c] %@", ["b", "x*"], "ANY b LIKE[c] \"x*\""), ("a = '%@'", [], "a == \"%@\""),
+        ] as [(String, [any PredicateArgument], String)])
+    func arguments(text: String, arguments: [any PredicateArgument], expected: String) throws {
+        #expect(try P(format: text, arguments: arguments).format() == expected)
+    }
+
+    @Test(
+        "arguments of a wrong number or kind are refused with the place",
+        arguments: [
+            ("a = %@", [], "column 5: There is no argument for '%@'"),
+            ("a = 1", [1], "1 arguments, but its text has 0"),
+            ("a = %d", ["secret"], "column 5: Argument 1 is no value for '%d', which takes a whole number"),
+            ("%K = 1", [5], "takes a key path as a string"), ("%K = 1", ["a..b"], "no key path"),
+            ("%K = 1", [""], "no key path"),
+            ("a = %f", ["secret"], "takes a number"), ("a = %s", [1], "takes a string"),
+            ("a = %c", ["secret"], "one character"),
+            ("a = %d", [1.5], "whole number"), ("a = %", [], "column 5: Behind '%'"), ("a = %y", [], "Behind '%'"),
+            ("a = %%", [], "modulus:by:"), ("a %@ 1", ["="], "A comparison"), ("a = %ldx", [1], "Behind '%'"),
+        ] as [(String, [any PredicateArgument], String)])
+    func wrongArguments(text: String, arguments: [any PredicateArgument], message: String) throws {
+        let error = #expect(throws: StoreError.self) { try P(format: text, arguments: arguments) }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test(
+        "what cannot be read is refused with the column and what is expected",
+        arguments: [
+            ("a CONTANS 'x'", "Did you mean CONTAINS?"), ("a = 1 ADN b = 2", "Did you mean AND?"),
+            ("a CONTAINS[x] 'x'", "column 12: One or more of the options"), ("a CONTAINS[c 'x'", "']'"),
+            ("upercase(a) = 'x'", "column 1: There is no function 'upercase'; did you mean 'uppercase'?"),
+            ("modulus:of:(a, 1) = 1", "did you mean 'modulus:by:'"), ("frobnicate(a) = 1", "FUNCTION(value"),
+            ("uppercase(a, a) = 'x'", "'uppercase' takes 1 arguments, not 2"), ("sum() = 1", "at least 1"),
+            ("a.@cuont > 1", "column 3: There is no collection operator '@cuont'. Did you mean @count?"),
+            ("ANY a", "column 6: A comparison"), ("ANY (a = 1)", "not a condition"), ("a[FIRST = 1", "']'"),
+            ("TERNARY(a, 1, 2) = 1", "A comparison"), ("SUBQUERY(a, x, a = 1)[SIZE] = 1", "A variable such as $x"),
+            ("SUBQUERY(a, $x, 1)[SIZE] = 1", "A comparison"), ("CAST(a, 'Text') = 1", "NSString"),
+            ("CAST('x', 'NSUUID') = a", "For a cast to NSUUID, a UUID as a string"), ("first = 1", "Write #first"),
+            ("a = 1 = 2", "AND, OR or the end"), ("a = 1 + (b = 2)", "not a condition"),
+            ("(a = 1) + 1 = 2", "not a condition"),
+            ("NOT a", "A comparison"), ("$ = 1", "The name of a variable"), ("a.# = 1", "The name of a property"),
+            ("add:to:a = 1", "There is no function 'add:to:a'"), ("add:to: = 1", "'(' behind the name"),
+            ("a BETWEEN 1 AND 2", "A comparison"), ("uppercase(a = 1) = 'x'", "A comma or ')'"),
+            ("{1, 2", "A comma or '}'"),
+            ("FUNCTION(a, b) = 1", "The name of a function as a string"), ("a..b = 1", "The name of a property"),
+        ])
+    func syntaxErrors(text: String, message: String) throws {
+        let error = try #require(failure(text))
+        #expect(error.code == .invalidRequest, "\(error)")
+        #expect(error.message.contains(message), "\(error)")
+    }
+
+    @Test(
+        "what Core Data has and no store can answer is refused, each with its reason",
+        arguments: [
+            ("FETCH(a, b, YES) = 1", "inside of a request"), ("ANYKEY = 1", "name the properties"),
+            ("a UTI-EQUALS 'x'", "file types"), ("a UTI-CONFORMS-TO 'x'", "file types"), ("$a := 1", "changes nothing"),
+            ("random() = 1", "from call to call"), ("randomn:(5) = 1", "from call to call"),
+            ("distanceToLocation:fromLocation:(a, b) < 1", "locations"),
+        ])
+    func unsupported(text: String, message: String) throws {
+        let error = try #require(failure(text))
+        #expect(error.code == .unsupported, "\(error)")
+        #expect(error.message.contains(message), "\(error)")
+    }
+
+    @Test("printing and reading are inverse, for random trees of every node", arguments: 0..<8 as Range<UInt64>)
+    func inverse(seed: UInt64) throws {
+        var trees = PredicateTrees(seed: seed)
+        for round in 0..<500 {
+            let predicate = trees.predicate(round % 6)
+            let text = try predicate.format()
+            let again = try P(format: text)
+            #expect(again == predicate, "seed \(seed), round \(round): \(text)")
+            #expect(try again.format() == text, "seed \(seed), round \(round)")
+            let expression = trees.expression(round % 6)
+            let expressionText = try expression.format()
+            #expect(try E(format: expressionText) == expression, "seed \(seed), round \(round): \(expressionText)")
+        }
+    }
+
+    @Test("every prefix, and every text with one character changed, is a predicate or an error")
+    func damaged() throws {
+        let others = ["(", ")", "'", "[", "%", "$", "@", "#", ":", "\\", ".", " ", "{", "1", "x", "é"]
+        var turn = 0
+        for (text, _) in Self.trees {
+            for index in text.indices {
+                _ = failure(String(text[..<index]))
+                turn += 1
+                _ = failure(text.replacingCharacters(in: index...index, with: others[turn % others.count]))
+            }
+        }
+    }
+
+    @Test(
+        "nesting of every kind ends with an error, on a small stack too",
+        arguments: [
+            ("(", "a = 1", ")"), ("NOT ", "a = 1", ""), ("!(", "a = 1", ")"), ("-", "a = 1", ""),
+            ("uppercase(", "a", ") = 1"),
+            ("a IN {", "1", "}"), ("{", "1", "} = 1"), ("SUBQUERY(a, $x, ", "a = 1", ")[SIZE] = 1"),
+            ("a[", "1", "] = 1"),
+            ("TERNARY(a = 1, 1, ", "1", ") = 1"), ("TERNARY(", "a = 1", ", 1, 2) = 1"),
+            ("CAST(", "a", ", 'NSString') = 1"),
+            ("FUNCTION(a, 'f', ", "1", ") = 1"), ("a = 1 OR b = 2 AND c > 1 + 2 * 3 ** -(", "1", ")"),
+            ("1 + (", "1", ") = 1"),
+            ("(", "a", ").b = 1"), ("ANY ", "a = 1", ""), ("a = 1 AND (", "b = 1", ")"), ("noindex:(", "a", ") = 1"),
+        ])
+    func depth(opening: String, core: String, closing: String) throws {
+        @Sendable func nested(_ count: Int) -> String {
+            String(repeating: opening, count: count) + core + String(repeating: closing, count: count)
+        }
+        onSmallStack {
+            for count in [10, 30, 60, 100, 150, 190, 198, 199, 200] {
+                guard let predicate = try? P(format: nested(count)) else { continue }
+                guard let text = try? predicate.format() else {
+                    Issue.record("not printed: \(opening) × \(count)")
+                    continue
+                }
+                #expect((try? P(format: text)) == predicate)
+            }
+            for count in [201, 1000, 20_000] { #expect(failure(nested(count)) != nil) }
+        }
+    }
+
+    @Test("long chains without brackets are a level each, lists are not")
+    func chains() throws {
+        @Sendable func chain(_ link: String, _ count: Int) -> String { String(repeating: link, count: count) }
+        onSmallStack {
+            #expect(failure("a" + chain(" + 1", 150) + " = 1") == nil)
+            for link in [" + 1", " * a", " ** 2", " UNION b", "[0]"] {
+                #expect(failure("a" + chain(link, 20_000) + " = 1")?.code == .invalidRequest, "\(link)")
+            }
+            #expect(failure("(a)" + chain(".b", 20_000) + " = 1") == nil)
+            #expect(failure("a = 1" + chain(" AND a = 1", 20_000)) == nil)
+            #expect(failure("a = 1" + chain(" OR a = 1", 20_000)) == nil)
+            #expect(failure("a IN {1" + chain(", 1", 99_999) + "}") == nil)
+            #expect(failure("a IN {1" + chain(", 1", 100_000) + "}")?.code == .limitExceeded)
+            #expect(failure("a = '" + chain("x", 1 << 20) + "'")?.code == .limitExceeded)
+        }
+    }
+
+    @Test("a property called uti is one, and a minus behind it a minus")
+    func uti() throws {
+        #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
+        #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", 1))
+        #expect(failure("type UTI-EQUALS 'x'") != nil)
+    }
+
+    @Test("SUBQUERY may be nested sixteen levels deep")
+    func subqueries() throws {
+        @Sendable func nested(_ count: Int) -> String {
+            String(repeating: "SUBQUERY(a, $x, ", count: count) + "a = 1"
+                + String(repeating: ").@count > 1", count: count)
+        }
+        #expect(failure(nested(16)) == nil)
+        #expect(failure(nested(17))?.code == .limitExceeded)
+    }
+
+    @Test("what is nested too deep cannot be printed")
+    func deepTrees() throws {
+        var predicate = P.isNull("a")
+        for _ in 0..<1000 { predicate = .not(predicate) }
+        #expect(throws: StoreError.self) { try predicate.format() }
+    }
+}
+
+/// Runs a body on a thread with the half megabyte of stack that secondary threads have on some platforms.
+func onSmallStack(_ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+        body()
+        done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    done.wait()
+}

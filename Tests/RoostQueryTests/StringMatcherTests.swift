@@ -1,0 +1,321 @@
+import Foundation
+import TestSamples
+import Testing
+
+@testable import RoostCore
+@testable import RoostQuery
+
+private typealias Options = FetchRequest.Comparison.Options
+
+/// Texts with everything that folding, patterns and orders can stumble over.
+private let texts = [
+    "", "a", "A", "abc", "ABC", "aBc", "é", "e\u{301}", "É", "E\u{301}", "İ", "ı", "i", "ß", "ẞ", "SS", "ſ", "Σ", "ς",
+    "σ",
+    "ﬁ", "\u{212A}", "k", "\u{301}", "日本", "\u{1F468}\u{200D}\u{1F469}", "a\0b", "*", "?", "\\", "a*b", "a\\*b", "%_",
+    "10", "9",
+    "09", "a10b", "a9b", "a09b", "A9b", "Émile", "emil", "nai\u{308}ve", "NAÏVE", "ŉ", "\u{5D0}\u{5B0}", "x\u{345}",
+    "ZZ top",
+]
+
+private func matches(
+    _ text: String, _ operation: FetchRequest.Comparison.Operator, _ pattern: String, _ options: Options = []
+) throws -> Bool {
+    let matcher = try StringMatcher(operation, pattern, options: options)
+    return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
+}
+
+/// `LIKE` as it is defined, without a thought for time.
+private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    switch first {
+    case "*": return (0...text.count).contains { like(text.dropFirst($0), rest) }
+    case "?": return !text.isEmpty && like(text.dropFirst(), rest)
+    case "\\":
+        guard let literal = rest.first else { return Array(text) == ["\\"] }
+        return text.first == literal && like(text.dropFirst(), rest.dropFirst())
+    default: return text.first == first && like(text.dropFirst(), rest)
+    }
+}
+
+/// The same by a table, for long patterns.
+private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
+    // By how much of the text: whether the pattern so far fits it.
+    var fits = [true] + [Bool](repeating: false, count: text.count)
+    for part in pattern {
+        var next = [Bool](repeating: false, count: text.count + 1)
+        for end in 0...text.count {
+            if part == "*" {
+                next[end] = fits[end] || (end > 0 && next[end - 1])
+            } else if end > 0 {
+                next[end] = fits[end - 1] && (part == "?" || part == text[end - 1])
+            }
+        }
+        fits = next
+    }
+    return fits[text.count]
+}
+
+@Suite("String operators")
+struct StringMatcherTests {
+    private static let allOptions: [Options] = [
+        [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+    ]
+
+    @Test("operators mean what they mean of Foundation's folded texts", arguments: allOptions.map(\.rawValue))
+    func folding(rawOptions: Int) throws {
+        let options = Options(rawValue: rawOptions)
+        var foundation: String.CompareOptions = []
+        if options.contains(.caseInsensitive) { foundation.insert(.caseInsensitive) }
+        if options.contains(.diacriticInsensitive) { foundation.insert(.diacriticInsensitive) }
+        func folded(_ text: String) -> [UInt8] { Array(text.folding(options: foundation, locale: nil).utf8) }
+        func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+            part.isEmpty || text.indices.contains { text[$0...].starts(with: part) }
+        }
+        for text in texts {
+            let a = folded(text)
+            for pattern in texts {
+                let b = folded(pattern)
+                #expect(try matches(text, .equal, pattern, options) == (a == b), "\(text) \(pattern)")
+                #expect(try matches(text, .notEqual, pattern, options) == (a != b), "\(text) \(pattern)")
+                let isLess = a.lexicographicallyPrecedes(b)
+                #expect(try matches(text, .lessThan, pattern, options) == isLess, "\(text) \(pattern)")
+                #expect(try matches(text, .greaterThanOrEqual, pattern, options) == !isLess, "\(text) \(pattern)")
+                #expect(try matches(text, .contains, pattern, options) == contains(a, b), "\(text) \(pattern)")
+                #expect(try matches(text, .isIn, pattern, options) == contains(b, a), "\(text) \(pattern)")
+                #expect(try matches(text, .beginsWith, pattern, options) == a.starts(with: b), "\(text) \(pattern)")
+                #expect(
+                    try matches(text, .endsWith, pattern, options) == a.reversed().starts(with: b.reversed()),
+                    "\(text) \(pattern)")
+            }
+        }
+    }
+
+    @Test("folding of texts put together at random is Foundation's", arguments: [1, 2, 3])
+    func randomFolding(rawOptions: Int) throws {
+        let options = Options(rawValue: rawOptions)
+        var generator = SeededGenerator(seed: UInt64(rawOptions))
+        // Letters with marks, marks alone, letters of many scripts, and everything else now and then.
+        func scalar() -> Unicode.Scalar {
+            let range: ClosedRange<UInt32> =
+                [
+                    0x20...0x7E, 0xA0...0x24F, 0x250...0x2FF, 0x300...0x36F, 0x370...0x52F, 0x590...0x6FF,
+                    0x1E00...0x1FFF,
+                    0x0...0x10FFFF,
+                ].randomElement(using: &generator) ?? 0x20...0x7E
+            return Unicode.Scalar(UInt32.random(in: range, using: &generator)) ?? "a"
+        }
+        for _ in 0..<20_000 {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...6, using: &generator) { text.append(scalar()) }
+            let expected = TextFolding.folded(String(text), options)
+            var bytes = Array(String(text).utf8)
+            let folded = bytes.withUnsafeMutableBytes { bytes in
+                TextFolding.withFolded(UnsafeRawBufferPointer(bytes), options) { Array($0) }
+            }
+            #expect(folded == Array(expected.utf8), "\(text.map { String($0.value, radix: 16) })")
+        }
+    }
+
+    @Test("every code point that is folded alone becomes what it becomes among others", arguments: [1, 2, 3])
+    func latinFolding(rawOptions: Int) throws {
+        let options = Options(rawValue: rawOptions)
+        var generator = SeededGenerator(seed: 8)
+        let isMark: (Unicode.Scalar) -> Bool = {
+            [.nonspacingMark, .enclosingMark].contains($0.properties.generalCategory)
+        }
+        let letters = (0..<0x530).compactMap { Unicode.Scalar($0) }.filter { !isMark($0) }
+        let ideographs = (0x4E00...0x9FFF).compactMap { Unicode.Scalar($0) }
+        // As many of the ones as of the others.
+        let scalars = letters + (0..<letters.count).compactMap { _ in ideographs.randomElement(using: &generator) }
+        for first in scalars + ideographs {
+            var text = String.UnicodeScalarView([first])
+            for _ in 0..<4 { text.append(scalars.randomElement(using: &generator) ?? "a") }
+            let bytes = Array(String(text).utf8)
+            let folded = bytes.withUnsafeBytes { bytes in
+                LatinFolding.table(options).withFolded(bytes) { Array($0) }
+            }
+            #expect(folded == Array(TextFolding.folded(String(text), options).utf8))
+        }
+        // Anything else is left to Foundation: marks, other scripts, what is no UTF-8.
+        for bytes: [UInt8] in [
+            [0xCC, 0x80], [0xD2, 0x83], [0xD4, 0xB0], [0xE2, 0x80, 0xA8], [0xE4, 0xB7, 0xBF], [0xEA, 0x80, 0x80],
+            [0xEF, 0xA4, 0x80], [0xF0, 0xA0, 0x80, 0x80], [0xC3], [0xC3, 0x41], [0xC1, 0x81], [0x80], [0xE4],
+            [0xE4, 0xB8], [0xE4, 0xB8, 0x41], [0xE4, 0x41, 0x80],
+        ] {
+            let folded = bytes.withUnsafeBytes { bytes in
+                LatinFolding.table(options).withFolded(bytes) { Array($0) }
+            }
+            #expect(folded == nil)
+        }
+    }
+
+    @Test("LIKE fits what its definition fits")
+    func likePatterns() throws {
+        var generator = SeededGenerator(seed: 3)
+        let letters: [Unicode.Scalar] = ["a", "b", "é", "*", "?", "\\", "日"]
+        func random(_ count: Int) -> String {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...count, using: &generator) {
+                text.append(letters.randomElement(using: &generator) ?? "a")
+            }
+            return String(text)
+        }
+        var fits = 0
+        for _ in 0..<20_000 {
+            let (text, pattern) = (random(7), random(6))
+            let expected = like(Array(text.unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
+            #expect(try matches(text, .like, pattern) == expected, "\(text) LIKE \(pattern)")
+            if expected { fits += 1 }
+        }
+        #expect(fits > 1000)
+    }
+
+    @Test("LIKE fits what its definition fits, also over words of places", arguments: 0..<8)
+    func longLikePatterns(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(100 + seed))
+        let letters: [Unicode.Scalar] = ["a", "b", "é", "日"]
+        var fits = 0
+        for _ in 0..<1500 {
+            // A text, and a pattern made of it with wildcards in some places, so that many fit; sometimes with a mistake.
+            var (text, pattern) = (String.UnicodeScalarView(), String.UnicodeScalarView())
+            for _ in 0..<Int.random(in: 0...150, using: &generator) {
+                let letter = letters.randomElement(using: &generator) ?? "a"
+                text.append(letter)
+                switch Int.random(in: 0..<40, using: &generator) {
+                case 0..<8: pattern.append("?")
+                case 8: pattern.append("*")
+                case 9: pattern.append(contentsOf: ["*", "?"])
+                case 10: pattern.append(contentsOf: [letter, "*"])
+                case 11 where Bool.random(using: &generator): pattern.append("a")
+                case 12 where Bool.random(using: &generator): break
+                default: pattern.append(letter)
+                }
+            }
+            let expected = fitsByTable(Array(text), Array(pattern))
+            #expect(try matches(String(text), .like, String(pattern)) == expected, "\(text) LIKE \(pattern)")
+            if expected { fits += 1 }
+        }
+        #expect(fits > 100 && fits < 1400)
+    }
+
+    @Test("a pattern of many wildcards takes a step for a byte and 64 of its places, whatever the text")
+    func hostileLike() throws {
+        let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
+        func steps(_ pattern: String) throws -> Int {
+            var tokens: [LikePattern.Token] = []
+            for byte in pattern.utf8 {
+                tokens.append(
+                    byte == UInt8(ascii: "*") ? .anyRun : byte == UInt8(ascii: "?") ? .anyOne : .byte(byte))
+            }
+            let automaton = LikeAutomaton(tokens)
+            var steps = 0
+            let fits = text.withUnsafeBytes { automaton.matches($0, steps: &steps) }
+            #expect(!fits)
+            #expect(try !matches(String(decoding: text, as: UTF8.self), .like, pattern))
+            #expect(automaton.wordCount == (tokens.filter { $0 != .anyRun }.count + 63) / 64)
+            #expect(steps <= text.count * automaton.wordCount)
+            return steps
+        }
+        // Of places behind a `*` those before it need not be looked at.
+        #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
+        #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
+        // One stretch of as many places as there can be: going back at each mistake would take 80 000 000 steps.
+        #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
+        // Without `?` the parts are looked for one after the other.
+        #expect(
+            try !matches(String(decoding: text, as: UTF8.self), .like, String(repeating: "a*", count: 1000) + "b"))
+    }
+
+    @Test(
+        "MATCHES fits the whole text",
+        arguments: [
+            ("ab", "a|ab", true), ("abc", "a|ab", false), ("abc", "b", false), ("abc", "a.c", true),
+            ("a\nc", "a.c", false),
+            ("abc", "(?x) a b c # all of it", true), ("a.c", "\\Qa.c", true), ("axc", "\\Qa.c", false), ("", "", true),
+            ("ABC", "abc", false), ("日本", "\\p{Han}+", true), ("a", "(?s).", true),
+        ])
+    func wholeText(text: String, pattern: String, expected: Bool) throws {
+        #expect(try matches(text, .matches, pattern) == expected)
+        #expect(try matches(text.uppercased(), .matches, pattern, .caseInsensitive) || !expected)
+    }
+
+    @Test("MATCHES folds diacritics on both sides")
+    func foldedExpression() throws {
+        #expect(try matches("naïve", .matches, "nai[vw]e", .diacriticInsensitive))
+        #expect(try matches("naive", .matches, "naïve", .diacriticInsensitive))
+        #expect(try matches("NAÏVE", .matches, "naive", [.caseInsensitive, .diacriticInsensitive]))
+        #expect(try !matches("naïve", .matches, "naive"))
+    }
+
+    @Test("a pattern without an end in sight ends with timedOut or limitExceeded")
+    func hostileExpressions() throws {
+        let slow = #expect(throws: StoreError.self) {
+            try matches(String(repeating: "a", count: 40) + "!", .matches, "(a+)+$")
+        }
+        #expect(slow?.code == .timedOut)
+        let deep = #expect(throws: StoreError.self) {
+            try matches(String(repeating: "ab", count: 1_000_000), .matches, "(a|b)*")
+        }
+        #expect(deep?.code == .limitExceeded)
+    }
+
+    @Test("what is no pattern is refused before it is used", arguments: ["(", "[a", "a)|(b", "*", "\\"])
+    func badExpressions(pattern: String) {
+        let failure = #expect(throws: StoreError.self) { try StringMatcher(.matches, pattern) }
+        #expect(failure?.code == .invalidRequest)
+    }
+
+    @Test("patterns of 4096 bytes are the longest", arguments: [FetchRequest.Comparison.Operator.like, .matches])
+    func longPatterns(operation: FetchRequest.Comparison.Operator) throws {
+        #expect(try matches(String(repeating: "a", count: 4096), operation, String(repeating: "a", count: 4096)))
+        let failure = #expect(throws: StoreError.self) {
+            try StringMatcher(operation, String(repeating: "a", count: 4097))
+        }
+        #expect(failure?.code == .limitExceeded)
+    }
+
+    @Test("the localized standard order is a total order with numbers as people count")
+    func standardOrder() throws {
+        func order(_ left: String, _ right: String) -> Int {
+            Array(left.utf8).withUnsafeBytes { left in
+                Array(right.utf8).withUnsafeBytes { StandardTextOrder.order(left, $0).signum() }
+            }
+        }
+        let sorted = ["", "9", "10", "a09b", "A9b", "a9b", "a10b", "Emil", "emil", "émile", "f"]
+        for (index, text) in sorted.enumerated() {
+            for (other, next) in sorted.enumerated() where other > index {
+                #expect(order(text, next) < 0, "\(text) \(next)")
+            }
+        }
+        for a in texts {
+            for b in texts {
+                #expect(order(a, b) == -order(b, a))
+                #expect((order(a, b) == 0) == (Array(a.utf8) == Array(b.utf8)))
+                #expect(try matches(a, .lessThan, b, .localized) == (order(a, b) < 0))
+                for c in texts where order(a, b) <= 0 && order(b, c) <= 0 {
+                    #expect(order(a, c) <= 0, "\(a) \(b) \(c)")
+                }
+            }
+        }
+    }
+}
+
+@Suite("Regular expressions that take long")
+struct LongExpressionTests {
+    @Test("end with an error when all texts of a fetch have taken too long together")
+    func total() throws {
+        let expression = try WholeTextExpression(
+            "(a*)*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
+        let text = String(repeating: "a", count: 22)
+        var failure: StoreError?
+        for _ in 0..<1000 where failure == nil {
+            do throws(StoreError) { _ = try expression.matches(text) } catch { failure = error }
+        }
+        #expect(failure?.code == .timedOut)
+        // What takes no time is not counted.
+        let quick = try WholeTextExpression(
+            "a*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
+        for _ in 0..<5000 { #expect(try quick.matches("aab")) }
+    }
+}

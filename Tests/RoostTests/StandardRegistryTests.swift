@@ -1,0 +1,48 @@
+import Roost
+import RoostCore
+import RoostMigration
+import RoostStores
+import Testing
+
+@Suite struct StandardRegistryTests {
+    @Test("what is made without a registry uses the standard one, which has the built-in types")
+    func oneRegistry() {
+        #expect(MigrationManager().registry === StoreRegistry.standard)
+        #expect(StoreMaintenance().registry === StoreRegistry.standard)
+        let names = StoreRegistry.standard.all.map(\.name)
+        #expect(names == ["sqlite", "lmdb", "json", "memory", "coredata"].filter(names.contains))
+        #expect(names.contains("json") && names.contains("memory"))
+    }
+
+    @Test("a built-in type's location has the name under which the type is registered")
+    func locations() throws {
+        let all: [(StoreLocation, String)] = [
+            (.sqlite("a"), "sqlite:a"), (.lmdb("b"), "lmdb:b"), (.json("c"), "json:c"), (.memory, "memory:"),
+            (.memory("d"), "memory:d"), (.coreData("e"), "coredata:e"),
+        ]
+        for (location, text) in all {
+            #expect(location.description == text)
+            #expect(try StoreLocation.url(text) == location)
+            #if SQLite && LMDB
+                #expect(try StoreRegistry.standard.type(named: location.type).name == location.type)
+            #endif
+        }
+    }
+
+    @Test("a text without a type is no location, and the error says what to write")
+    func textWithoutType() {
+        let error = #expect(throws: StoreError.self) { try StoreLocation.url("music.sqlite") }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message.contains("sqlite:music.sqlite") == true)
+    }
+
+    @Test("a location of somebody else's type is added in an extension")
+    func othersType() {
+        func type(of location: StoreLocation) -> String { location.type }
+        #expect(type(of: .tape("5")) == "tape")
+    }
+}
+
+extension StoreLocation {
+    fileprivate static func tape(_ number: String) -> StoreLocation { StoreLocation(type: "tape", path: number) }
+}

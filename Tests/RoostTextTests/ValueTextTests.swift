@@ -1,0 +1,26 @@
+import Foundation
+import RoostJSONText
+import RoostText
+import Testing
+
+@Suite("Bytes as JSON text")
+struct ValueTextTests {
+    @Test("bytes are written in base64 as Foundation does, at every length", arguments: 0...70)
+    func base64(count: Int) throws {
+        var random = SeededNumbers(seed: UInt64(count))
+        let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        var text = TextBuffer()
+        bytes.withUnsafeBytes { JSONText.append(base64: $0, to: &text) }
+        #expect(String(decoding: text.bytes, as: UTF8.self) == "\"\(Data(bytes).base64EncodedString())\"")
+    }
+
+    @Test("UUIDs are written as Foundation does")
+    func uuids() throws {
+        for _ in 0..<100 {
+            let uuid = UUID()
+            var text = TextBuffer()
+            withUnsafeBytes(of: uuid.uuid) { JSONText.append(uuid: $0, to: &text) }
+            #expect(String(decoding: text.bytes, as: UTF8.self) == "\"\(uuid.uuidString)\"")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import Foundation
+package import RoostCore
+
+/// Makes valid models that use everything a model can say.
+package struct RandomModel {
+    private var generator: SeededGenerator
+
+    package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    package mutating func model() throws -> ManagedObjectModel {
+        let names = (0..<Int.random(in: 1...8, using: &generator)).map {
+            "Entity\($0)" + pick(["", "É", " with space", "日本"])
+        }
+        var entities = names.enumerated().map { number, name in
+            let parent = number > 0 && chance() ? names[Int.random(in: 0..<number, using: &generator)] : nil
+            return entity(name, number: number, superentity: parent, among: names)
+        }
+        // A pair of inverses between any two entities.
+        for pair in 0..<Int.random(in: 0...6, using: &generator) {
+            let (a, b) = (
+                Int.random(in: names.indices, using: &generator), Int.random(in: names.indices, using: &generator)
+            )
+            entities[a].relationships.append(relationship("to\(pair)", names[b], inverse: "from\(pair)"))
+            entities[b].relationships.append(relationship("from\(pair)", names[a], inverse: "to\(pair)"))
+        }
+        entities.shuffle(using: &generator)
+        return try ManagedObjectModel(
+            entities: entities, configurations: chance() ? ["C": names, "D.e": []] : [:],
+            fetchRequestTemplates: chance()
+                ? [
+                    FetchRequestTemplate(
+                        "t", entity: names[0], predicateFormat: "a == $B", options: ["fetchLimit": "3"])
+                ] : [],
+            versionIdentifiers: chance() ? ["2", "1", "2"] : [], userInfo: info())
+    }
+
+    private mutating func chance() -> Bool { Bool.random(using: &generator) }
+    private mutating func pick<Item>(_ items: [Item]) -> Item {
+        items[Int.random(in: items.indices, using: &generator)]
+    }
+    private mutating func text() -> String? {
+        chance() ? nil : pick(["", "x", "a\"b\\c", "\u{0}\n\t\u{7F}", "日本 😀", "e\u{301}"])
+    }
+    private mutating func info() -> [String: String] { chance() ? [:] : ["k": text() ?? "", "": "x", "a.b": "y"] }
+
+    private mutating func entity(_ name: String, number: Int, superentity: String?, among names: [String])
+        -> EntityDescription
+    {
+        let types = AttributeType.allCases.shuffled(using: &generator).prefix(Int.random(in: 1...8, using: &generator))
+        let attributes = types.map { attribute("\($0.name)\(number)", $0, depth: 0) }
+        let keys = attributes.filter { $0.isStored && $0.type != .composite }.map(\.name)
+        return EntityDescription(
+            name, superentity: superentity, isAbstract: chance(), attributes: attributes,
+            relationships: chance() ? [relationship("single\(number)", pick(names), inverse: nil)] : [],
+            fetchedProperties: chance()
+                ? [
+                    FetchedPropertyDescription(
+                        "f\(number)", entity: pick(names), predicateFormat: text(), isOptional: chance(),
+                        userInfo: info())
+                ]
+                : [],
+            uniquenessConstraints: keys.shuffled(using: &generator).prefix(2).map { [$0] },
+            fetchIndexes: keys.isEmpty
+                ? []
+                : [
+                    FetchIndexDescription(
+                        "i\(number)",
+                        elements: keys.shuffled(using: &generator).map { .init($0, isAscending: chance()) },
+                        partialIndexPredicateFormat: text()),
+                    FetchIndexDescription("e", elements: [.init("", expression: "uppercase:(a)")]),
+                ],
+            managedObjectClassName: text(), coreSpotlightDisplayNameExpression: text(), renamingIdentifier: text(),
+            versionHashModifier: text(), userInfo: info())
+    }
+
+    private mutating func relationship(_ name: String, _ destination: String, inverse: String?)
+        -> RelationshipDescription
+    {
+        let maxCount = pick([nil, 1, 1, 5])
+        return RelationshipDescription(
+            name, destination: destination, inverse: inverse, minCount: Int.random(in: 0...1, using: &generator),
+            maxCount: maxCount, isOrdered: maxCount != 1 && chance(), isOptional: chance(),
+            isTransient: false, deleteRule: pick(DeleteRule.allCases), isIndexedBySpotlight: chance(),
+            renamingIdentifier: text(), versionHashModifier: text(), userInfo: info())
+    }
+
+    private mutating func attribute(_ name: String, _ type: AttributeType, depth: Int) -> AttributeDescription {
+        let elementTypes = AttributeType.allCases.filter {
+            $0 != .undefined && $0 != .objectID && (depth < 2 || $0 != .composite)
+        }
+        let elements =
+            type == .composite
+            ? elementTypes.shuffled(using: &generator).prefix(4).map { attribute($0.name, $0, depth: depth + 1) } : []
+        let isLimited: [AttributeType] = [.integer16, .integer32, .integer64, .double, .float, .decimal, .date]
+        var validation = AttributeValidation()
+        if isLimited.contains(type) {
+            (validation.minimum, validation.maximum) = (value(type, elements), value(type, elements))
+        } else if type == .string {
+            validation = AttributeValidation(minimumLength: 0, maximumLength: 7, regularExpression: text())
+        }
+        return AttributeDescription(
+            name, type, isOptional: chance(), isTransient: depth == 0 && (type == .undefined || chance()),
+            defaultValue: value(type, elements), validation: validation, elements: elements,
+            derivationExpression: depth == 0 && chance() ? "now()" : nil, valueTransformerName: text(),
+            attributeValueClassName: text(), allowsExternalBinaryDataStorage: depth == 0 && chance(),
+            preservesValueInHistoryOnDeletion: chance(), isIndexedBySpotlight: chance(),
+            allowsCloudEncryption: chance(), renamingIdentifier: text(), versionHashModifier: text(), userInfo: info())
+    }
+
+    private mutating func value(_ type: AttributeType, _ elements: [AttributeDescription]) -> Value {
+        if chance() { return .null }
+        let bits = generator.next()
+        switch type {
+        case .undefined, .objectID: return .null
+        case .integer16: return .int(Int64(Int16(truncatingIfNeeded: bits)))
+        case .integer32: return .int(Int64(Int32(truncatingIfNeeded: bits)))
+        case .integer64: return .int(Int64(bitPattern: bits))
+        case .decimal:
+            return .decimal(
+                Decimal(bits) * pick([1, -1]) * Decimal(sign: .plus, exponent: Int(bits % 60) - 30, significand: 1))
+        case .double: return .double(Double(bitPattern: bits))
+        case .float: return .double(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))
+        case .string: return .string(text() ?? "")
+        case .boolean: return .bool(chance())
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+        case .binaryData, .transformable: return .data(Data(withUnsafeBytes(of: bits) { Array($0) }))
+        case .uuid:
+            return .uuid(
+                UUID(uuid: (UInt8(truncatingIfNeeded: bits), 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))
+        case .uri: return .uri("x:\(bits)")
+        case .composite:
+            return .composite(Dictionary(uniqueKeysWithValues: elements.map { ($0.name, value($0.type, $0.elements)) }))
+        }
+    }
+}

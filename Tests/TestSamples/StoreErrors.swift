@@ -1,0 +1,13 @@
+package import RoostCore
+internal import Testing
+
+/// The store error that `body` throws; nil when it throws none.
+package func storeError(_ body: () throws -> Void) -> StoreError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        if !(error is StoreError) { Issue.record(error) }
+        return error as? StoreError
+    }
+}
