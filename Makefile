@@ -17,7 +17,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test strangers faults campaigns fuzz bench bench-scaling bench-build lint docs clean
+.PHONY: setup demo test strangers faults campaigns fuzz bench bench-scaling bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -91,6 +91,10 @@ bench-build: setup
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	@./Scripts/lint
+
+# What each product shows, compared with the lists in docs/api; `Scripts/api --write` writes them. Needs a build with tests.
+api:
+	@./Scripts/api
 
 docs: setup
 	@./Scripts/docs

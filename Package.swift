@@ -206,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "CSVTests",
             dependencies: [
-                "CSV", "Roost", "RoostConformance", "RoostCore", "RoostStores",
+                "CSV", "Roost", "RoostConformance", "RoostCore",
             ],
             path: "Examples/Backends/Tests/CSVTests", swiftSettings: strict),
 
@@ -292,7 +292,7 @@ let package = Package(
         .testTarget(
             name: "FormatTests",
             dependencies: [
-                "Roost", "RoostMigration", "RoostStores",
+                "Roost", "RoostCore", "RoostMigration", "RoostStores", "RoostSystem",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -23,7 +23,10 @@ let package = Package(
             linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("lmdb"), .linkedLibrary("simdjson")]),
         .executableTarget(
             name: "RoostBenchmarks",
-            dependencies: ["CTracks", "CBaselines", .product(name: "Roost", package: "Roost")],
+            dependencies: [
+                "CTracks", "CBaselines", .product(name: "Roost", package: "Roost"),
+                .product(name: "RoostCore", package: "Roost"),
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -157,14 +157,14 @@ extension ConformanceCheck {
             }
             let operators =
                 operators ?? [
-                    .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .isIn,
+                    .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn,
                     .beginsWith,
                 ]
             let isText = stored.contains {
                 if case .string = $0 { true } else if case .uri = $0 { true } else { false }
             }
             let constants = try constants?() ?? stored
-            let isSortable = operators.contains(.lessThan)
+            let isSortable = operators.contains(.less)
             try store.view { snapshot in
                 for entity in ["Everything", "Indexed"] as [EntityName] {
                     func compare(_ request: FetchRequest) throws {

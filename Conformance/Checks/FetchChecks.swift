@@ -78,7 +78,7 @@ extension ConformanceCheck {
             let table: [(FetchRequest.Comparison, [Int64])] = [
                 (.init(.keyPath(["i64"]), .equal, .keyPath(["i32"])), [1, 3]),
                 (.init(.keyPath(["i64"]), .notEqual, .keyPath(["i32"])), [2, 4]),
-                (.init(.keyPath(["i64"]), .lessThan, .keyPath(["i32"])), [2]),
+                (.init(.keyPath(["i64"]), .less, .keyPath(["i32"])), [2]),
                 (.init(.keyPath(["dbl"]), .equal, .keyPath(["i64"])), [1]),
                 (.init(.keyPath(["str"]), .equal, .keyPath(["str"])), [1, 2, 3, 4]),
             ]
@@ -298,7 +298,7 @@ extension ConformanceCheck {
                         let request = FetchRequest(
                             "Indexed",
                             where: .compare(
-                                name, random.pick([.equal, .lessThan, .greaterThanOrEqual]), smallValue(name, &random)),
+                                name, random.pick([.equal, .less, .greaterOrEqual]), smallValue(name, &random)),
                             sortedBy: [.init(random.pick(["i64", "str", "dbl"]), ascending: random.oneIn(2))])
                         try expectEqual(
                             try snapshot.keys(request),
@@ -359,7 +359,7 @@ extension ConformanceCheck {
         case 2: return .beginsWith("str", random.pick(["", "a", "e", "é"]))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
-                .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+                .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
             return .compare(name, random.pick(operators), random.oneIn(12) ? .null : smallValue(name, &random))
         }

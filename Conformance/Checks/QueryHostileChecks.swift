@@ -35,7 +35,7 @@ extension ConformanceCheck {
                 .init(name, .equal, one), .init(.function(.squareRoot, []), .equal, one),
                 .init(.function(.squareRoot, [one, one]), .equal, one), .init(.function(.add, [one]), .equal, one),
                 .init(.function(.length, [one]), .equal, one), .init(name, .between, one), .init(one, .isIn, one),
-                .init(.keyPath(["friends", "name"]), .lessThan, name), .init(.variable("x"), .equal, one),
+                .init(.keyPath(["friends", "name"]), .less, name), .init(.variable("x"), .equal, one),
                 .init(.element(of: .keyPath(["friends"]), .first), .equal, .keyPath(["parent"])),
                 .init(.element(of: name, .first), .equal, name),
                 .init(.registered("noSuchFunction", [one]), .equal, one),
@@ -76,12 +76,12 @@ extension ConformanceCheck {
             let subquery = (0..<20).reduce(FetchRequest.Expression.keyPath(["friends"])) { inner, number in
                 .subquery(
                     .keyPath(["friends"]), variable: "v\(number)",
-                    .comparison(.init(.path(of: inner, ["@count"]), .greaterThan, .constant(0))))
+                    .comparison(.init(.path(of: inner, ["@count"]), .greater, .constant(0))))
             }
             try expectError(.limitExceeded, in: "SUBQUERY inside SUBQUERY, 20 times") {
                 _ = try snapshot.keys(
                     FetchRequest(
-                        "Node", where: .comparison(.init(.path(of: subquery, ["@count"]), .greaterThan, .constant(0)))))
+                        "Node", where: .comparison(.init(.path(of: subquery, ["@count"]), .greater, .constant(0)))))
             }
         },
         onOneRow("long-lists", "Lists of 10 000 values are looked through; of more than 100 000, refused.") {

@@ -160,7 +160,7 @@ extension ConformanceCheck {
         ) { sample in
             try sample.view { snapshot in
                 for (entity, attribute) in sample.attributes
-                where sample.operators(for: attribute.type).contains(.lessThan) {
+                where sample.operators(for: attribute.type).contains(.less) {
                     for isAscending in [true, false] {
                         let order = [FetchRequest.SortDescriptor(attribute.name, ascending: isAscending)]
                         try sample.compare(FetchRequest(entity.name, sortedBy: order), snapshot)
@@ -169,8 +169,7 @@ extension ConformanceCheck {
                                 entity.name, where: .isNotNull(attribute.name), sortedBy: order, limit: 7, offset: 3),
                             snapshot)
                     }
-                    if let other = entity.attributes.last(where: { sample.operators(for: $0.type).contains(.lessThan) })
-                    {
+                    if let other = entity.attributes.last(where: { sample.operators(for: $0.type).contains(.less) }) {
                         try sample.compare(
                             FetchRequest(
                                 entity.name, sortedBy: [.init(attribute.name, ascending: false), .init(other.name)],

@@ -103,7 +103,7 @@ extension ConformanceCheck {
             try check.expect([[2, true]], "a condition on groups, an order, a window") {
                 $0.propertiesToFetch = [count, "flag"]
                 $0.propertiesToGroupBy = [.keyPath(["flag"]), .keyPath(["owner"])]
-                $0.havingPredicate = .comparison(.init(.keyPath(["n"]), .greaterThan, .constant(0)))
+                $0.havingPredicate = .comparison(.init(.keyPath(["n"]), .greater, .constant(0)))
                 $0.sortDescriptors = [.init("n", ascending: false), .init("flag", ascending: false)]
                 $0.fetchLimit = 1
             }

@@ -1,11 +1,11 @@
-public import RoostCore
+package import RoostCore
 
 /// Shows that the suite can fail: each check that is named for a fault passes on a sound store and fails on one with the fault.
-public enum ConformanceSelfTest {
+package enum ConformanceSelfTest {
     /// What became of one fault on one store type.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// How it can end.
-        public enum Outcome: Sendable {
+        package enum Outcome: Sendable {
             /// The check passes on the sound store and fails on the faulty one, as told.
             case caught(ConformanceFailure)
             /// The check passes on the faulty store.
@@ -17,16 +17,16 @@ public enum ConformanceSelfTest {
         }
 
         /// The fault.
-        public let fault: FaultyStoreType.Fault
+        package let fault: FaultyStoreType.Fault
         /// The ID of the check that is named for it.
-        public let check: String
+        package let check: String
         /// The name of the fixture.
-        public let store: String
+        package let store: String
         /// How it ended.
-        public let outcome: Outcome
+        package let outcome: Outcome
 
         /// Whether the suite did not do what it must.
-        public var isFailure: Bool {
+        package var isFailure: Bool {
             switch outcome {
             case .caught, .inapplicable: false
             case .missed, .unsound: true
@@ -34,7 +34,7 @@ public enum ConformanceSelfTest {
         }
 
         /// One line: what became of the fault, its name, the check, and what the check saw.
-        public var text: String {
+        package var text: String {
             switch outcome {
             case .caught(let failure): "caught  \(fault)  \(check)  \(Self.line(failure))"
             case .missed: "MISSED  \(fault)  \(check)  it passes on a store with the fault"
@@ -53,7 +53,7 @@ public enum ConformanceSelfTest {
     /// Tries the faults one after the other around stores of `base`; `report` hears of each as it ends.
     ///
     /// Costs two runs of one check per fault. A fault without its check in the suite counts as missed.
-    public static func run(
+    package static func run(
         _ faults: [FaultyStoreType.Fault] = FaultyStoreType.Fault.allCases, on base: StoreFixture,
         report: (Result) -> Void = { _ in }
     ) -> [Result] {
@@ -66,7 +66,7 @@ public enum ConformanceSelfTest {
     }
 
     /// The results in one line: `memory: 46 faults, 44 caught, 0 missed, 2 skipped`.
-    public static func summary(of results: [Result], on base: StoreFixture) -> String {
+    package static func summary(of results: [Result], on base: StoreFixture) -> String {
         let missed = results.count(where: \.isFailure)
         let skipped = results.count { if case .inapplicable = $0.outcome { true } else { false } }
         return
@@ -88,7 +88,7 @@ public enum ConformanceSelfTest {
 
 extension StoreFixture {
     /// The same stores with a fault.
-    public func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
+    package func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
         StoreFixture(
             FaultyStoreType(type, fault), name: "\(name) that \(fault)", options: options,
             keepsClosedStores: keepsClosedStores, peer: peer, location: makeLocation, sample: sample)

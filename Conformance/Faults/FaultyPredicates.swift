@@ -51,7 +51,7 @@ struct FaultyPredicates {
                 let others = members.dropFirst().map { member in
                     FetchRequest.Predicate.comparison(
                         .init(
-                            .path(of: .subquery(elements, variable: name, member), names), .greaterThan,
+                            .path(of: .subquery(elements, variable: name, member), names), .greater,
                             .constant(.int(0))))
                 }
                 comparison.left = .path(of: .subquery(elements, variable: name, first), names)

@@ -1,6 +1,6 @@
 extension FaultyStoreType {
     /// What is wrong with the stores.
-    public enum Fault: String, CaseIterable, Sendable, CustomStringConvertible {
+    package enum Fault: String, CaseIterable, Sendable, CustomStringConvertible {
         // MARK: Values
 
         /// A string ends before its first U+0000.
@@ -173,7 +173,7 @@ extension FaultyStoreType {
         case signsDamage = "signs-damage"
 
         /// The ID of the one check that is there to notice the fault; others may notice it too.
-        public var caughtBy: String {
+        package var caughtBy: String {
             switch self {
             case .truncatesAtNUL: "values.string.nul"
             case .normalisesText: "values.string.not-normalised"
@@ -249,6 +249,6 @@ extension FaultyStoreType {
         }
 
         /// The name as reports show it: `rounds-dates`.
-        public var description: String { rawValue }
+        package var description: String { rawValue }
     }
 }

@@ -1,37 +1,37 @@
-public import RoostCore
+package import RoostCore
 
 /// A type of store with one fault, around a sound one: what the suite must notice.
 ///
 /// Run the checks on it to see them fail; a suite that cannot fail proves nothing. ``ConformanceSelfTest`` does so for every fault.
-public struct FaultyStoreType: PersistentStoreType {
+package struct FaultyStoreType: PersistentStoreType {
     private let base: any PersistentStoreType
     private let fault: Fault
 
     /// Makes stores of `base` with a fault.
-    public init(_ base: any PersistentStoreType, _ fault: Fault) {
+    package init(_ base: any PersistentStoreType, _ fault: Fault) {
         self.base = base
         self.fault = fault
     }
 
     /// The name of the sound type.
-    public var name: String { base.name }
+    package var name: String { base.name }
     /// What stores of the sound type can do.
-    public var capabilities: StoreCapabilities { base.capabilities }
+    package var capabilities: StoreCapabilities { base.capabilities }
     /// The libraries of the sound type.
-    public var libraries: [StoreLibrary] { base.libraries }
+    package var libraries: [StoreLibrary] { base.libraries }
     /// The options of the sound type.
-    public var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
+    package var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
     /// As the sound type does it.
-    public func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    package func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
 
     /// As the sound type does it.
-    public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+    package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try base.metadata(at: location, options: options)
     }
 
     /// Opens a store with the fault.
-    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         var options = altered(options)
         let isReadOnly = options.isReadOnly
         if fault == .acceptsAnyModel { options.model = nil }
@@ -41,7 +41,7 @@ public struct FaultyStoreType: PersistentStoreType {
     }
 
     /// Creates a store with the fault.
-    public func create(_ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+    package func create(_ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
         -> any PersistentStore
     {
         var options = altered(options)
@@ -51,23 +51,23 @@ public struct FaultyStoreType: PersistentStoreType {
     }
 
     /// As the sound type does it.
-    public func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
+    package func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
     /// As the sound type does it, or without asking.
-    public func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
+    package func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {
         try base.replace(destination, with: source, overwriting: overwriting || fault == .replacesUnasked)
     }
 
     /// As the sound type does it.
-    public func compactWhileOpen(
+    package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
         try base.compactWhileOpen(location, options: options, isCancelled: isCancelled)
     }
 
     /// As the sound type does it.
-    public func fittingModels(
+    package func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {
         try base.fittingModels(among: models, storeAt: location, options: options)

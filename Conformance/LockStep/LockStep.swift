@@ -1,25 +1,25 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 /// Random operations on any number of stores at once, beside a plain model of the contract: all must do and answer alike.
 ///
 /// The operations follow from a seed: change sets of all kinds, about one in four of which is refused, bulk loads, reserved keys,
 /// reads and fetches, kept snapshots, reopenings. The digest is compared after each commit and load, all contents now and then and
 /// at the end. What fails is shrunk to a short sequence, which is told as Swift code.
-public enum LockStep {
+package enum LockStep {
     /// What a run consisted of.
-    public struct Summary: Sendable, CustomStringConvertible {
+    package struct Summary: Sendable, CustomStringConvertible {
         /// The operations: each change, commit, load, read, snapshot and reopening is one.
-        public internal(set) var operationCount = 0
+        package internal(set) var operationCount = 0
         /// The commits and loads that were written.
-        public internal(set) var writtenCount = 0
+        package internal(set) var writtenCount = 0
         /// The commits and loads that had to be refused.
-        public internal(set) var refusedCount = 0
+        package internal(set) var refusedCount = 0
         /// The reads and fetches.
-        public internal(set) var readCount = 0
+        package internal(set) var readCount = 0
 
         /// The counts in one line.
-        public var description: String {
+        package var description: String {
             "\(operationCount) operations: \(writtenCount) commits and loads written, \(refusedCount) refused, \(readCount) reads"
         }
 
@@ -44,7 +44,7 @@ public enum LockStep {
     /// - Returns: How many operations of which kind were done.
     /// - Throws: ``LockStepFailure`` with the seed, the shortest failing sequence found, and its Swift code.
     @discardableResult
-    public static func run(
+    package static func run(
         on fixtures: [StoreFixture], seed: UInt64, operationCount: Int, shrinkingSeconds: Double = 120
     ) throws(LockStepFailure) -> Summary {
         var operations: [LockStepOperation] = []
@@ -77,7 +77,7 @@ public enum LockStep {
     }
 
     /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from the seed, whatever the stores.
-    public static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
+    package static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
         var model = LockStepModel(try ConformanceModel.standard.get())
         var generator = LockStepGenerator(seed: seed)
         var operations: [LockStepOperation] = []
@@ -92,7 +92,7 @@ public enum LockStep {
     /// Does given operations on new stores, comparing everything after each commit.
     ///
     /// - Throws: ``ConformanceFailure``.
-    public static func replay(
+    package static func replay(
         _ operations: [LockStepOperation], on fixtures: [StoreFixture]
     ) throws(ConformanceFailure) {
         if let failure = LockStepReplay.failure(of: operations, on: fixtures, comparingAll: true) {
@@ -102,20 +102,20 @@ public enum LockStep {
 }
 
 /// Stores and the plain model came apart.
-public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
+package struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     /// What the operations followed from.
-    public let seed: UInt64
+    package let seed: UInt64
     /// The number of the operation after which it showed at first, counted from 1.
-    public let operationNumber: Int
+    package let operationNumber: Int
     /// What the shortest sequence shows.
-    public let failure: ConformanceFailure
+    package let failure: ConformanceFailure
     /// The shortest sequence that was found.
-    public let operations: [LockStepOperation]
+    package let operations: [LockStepOperation]
     /// The same as the body of a test.
-    public let swiftCode: String
+    package let swiftCode: String
 
     /// All of it as text.
-    public var description: String {
+    package var description: String {
         """
         \(failure)
           ROOST_LOCKSTEP_SEED=\(seed), at operation \(operationNumber); the shortest sequence found has \(operations.count):

@@ -196,7 +196,7 @@ struct LockStepGenerator {
             return .beginsWith(attribute, String(text.unicodeScalars.prefix(random.below(3))))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
-                .equal, .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+                .equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
             return .compare(attribute, random.pick(operators), value(attribute, entity, state))
         }

@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 
 /// One operation of a random sequence: a change that the next commit writes, a commit, a read, an opening.
 ///
 /// Each means the same whatever came before: it names its objects by their IDs, and a change that does not fit the state is refused,
 /// by every store alike. So any operations may be left out of a sequence, and what remains is a sequence.
-public enum LockStepOperation: Hashable, Sendable {
+package enum LockStepOperation: Hashable, Sendable {
     // MARK: Changes, gathered until something writes them
 
     /// Adds a new object.

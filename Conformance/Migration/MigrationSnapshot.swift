@@ -29,12 +29,12 @@ public struct MigrationSnapshot: Sendable {
     /// The model that the store must be compatible with.
     public var model: ManagedObjectModel
     /// The objects of each entity, those of subentities not counted; an entity that is left out must have none.
-    public var counts: [String: Int]?
+    package var counts: [String: Int]?
     /// The digest, as ``StoreDigest`` writes it.
     ///
     /// It says in one value that nothing at all has changed since it was written down. Begin with any text: the difference tells the
     /// right one.
-    public var digest: String?
+    package var digest: String?
     /// Some of the objects.
     public var objects: [ExpectedObject]
 
@@ -53,7 +53,7 @@ public struct MigrationSnapshot: Sendable {
     /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
     /// data keep to the rules of its model.
     /// - Throws: What keeps the store from being read; `unknownEntity`, `unknownProperty` for an expectation that makes no sense.
-    public func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
+    package func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
         guard model.isCompatible(with: try store.metadata()) else {
             let changes = model.difference(from: store.model).filter(\.changesVersionHash)
             return ["The store does not have the model: " + changes.map(\.description).joined(separator: "; ")]

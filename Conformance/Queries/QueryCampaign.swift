@@ -8,18 +8,18 @@ internal import RoostQuery
 /// one, with indexes and without; some are also held against each other: a predicate and its opposite part the objects, limit and
 /// offset cut the whole, a predicate that was printed and read again gives the same. Requests that make no sense get the same code
 /// from every store.
-public enum QueryCampaign {
+package enum QueryCampaign {
     /// What a campaign did.
-    public struct Summary: Sendable, CustomStringConvertible {
+    package struct Summary: Sendable, CustomStringConvertible {
         /// How many requests were asked.
-        public internal(set) var caseCount = 0
+        package internal(set) var caseCount = 0
         /// How many of them chose some objects, but not all.
-        public internal(set) var dividingCount = 0
+        package internal(set) var dividingCount = 0
         /// How many made no sense, and were refused by every store.
-        public internal(set) var refusedCount = 0
+        package internal(set) var refusedCount = 0
 
         /// The numbers in one line.
-        public var description: String {
+        package var description: String {
             "\(caseCount) requests, \(dividingCount) of which chose some of the objects and \(refusedCount) were refused"
         }
     }
@@ -33,7 +33,7 @@ public enum QueryCampaign {
     ///   - casesPerWorld: How many of them are asked of the same objects.
     /// - Returns: What was asked.
     /// - Throws: ``QueryFailure``, shrunk; what creating stores throws.
-    public static func run(
+    package static func run(
         on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250
     ) throws -> Summary {
         try CampaignFunctions.register()
@@ -112,23 +112,23 @@ struct QueryOracle {
 }
 
 /// A store gave another answer than plain evaluation, or than itself.
-public struct QueryFailure: Error, Sendable, CustomStringConvertible {
+package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     /// What the campaign followed from.
-    public let seed: UInt64
+    package let seed: UInt64
     /// The name of the fixture.
-    public let store: String
+    package let store: String
     /// The request, as short as it was found to fail.
     public let request: RowRequest
     /// How many objects are enough to show it.
-    public let objectCount: Int
+    package let objectCount: Int
     /// What should have come, and what came.
-    public let difference: String
+    package let difference: String
     /// The predicate as text.
-    public let text: String
+    package let text: String
     /// The predicate that failed at first.
-    public let original: String
+    package let original: String
     /// The same as the body of a test.
-    public let swiftCode: String
+    package let swiftCode: String
 
     init(seed: UInt64, _ failure: QueryShrinker.Failure) {
         self.seed = seed
@@ -143,7 +143,7 @@ public struct QueryFailure: Error, Sendable, CustomStringConvertible {
     }
 
     /// All of it as text.
-    public var description: String {
+    package var description: String {
         """
         \(store): \(difference)
           ROOST_QUERY_SEED=\(seed); with \(objectCount) objects, \(request.entity): \(text)

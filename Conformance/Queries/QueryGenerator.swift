@@ -119,7 +119,7 @@ struct QueryGenerator {
     }
 
     static let orders: [Comparison.Operator] = [
-        .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+        .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
     ]
 
     private mutating func options() -> Comparison.Options {
@@ -144,7 +144,7 @@ struct QueryGenerator {
     /// Before or behind the time of the fetch, to which no date of a world is near.
     private mutating func comparisonWithNow(_ scope: Scope) -> Predicate {
         let order = random.pick(
-            [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual] as [Comparison.Operator])
+            [.less, .lessOrEqual, .greater, .greaterOrEqual] as [Comparison.Operator])
         let (field, now) = (time(scope), Expression.function(.now, []))
         return .comparison(random.oneIn(2) ? .init(field, order, now) : .init(now, order, field))
     }
@@ -172,7 +172,7 @@ struct QueryGenerator {
             return .comparison(.init(left, .matches, .constant(.string(pattern)), options: options))
         default:
             let order = random.pick(
-                [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual] as [Comparison.Operator])
+                [.less, .lessOrEqual, .greater, .greaterOrEqual] as [Comparison.Operator])
             return .comparison(.init(left, order, scalar(.text, scope), options: .localized))
         }
     }

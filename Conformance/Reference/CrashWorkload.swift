@@ -6,12 +6,12 @@ internal import RoostMigration
 ///
 /// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the metadata. A process that is killed
 /// anywhere must leave exactly the state after one of them.
-public enum CrashWorkload {
+package enum CrashWorkload {
     /// The metadata key that holds the number of the last transaction.
-    public static let numberKey = "transaction"
+    package static let numberKey = "transaction"
 
     /// The model of the stores.
-    public static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
+    package static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
 
     /// What transaction `n` (1, 2, …) changes, after all before it.
     ///
@@ -20,7 +20,7 @@ public enum CrashWorkload {
     ///   - model: The model of the stores, if it is not ``model``.
     /// - Returns: The change set.
     /// - Throws: What building the model throws.
-    public static func transaction(
+    package static func transaction(
         _ n: Int64, in model: ManagedObjectModel? = nil
     ) throws(StoreError) -> ChangeSet {
         precondition(n > 0, "transactions count from 1")
@@ -54,19 +54,19 @@ public enum CrashWorkload {
     }
 
     /// The state after the transactions up to `number`.
-    public struct State: Sendable {
+    package struct State: Sendable {
         private var reference: ReferenceStore
         /// The number of the last transaction.
-        public private(set) var number: Int64 = 0
+        package private(set) var number: Int64 = 0
 
         /// The state of an empty store.
-        public init() throws(StoreError) { self.init(model: try CrashWorkload.model) }
+        package init() throws(StoreError) { self.init(model: try CrashWorkload.model) }
 
         /// The state of an empty store of a model.
-        public init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
+        package init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
 
         /// Goes on until transaction `number`, which must not be behind.
-        public mutating func advance(to number: Int64) throws {
+        package mutating func advance(to number: Int64) throws {
             while self.number < number {
                 try reference.commit(try CrashWorkload.transaction(self.number + 1, in: reference.model))
                 self.number += 1
@@ -74,13 +74,13 @@ public enum CrashWorkload {
         }
 
         /// Everything that a store must hold.
-        public var contents: StoreContents { reference.contents }
+        package var contents: StoreContents { reference.contents }
         /// The digest it must have.
-        public var digest: StoreDigest { reference.digest }
+        package var digest: StoreDigest { reference.digest }
     }
 
     /// The number of the last transaction that a store holds; 0 if none.
-    public static func number(in metadata: StoreMetadata) -> Int64 {
+    package static func number(in metadata: StoreMetadata) -> Int64 {
         if case .int(let number)? = metadata.userMetadata[numberKey] { return number }
         return 0
     }
@@ -88,7 +88,7 @@ public enum CrashWorkload {
     /// The number of the transaction whose state a snapshot shows, judged by its objects; nil if it shows no such state.
     ///
     /// Cheap enough for readers that look at many snapshots: it reads tracks, nodes and links, not the large values.
-    public static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
+    package static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
         let tracks = try snapshot.objects(of: "Track")
         guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }
         let first = max(1, last - 9)

@@ -90,10 +90,10 @@ struct PlainPredicate {
                 && ordered(left.single, bounds[1], options) { $0 <= 0 }
         case .equal: return values.equal(left.single, right.single, options)
         case .notEqual: return !values.equal(left.single, right.single, options)
-        case .lessThan: return ordered(left.single, right.single, options) { $0 < 0 }
-        case .lessThanOrEqual: return ordered(left.single, right.single, options) { $0 <= 0 }
-        case .greaterThan: return ordered(left.single, right.single, options) { $0 > 0 }
-        case .greaterThanOrEqual: return ordered(left.single, right.single, options) { $0 >= 0 }
+        case .less: return ordered(left.single, right.single, options) { $0 < 0 }
+        case .lessOrEqual: return ordered(left.single, right.single, options) { $0 <= 0 }
+        case .greater: return ordered(left.single, right.single, options) { $0 > 0 }
+        case .greaterOrEqual: return ordered(left.single, right.single, options) { $0 >= 0 }
         case .beginsWith:
             return test(left.single, right.single, options) { $0.unicodeScalars.starts(with: $1.unicodeScalars) }
         case .endsWith:

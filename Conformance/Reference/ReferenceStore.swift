@@ -10,18 +10,18 @@ public struct ReferenceStore: Sendable {
     /// The objects by the number of their root entity, then by key.
     public private(set) var objects: [Int: [Int64: Record]] = [:]
     /// The links by the number of the relationship that owns them, then by source and target.
-    public private(set) var links: [Int: [Ends: Link]] = [:]
+    package private(set) var links: [Int: [Ends: Link]] = [:]
     /// The user's metadata.
     public private(set) var userMetadata: [String: MetadataValue] = [:]
     /// How many commits changed anything.
-    public private(set) var commitCount = 0
+    package private(set) var commitCount = 0
     /// The highest key that an object of each hierarchy ever had, by the number of its root entity.
-    public private(set) var lastKeys: [Int: Int64] = [:]
+    package private(set) var lastKeys: [Int: Int64] = [:]
     /// Whether the change set that is being applied did anything: a link that goes and comes again counts.
     private var isChanged = false
 
     /// The two objects that a link joins.
-    public struct Ends: Hashable, Sendable {
+    package struct Ends: Hashable, Sendable {
         let source, target: Int64
     }
 
@@ -29,7 +29,7 @@ public struct ReferenceStore: Sendable {
     public init(model: ManagedObjectModel) { self.model = model }
 
     /// Everything, in the order in which a store gives it.
-    public var contents: StoreContents {
+    package var contents: StoreContents {
         var contents = StoreContents()
         for root in model.roots {
             contents.objects[root] = (objects[root] ?? [:]).values.map { StoredObject($0) }.sorted {
@@ -84,7 +84,7 @@ public struct ReferenceStore: Sendable {
     }
 
     /// Whether a relationship has a link between these two, seen from its own side.
-    public func hasLink(_ relationship: Int, _ link: Link) -> Bool {
+    package func hasLink(_ relationship: Int, _ link: Link) -> Bool {
         links[relationship]?[Ends(source: link.source, target: link.target)] != nil
     }
 
@@ -137,11 +137,11 @@ public struct ReferenceStore: Sendable {
     /// Why a change set is refused.
     public struct Refusal: Error, Sendable {
         /// The codes that apply; a store reports one of them.
-        public var codes: Set<StoreError.Code> = []
+        package var codes: Set<StoreError.Code> = []
         /// The objects whose version is stale.
-        public var conflicts: Set<ObjectID> = []
+        package var conflicts: Set<ObjectID> = []
         /// The objects that would share unique values.
-        public var colliding: Set<ObjectID> = []
+        package var colliding: Set<ObjectID> = []
     }
 
     /// Does what a change set says, or refuses it and changes nothing.

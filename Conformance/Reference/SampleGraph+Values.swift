@@ -1,5 +1,5 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 extension SampleGraph {
     static func makeModel(hasConstraints: Bool = true) throws(StoreError) -> ManagedObjectModel {
@@ -76,7 +76,7 @@ extension SampleGraph {
     ///   - random: Where chance comes from.
     ///   - nullOneIn: One in how many values is null; nil for none.
     /// - Returns: The values by name; nulls are left out.
-    public static func randomValues(
+    package static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
     ) -> [String: Value] {
         var values: [String: Value] = [:]

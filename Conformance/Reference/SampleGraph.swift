@@ -1,18 +1,18 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 /// A music library out of a seed: artists, albums, tracks, playlists, genres, listeners, and specimens of every attribute type.
 ///
 /// Every object is a function of the seed and its key, so a library of any size is made batch by batch in constant memory, twice the
 /// same. It has everything a store must carry over: inheritance, composites, ordered and unordered many-to-many relationships, one
 /// that is its own inverse, one without inverse, ordered and unordered to-many ones that follow from to-one ones.
-public struct SampleGraph: Sendable {
+package struct SampleGraph: Sendable {
     /// What everything follows from.
-    public let seed: UInt64
+    package let seed: UInt64
     /// How many objects there are.
-    public let objectCount: Int
+    package let objectCount: Int
     /// The model, built.
-    public let model: ManagedObjectModel
+    package let model: ManagedObjectModel
     private let counts: Counts
 
     /// Describes a library of about the usual proportions; 10 objects is the least.
@@ -22,7 +22,7 @@ public struct SampleGraph: Sendable {
     ///   - objectCount: How many objects there are.
     ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in any case.
     /// - Throws: What building the model throws.
-    public init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
+    package init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
         self.objectCount = max(10, objectCount)
         model = try hasConstraints ? Self.model.get() : Self.makeModel(hasConstraints: false)
@@ -47,7 +47,7 @@ public struct SampleGraph: Sendable {
     }
 
     /// The model of the library.
-    public static let model: Result<ManagedObjectModel, StoreError> = {
+    package static let model: Result<ManagedObjectModel, StoreError> = {
         do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
     }()
 
@@ -62,7 +62,7 @@ public struct SampleGraph: Sendable {
     // MARK: Streams
 
     /// Gives all records in batches, ascending keys within a hierarchy, one hierarchy after the other.
-    public func forEachRecordBatch(_ body: (RecordBatch) throws -> Void) throws {
+    package func forEachRecordBatch(_ body: (RecordBatch) throws -> Void) throws {
         var batch = RecordBatch(model: model)
         let hierarchies: [(Int, (Int64) throws(StoreError) -> (EntityName, [String: Value]))] = [
             (counts.parties, party), (counts.albums, album), (counts.genres, genre), (counts.playlists, playlist),
@@ -83,7 +83,7 @@ public struct SampleGraph: Sendable {
     }
 
     /// Gives all links in batches; no link comes twice.
-    public func forEachLinkBatch(_ body: (LinkBatch) throws -> Void) throws {
+    package func forEachLinkBatch(_ body: (LinkBatch) throws -> Void) throws {
         let streams: [(RelationshipName, Int, (Int64) -> [Link])] = [
             (RelationshipName("Playlist", "tracks"), counts.playlists, playlistTracks),
             (RelationshipName("Track", "genres"), counts.tracks, trackGenres),
@@ -106,7 +106,7 @@ public struct SampleGraph: Sendable {
     }
 
     /// The digest of a store that holds the library and nothing else.
-    public var digest: StoreDigest {
+    package var digest: StoreDigest {
         get throws {
             var tally = StoreTally(model: model)
             try forEachRecordBatch { tally.add($0) }
@@ -119,7 +119,7 @@ public struct SampleGraph: Sendable {
 
     /// Loads the library into a store made with ``model``; gives the tally of the whole store.
     @discardableResult
-    public func load(into store: any PersistentStore) throws -> StoreTally {
+    package func load(into store: any PersistentStore) throws -> StoreTally {
         let loader = try store.bulkLoader(BulkLoadOptions())
         do {
             try forEachRecordBatch { try loader.append($0) }
@@ -132,7 +132,7 @@ public struct SampleGraph: Sendable {
     }
 
     /// Writes the library into a store by commits of at most so many objects or links each.
-    public func commit(into store: any PersistentStore, objectsPerCommit: Int) throws {
+    package func commit(into store: any PersistentStore, objectsPerCommit: Int) throws {
         precondition(objectsPerCommit > 0, "a commit needs at least one object")
         var changes = ChangeSet(model: store.model)
         try forEachRecordBatch { batch in

@@ -2,7 +2,7 @@ extension ConformanceCheck {
     /// Whether the check's ID contains `filter`, or, where that has asterisks, is what it describes: `*` stands for any text.
     ///
     /// `links` finds `links.order` and `bulk.links-any-order`, `links.*` only the checks of that group.
-    public func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
+    package func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
 
     /// The first part of the ID, which says what the check is about.
     public var group: String { String(id.prefix { $0 != "." }) }
@@ -10,7 +10,7 @@ extension ConformanceCheck {
 
 extension FaultyStoreType.Fault {
     /// Whether the fault's name, or the ID of the check that is named for it, is found by `filter` as a check is.
-    public func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
+    package func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
 }
 
 extension String {

@@ -39,7 +39,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     private var isAboutProcesses: Bool { id.hasPrefix("processes.") }
 
     /// The first capability the check needs that the fixture's stores lack; nil when the check runs as it is written.
-    public func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
+    package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
             // Within one process a store that is kept under its name is as good as a persistent one.
@@ -62,7 +62,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs the check as ``run(on:)`` does and tells how it ended.
-    public func result(on fixture: StoreFixture) -> ConformanceResult {
+    package func result(on fixture: StoreFixture) -> ConformanceResult {
         let clock = ContinuousClock()
         let start = clock.now
         let outcome = outcome(on: fixture)
@@ -135,7 +135,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     public let actual: String
 
     /// Makes a failure.
-    public init(check: String, store: String, expected: String, actual: String) {
+    package init(check: String, store: String, expected: String, actual: String) {
         (self.check, self.store, self.expected, self.actual) = (check, store, expected, actual)
     }
 

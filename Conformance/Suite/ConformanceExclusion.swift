@@ -18,7 +18,7 @@ extension StoreFixture {
     /// Fails unless each exclusion names a check of the suite that no other one names, and gives a reason.
     ///
     /// Every run asks this first, so that a mistaken exclusion cannot pass unseen.
-    public func requireSoundExclusions() throws(ConformanceFailure) {
+    package func requireSoundExclusions() throws(ConformanceFailure) {
         var seen: Set<String> = []
         for exclusion in exclusions {
             func failure(_ actual: String) -> ConformanceFailure {

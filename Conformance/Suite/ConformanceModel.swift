@@ -1,18 +1,18 @@
-public import RoostCore
+package import RoostCore
 
 /// The models that checks use.
-public enum ConformanceModel {
+package enum ConformanceModel {
     /// A model with everything the contract speaks of.
-    public static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
+    package static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
 
     /// `standard` with one attribute more: not compatible with it.
-    public static let changed: Result<ManagedObjectModel, StoreError> = build(changedEntities)
+    package static let changed: Result<ManagedObjectModel, StoreError> = build(changedEntities)
 
     private static let unconstrained = build(standardEntities.map(withoutConstraints))
     private static let changedUnconstrained = build(changedEntities.map(withoutConstraints))
 
     /// ``standard``, or the same without uniqueness constraints where one of the fixtures cannot keep them.
-    public static func standard(for fixtures: [StoreFixture]) throws(StoreError) -> ManagedObjectModel {
+    package static func standard(for fixtures: [StoreFixture]) throws(StoreError) -> ManagedObjectModel {
         try (fixtures.allSatisfy(\.keepsConstraints) ? standard : unconstrained).get()
     }
 

@@ -1,9 +1,9 @@
-public import RoostCore
+package import RoostCore
 
 /// What became of one check on one type of store.
-public struct ConformanceResult: Sendable {
+package struct ConformanceResult: Sendable {
     /// How a check can end.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// The store does what the check says.
         case passed
         /// The store lacks this capability and does what is promised instead.
@@ -15,39 +15,39 @@ public struct ConformanceResult: Sendable {
     }
 
     /// The check.
-    public let check: ConformanceCheck
+    package let check: ConformanceCheck
     /// The name of the fixture.
-    public let store: String
+    package let store: String
     /// How it ended.
-    public let outcome: Outcome
+    package let outcome: Outcome
     /// How long it took.
-    public let seconds: Double
+    package let seconds: Double
 
     /// Makes a result.
-    public init(_ check: ConformanceCheck, store: String, outcome: Outcome, seconds: Double) {
+    package init(_ check: ConformanceCheck, store: String, outcome: Outcome, seconds: Double) {
         (self.check, self.store, self.outcome, self.seconds) = (check, store, outcome, seconds)
     }
 
     /// Whether the check failed; an excluded one did not.
-    public var isFailure: Bool {
+    package var isFailure: Bool {
         if case .failed = outcome { return true }
         return false
     }
 }
 
 /// How many checks ended in which way.
-public struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
+package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
     /// Checks that passed as they are written.
-    public private(set) var passed = 0
+    package private(set) var passed = 0
     /// Checks that passed as their opposites, since the store lacks a capability.
-    public private(set) var opposites = 0
+    package private(set) var opposites = 0
     /// Checks that fail as an exclusion says.
-    public private(set) var excluded = 0
+    package private(set) var excluded = 0
     /// Checks that failed.
-    public private(set) var failed = 0
+    package private(set) var failed = 0
 
     /// Counts results.
-    public init(_ results: some Sequence<ConformanceResult>) {
+    package init(_ results: some Sequence<ConformanceResult>) {
         for result in results {
             switch result.outcome {
             case .passed: passed += 1
@@ -59,10 +59,10 @@ public struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// All of them.
-    public var total: Int { passed + opposites + excluded + failed }
+    package var total: Int { passed + opposites + excluded + failed }
 
     /// `150 checks: 144 passed, 3 passed as opposites, 1 excluded, 2 failed`.
-    public var description: String {
+    package var description: String {
         "\(total) \(total == 1 ? "check" : "checks"): \(passed) passed, \(opposites) passed as opposites, \(excluded) excluded, \(failed) failed"
     }
 }

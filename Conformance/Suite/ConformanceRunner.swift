@@ -6,7 +6,7 @@ public enum ConformanceRunner {
     ///
     /// - Throws: ``ConformanceFailure``, before anything runs, for an exclusion that names no check or has no reason; whatever
     ///   `report` throws.
-    public static func run(
+    package static func run(
         _ checks: [ConformanceCheck] = ConformanceCheck.all, on fixtures: [StoreFixture],
         report: (ConformanceResult) throws -> Void = { _ in }
     ) throws -> [ConformanceResult] {

@@ -1,12 +1,12 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 /// What must hold between two stores, of the same type or of different ones.
-public enum CrossStoreChecks {
+package enum CrossStoreChecks {
     /// Fills a store of `source` with a sample library, copies it into one of `target` through the contract alone, and compares both.
     ///
     /// - Throws: ``ConformanceFailure``.
-    public static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)
+    package static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)
         throws(ConformanceFailure)
     {
         do {
@@ -74,10 +74,10 @@ public enum CrossStoreChecks {
 /// The plainest copy of one store into another of the same model.
 ///
 /// Conversions do more; this is what they are compared with.
-public enum StoreCopy {
+package enum StoreCopy {
     /// Copies all records, links and key marks; gives the tally of the target.
     @discardableResult
-    public static func copy(from source: any PersistentStore, into target: any PersistentStore) throws(StoreError)
+    package static func copy(from source: any PersistentStore, into target: any PersistentStore) throws(StoreError)
         -> StoreTally
     {
         let snapshot = try source.snapshot()

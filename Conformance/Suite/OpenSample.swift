@@ -75,7 +75,7 @@ struct OpenSample {
     /// The operators that compare attributes of a type.
     func operators(for type: AttributeType) -> [FetchRequest.Comparison.Operator] {
         let orders: [FetchRequest.Comparison.Operator] = [
-            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .isIn,
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn,
         ]
         return switch type {
         case .string, .uri: orders + [.beginsWith]

@@ -1,12 +1,12 @@
 /// A random number generator whose numbers follow from its seed alone, on every machine (SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Starts from a seed.
-    public init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,11 +15,11 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 
     /// A number below `limit`, which must be positive.
-    public mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+    package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
     /// One of the elements; the list must not be empty.
-    public mutating func pick<T>(_ list: [T]) -> T { list[below(list.count)] }
+    package mutating func pick<T>(_ list: [T]) -> T { list[below(list.count)] }
 
     /// True once in `n` times on average.
-    public mutating func oneIn(_ n: Int) -> Bool { below(n) == 0 }
+    package mutating func oneIn(_ n: Int) -> Bool { below(n) == 0 }
 }

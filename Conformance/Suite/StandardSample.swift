@@ -1,27 +1,27 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 /// The content of the samples that the suite makes itself: a small library of music, always the same.
 ///
 /// It has what stores of every type can hold, those of Core Data included: inheritance, attributes of the scalar types with nulls
 /// among them, ordered and unordered relationships of every kind, an entity without objects, deleted keys, versions above 1, and
 /// more objects of entity `Play` than a batch holds.
-public enum StandardSample {
+package enum StandardSample {
     /// The library, as the contract said in dictionaries has it after ``commits``.
-    public static let content: Result<ReferenceStore, any Error> = Result {
+    package static let content: Result<ReferenceStore, any Error> = Result {
         var store = ReferenceStore(model: try model.get())
         for changes in try commits.get() { try store.commit(changes) }
         return store
     }
 
     /// What is written, in order, into a store of ``model``.
-    public static let commits: Result<[ChangeSet], any Error> = Result {
+    package static let commits: Result<[ChangeSet], any Error> = Result {
         let model = try Self.model.get()
         return [try inserts(model), try links(model), try laterChanges(model)]
     }
 
     /// The model of the library.
-    public static let model: Result<ManagedObjectModel, any Error> = Result {
+    package static let model: Result<ManagedObjectModel, any Error> = Result {
         try ManagedObjectModel(entities: [
             EntityDescription("Party", isAbstract: true, attributes: [.init("name", .string), .init("since", .date)]),
             EntityDescription(

@@ -2,13 +2,13 @@ public import RoostCore
 internal import RoostMigration
 
 /// One object as a store gives it.
-public struct StoredObject: Hashable, Sendable {
+package struct StoredObject: Hashable, Sendable {
     /// The object.
-    public var id: ObjectID
+    package var id: ObjectID
     /// How often it was written.
-    public var version: UInt32
+    package var version: UInt32
     /// Its record, byte for byte; equal values make equal bytes.
-    public var record: Record
+    package var record: Record
 
     init(_ record: Record) {
         id = record.id
@@ -17,23 +17,23 @@ public struct StoredObject: Hashable, Sendable {
     }
 
     /// Every property that is not null.
-    public var values: [String: Value] { record.values() }
+    package var values: [String: Value] { record.values() }
 }
 
 /// Everything in a store, read through the contract.
-public struct StoreContents: Sendable {
+package struct StoreContents: Sendable {
     /// The objects of each hierarchy by the number of its root, in the order in which the store gave them.
-    public var objects: [Int: [StoredObject]] = [:]
+    package var objects: [Int: [StoredObject]] = [:]
     /// The links by the number of the relationship that owns them, in the order in which the store gave them.
-    public var links: [Int: [Link]] = [:]
+    package var links: [Int: [Link]] = [:]
     /// The user's metadata.
-    public var userMetadata: [String: MetadataValue] = [:]
+    package var userMetadata: [String: MetadataValue] = [:]
 
     /// Nothing.
-    public init() {}
+    package init() {}
 
     /// Reads everything that a snapshot shows.
-    public init(of snapshot: any StoreSnapshot) throws(StoreError) {
+    package init(of snapshot: any StoreSnapshot) throws(StoreError) {
         let model = snapshot.model
         for root in model.roots { objects[root] = try snapshot.objects(of: model.entities[root].name) }
         for relationship in model.linkRelationships {
@@ -42,7 +42,7 @@ public struct StoreContents: Sendable {
     }
 
     /// The first difference in one line, or nil when both hold the same in the same order.
-    public func difference(from expected: StoreContents, comparingVersions: Bool = true) -> String? {
+    package func difference(from expected: StoreContents, comparingVersions: Bool = true) -> String? {
         for root in Set(objects.keys).union(expected.objects.keys).sorted() {
             let (mine, theirs) = (objects[root] ?? [], expected.objects[root] ?? [])
             for (a, b) in zip(mine, theirs) {
@@ -88,31 +88,31 @@ public struct StoreContents: Sendable {
 
 extension StoreSnapshot {
     /// Every object of an entity and its subentities, in the store's order.
-    public func objects(of entity: EntityName, after id: ObjectID? = nil) throws(StoreError) -> [StoredObject] {
+    package func objects(of entity: EntityName, after id: ObjectID? = nil) throws(StoreError) -> [StoredObject] {
         try drain(records(of: entity, after: id))
     }
 
     /// The objects with these IDs that exist.
-    public func objects(with ids: [ObjectID]) throws(StoreError) -> [StoredObject] { try drain(records(with: ids)) }
+    package func objects(with ids: [ObjectID]) throws(StoreError) -> [StoredObject] { try drain(records(with: ids)) }
 
     /// The objects that a request asks for.
-    public func objects(_ request: FetchRequest) throws(StoreError) -> [StoredObject] { try drain(fetch(request)) }
+    package func objects(_ request: FetchRequest) throws(StoreError) -> [StoredObject] { try drain(fetch(request)) }
 
     /// The keys of the objects that a request asks for.
-    public func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] { try objects(request).map(\.id.key) }
+    package func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] { try objects(request).map(\.id.key) }
 
     /// Every link of a relationship.
-    public func allLinks(of relationship: RelationshipName, after link: Link? = nil) throws(StoreError) -> [Link] {
+    package func allLinks(of relationship: RelationshipName, after link: Link? = nil) throws(StoreError) -> [Link] {
         try drain(links(of: relationship, after: link))
     }
 
     /// Where a relationship leads from one object.
-    public func targets(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> [Int64] {
+    package func targets(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> [Int64] {
         try drain(links(of: relationship, from: id)).map(\.target)
     }
 
     /// The object with this ID, or nil.
-    public func object(_ id: ObjectID) throws(StoreError) -> StoredObject? {
+    package func object(_ id: ObjectID) throws(StoreError) -> StoredObject? {
         var batch = RecordBatch(model: model)
         return try record(with: id, into: &batch) ? StoredObject(batch.record(at: 0)) : nil
     }
@@ -151,7 +151,7 @@ extension PersistentStore {
     }
 
     /// Everything in the store now, user metadata included.
-    public func contents() throws -> StoreContents {
+    package func contents() throws -> StoreContents {
         var contents = try view { try StoreContents(of: $0) }
         contents.userMetadata = try metadata().userMetadata
         return contents

@@ -1,16 +1,16 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 /// Where one run of a check works: a directory of its own, and every store that was made in it.
 ///
 /// ``discard()`` closes, destroys and removes everything, however the run ended.
-public final class Workbench {
+package final class Workbench {
     /// What is under test.
-    public let fixture: StoreFixture
+    package let fixture: StoreFixture
     /// The directory of this run.
-    public let directory: String
+    package let directory: String
     /// The model that checks use unless they are about another one.
-    public let model: ManagedObjectModel
+    package let model: ManagedObjectModel
     private var stores: [any PersistentStore] = []
     private var urls: [StoreLocation] = []
     private var peers: [Peer] = []
@@ -18,7 +18,7 @@ public final class Workbench {
     /// Makes an empty directory for a run.
     ///
     /// - Throws: what ``requireTemporaryDirectory()`` throws.
-    public init(_ fixture: StoreFixture) throws {
+    package init(_ fixture: StoreFixture) throws {
         self.fixture = fixture
         model = try ConformanceModel.standard(for: [fixture])
         directory = try Self.makeDirectory()
@@ -27,7 +27,7 @@ public final class Workbench {
     /// Checks that directories for runs can be made where temporary files belong.
     ///
     /// - Throws: `missingDirectory`, `permissionDenied`.
-    public static func requireTemporaryDirectory() throws(StoreError) {
+    package static func requireTemporaryDirectory() throws(StoreError) {
         let path = try makeDirectory()
         // Empty and of a name of its own: what cannot be removed does no harm.
         try? FileManager.default.removeItem(atPath: path)
@@ -50,10 +50,10 @@ public final class Workbench {
     }
 
     /// The type under test.
-    public var type: any PersistentStoreType { fixture.type }
+    package var type: any PersistentStoreType { fixture.type }
 
     /// Where the store with this name is.
-    public func location(_ name: String = "store") -> StoreLocation {
+    package func location(_ name: String = "store") -> StoreLocation {
         let location = fixture.makeLocation(directory, name)
         if !urls.contains(location) { urls.append(location) }
         return location
@@ -70,7 +70,7 @@ public final class Workbench {
     }
 
     /// Creates an empty store.
-    public func create(
+    package func create(
         _ model: ManagedObjectModel? = nil, name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
         var options = fixture.options
@@ -81,7 +81,7 @@ public final class Workbench {
     }
 
     /// Opens a store that was created before.
-    public func open(
+    package func open(
         name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
         var options = fixture.options
@@ -106,7 +106,7 @@ public final class Workbench {
     }
 
     /// Closes a store and opens it again; a store that does not outlive its closing stays as it is.
-    public func reopen(_ store: any PersistentStore) throws -> any PersistentStore {
+    package func reopen(_ store: any PersistentStore) throws -> any PersistentStore {
         guard fixture.keepsClosedStores else { return store }
         try store.close()
         stores.removeAll { $0 === store }
@@ -118,7 +118,7 @@ public final class Workbench {
     /// Makes the store that the checks of reading read: the fixture's sample, or the standard one.
     ///
     /// It is closed, unless it would not outlive that.
-    public func makeSample() throws -> StoreSample {
+    package func makeSample() throws -> StoreSample {
         if let sample = fixture.sample { return try sample(directory) }
         let store = try create(try StandardSample.model.get())
         for changes in try StandardSample.commits.get() { _ = try store.commit(changes) }
@@ -127,7 +127,7 @@ public final class Workbench {
     }
 
     /// Opens a sample.
-    public func open(
+    package func open(
         _ sample: StoreSample, configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
         if !fixture.keepsClosedStores, let store = stores.first(where: { $0.location == sample.location }) {
@@ -175,20 +175,20 @@ public final class Workbench {
     }
 
     /// The names of everything in the directory, sorted.
-    public func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
+    package func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 
     /// Writes a file into the directory and returns its path.
-    public func write(_ bytes: [UInt8], as name: String) throws -> String {
+    package func write(_ bytes: [UInt8], as name: String) throws -> String {
         let path = "\(directory)/\(name)"
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         return path
     }
 
     /// The bytes of a file; nil where there is none.
-    public func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
+    package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
     /// Examines every store that is still open: nothing damaged, and the recorded tally is the computed one.
-    public func examineStores() throws {
+    package func examineStores() throws {
         for store in stores {
             let snapshot: any StoreSnapshot
             do throws(StoreError) {
@@ -214,7 +214,7 @@ public final class Workbench {
     /// Closes and removes everything.
     ///
     /// Failures are not reported: the check has said what there is to say.
-    public func discard() {
+    package func discard() {
         for peer in peers { try? peer.kill() }
         for store in stores { try? store.close() }
         if fixture.capabilities.contains(.writing) { for location in urls { try? type.destroy(location) } }

@@ -18,7 +18,7 @@ let package = Package(
             name: "SortedFile",
             dependencies: [
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
-                .product(name: "RoostKeyValue", package: "Roost"),
+                .product(name: "RoostKeyValue", package: "Roost"), .product(name: "RoostQuery", package: "Roost"),
             ]),
         .target(
             name: "CSV",

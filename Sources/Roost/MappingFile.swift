@@ -6,7 +6,7 @@ internal import RoostMigration
 /// Reads mapping models from whatever holds one.
 public enum MappingFile {
     /// The most bytes of a mapping document.
-    public static let maximumByteCount = 16 << 20
+    package static let maximumByteCount = 16 << 20
 
     /// Reads the mapping model at `path`: a mapping document (`*.json`), or an `.xcmappingmodel` of Apple's (``CoreDataMappingReader``).
     ///

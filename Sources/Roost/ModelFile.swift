@@ -5,7 +5,7 @@ internal import RoostFiles
 /// Reads models from whatever holds one.
 public enum ModelFile {
     /// The most bytes of a model document.
-    public static let maximumByteCount = 16 << 20
+    package static let maximumByteCount = 16 << 20
 
     /// Reads the model at `path`: a model document (`*.json`), a bundle or a version of Apple's
     /// (`.xcdatamodeld`, `.momd`, `.xcdatamodel`, `.mom`), or a store, which embeds its model.

@@ -38,7 +38,7 @@ struct PredicateTextTests {
 
     private static func leaf(_ random: inout SeededGenerator) -> P {
         let orders: [FetchRequest.Comparison.Operator] = [
-            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
         ]
         let ordered = ["i16", "i32", "i64", "dec", "dbl", "flt", "flag", "str", "link", "day", "ident", "place.number"]
         switch random.below(10) {

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import RoostMigration
 
 /// The model of the lab's stores in three versions, and the ways from each to the next.

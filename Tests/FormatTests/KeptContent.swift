@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import RoostMigration
 
 /// The content of the stores in `Tests/Fixtures`.

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import Testing
 
 /// Writes the files of the versions that this program writes, where they are not kept yet.

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostSystem
 import RoostMigration
 
 /// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`,

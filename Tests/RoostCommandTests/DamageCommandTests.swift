@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import Testing
 
 /// Commands on a store in which a value changed without a commit.

@@ -426,7 +426,7 @@ private struct PlanSample {
         let constant = Self.constant(name, &generator)
         let comparisons: [FetchRequest.Comparison.Operator] =
             name == "owner"
-            ? [.equal, .notEqual] : [.equal, .notEqual, .lessThan, .greaterThanOrEqual, .greaterThan, .lessThanOrEqual]
+            ? [.equal, .notEqual] : [.equal, .notEqual, .less, .greaterOrEqual, .greater, .lessOrEqual]
         let comparison = comparisons.randomElement(using: &generator) ?? .equal
         let manys = ["owned", "friends", "likes"]
         let many = manys.randomElement(using: &generator) ?? "owned"
@@ -445,7 +445,7 @@ private struct PlanSample {
             let inner = FetchRequest.Predicate.comparison(
                 .init(.path(of: .variable("x"), [name]), comparison, .constant(constant)))
             let counts: [FetchRequest.Comparison.Operator] = [
-                .equal, .notEqual, .greaterThan, .greaterThanOrEqual, .lessThan,
+                .equal, .notEqual, .greater, .greaterOrEqual, .less,
             ]
             return .comparison(
                 .init(

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import RoostFiles
 import RoostMigration
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import RoostFiles
 import RoostMigration
 import Testing

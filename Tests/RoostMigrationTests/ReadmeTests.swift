@@ -26,7 +26,7 @@ import Testing
                     "Album", attributes: [.string("title"), .integer16("year")],
                     relationships: [.toOne("artist", "Artist", inverse: "albums")]),
             ])
-            let store = try StoreRegistry.standard.create(StoreLocation(type: "sqlite", path: path), model: model)
+            let store = try StoreRegistry.standard.create(.sqlite(path), model: model)
             let artist = ObjectID("Artist", try store.reserveKeys(1, for: "Artist").lowerBound)
             let album = ObjectID("Album", try store.reserveKeys(1, for: "Album").lowerBound)
             var changes = ChangeSet(model: model)
@@ -76,8 +76,8 @@ import Testing
             // The program, as the README has it but for the paths.
             let model = try ModelFile.read(bundle).model
             let history = try ModelFile.history(at: bundle)
-            let notes = StoreLocation(type: "sqlite", path: path)
-            let store = try MigrationManager(registry: .standard).openOrCreateStore(
+            let notes = StoreLocation.sqlite(path)
+            let store = try MigrationManager().openOrCreateStore(
                 PersistentStoreDescription(notes, options: StoreOptions(model: model)),
                 ifIncompatible: .migrate(MigrationOptions(history: history, keepsBackup: true)))
 

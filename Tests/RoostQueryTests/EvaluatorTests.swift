@@ -175,7 +175,7 @@ struct GraphPredicateTests {
             ),
             (compare(path("album"), .isIn, list(.objectID(ObjectID("Album", 2)), .null)), [3, 4, 5]),
             (compare(path("album", "title"), .isIn, list("Nil", "x", .null)), [3, 4, 5]),
-            (compare(path("album", "price"), .lessThan, path("length")), [1, 2]),
+            (compare(path("album", "price"), .less, path("length")), [1, 2]),
             (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", 1)))), []),
         ] as [(FetchRequest.Predicate, [Int64])])
     func toOne(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
@@ -185,9 +185,9 @@ struct GraphPredicateTests {
     @Test(
         "quantifiers ask all objects that a relationship leads to",
         arguments: [
-            (compare(path("tracks", "length"), .greaterThan, .constant(150), .any), [1, 2]),
-            (compare(path("tracks", "length"), .greaterThan, .constant(150), .all), [2, 3]),
-            (!compare(path("tracks", "length"), .greaterThan, .constant(150), .any), [3]),
+            (compare(path("tracks", "length"), .greater, .constant(150), .any), [1, 2]),
+            (compare(path("tracks", "length"), .greater, .constant(150), .all), [2, 3]),
+            (!compare(path("tracks", "length"), .greater, .constant(150), .any), [3]),
             (compare(path("tracks", "name"), .equal, .constant(.null), .any), [2]),
             (compare(path("tracks"), .equal, .constant(.objectID(ObjectID("Track", 2))), .any), [1]),
             (compare(path("tracks"), .contains, .constant(.objectID(ObjectID("Track", 3)))), [2]),
@@ -222,11 +222,11 @@ struct GraphPredicateTests {
         func tracks(_ predicate: FetchRequest.Predicate) -> FetchRequest.Expression {
             .subquery(path("tracks"), variable: "t", predicate)
         }
-        let long = compare(.path(of: .variable("t"), ["length"]), .greaterThan, .constant(150))
+        let long = compare(.path(of: .variable("t"), ["length"]), .greater, .constant(150))
         let named = compare(.path(of: .variable("t"), ["name"]), .beginsWith, .constant("Z"))
         #expect(
             try library.keys(
-                "Album", compare(.path(of: tracks(long && named), ["@count"]), .greaterThan, .constant(0))) == [1])
+                "Album", compare(.path(of: tracks(long && named), ["@count"]), .greater, .constant(0))) == [1])
         #expect(
             try library.keys("Album", compare(.path(of: tracks(long), ["@sum", "length"]), .equal, .constant(700))) == [
                 2
@@ -249,14 +249,14 @@ struct GraphPredicateTests {
     @Test(
         "whether SUBQUERY finds anything is asked in many ways",
         arguments: [
-            (FetchRequest.Comparison.Operator.greaterThan, 0, [1, 2]), (.greaterThanOrEqual, 1, [1, 2]),
+            (FetchRequest.Comparison.Operator.greater, 0, [1, 2]), (.greaterOrEqual, 1, [1, 2]),
             (.notEqual, 0, [1, 2]), (.equal, 0, [3]),
-            (.lessThan, 1, [3]), (.lessThanOrEqual, 0, [3]), (.greaterThan, 1, [2]), (.equal, 1, [1]),
-            (.lessThanOrEqual, 1, [1, 3]),
+            (.less, 1, [3]), (.lessOrEqual, 0, [3]), (.greater, 1, [2]), (.equal, 1, [1]),
+            (.lessOrEqual, 1, [1, 3]),
         ] as [(FetchRequest.Comparison.Operator, Int64, [Int64])])
     func existence(_ operation: FetchRequest.Comparison.Operator, _ count: Int64, _ expected: [Int64]) throws {
         let library = try Library()
-        let long = compare(.path(of: .variable("t"), ["length"]), .greaterThan, .constant(150))
+        let long = compare(.path(of: .variable("t"), ["length"]), .greater, .constant(150))
         let subquery = Expression.subquery(path("tracks"), variable: "t", long)
         for number in [Value.int(count), .double(Double(count))] {
             let predicate = compare(.path(of: subquery, ["@count"]), operation, .constant(number))

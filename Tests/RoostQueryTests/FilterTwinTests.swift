@@ -72,7 +72,7 @@ private struct ConditionMaker {
         case let choice:
             let ordered: [FetchRequest.Comparison.Operator] =
                 choice == 4 && ![.objectID, .transformable].contains(type)
-                ? [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual] : [.equal, .notEqual]
+                ? [.less, .lessOrEqual, .greater, .greaterOrEqual] : [.equal, .notEqual]
             return .init(field, element(ordered, or: .equal), .constant(value(other)), options: options)
         }
     }
@@ -119,7 +119,7 @@ struct FilterTwinTests {
         }
         let constants = AttributeType.allCases.flatMap { limits(of: $0).prefix(4) } + [.null, 2.5, .decimal(.pi)]
         let operations: [FetchRequest.Comparison.Operator] = [
-            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .beginsWith,
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith,
         ]
         var (quickCount, errorCount) = (0, 0)
         for (index, field) in (entity.layout.fields.map(\.name) + ["objectID", "none"]).enumerated() {

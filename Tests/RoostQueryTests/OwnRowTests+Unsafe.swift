@@ -73,7 +73,7 @@ struct OwnRowTests {
         let page = RowPage(batch)
         let request = FetchRequest(
             "Thing",
-            where: .comparison(.init(.function(.length, [.keyPath(["name"])]), .greaterThan, .constant(4))))
+            where: .comparison(.init(.function(.length, [.keyPath(["name"])]), .greater, .constant(4))))
         let matcher = try RecordFilter(request, model: batch.model).matcher(over: nil)
         let keys = try page.rows.filter { try matcher.matches(Self.reader($0, batch.model)) }.map(\.key)
         #expect(keys == [-2, -5, -6])

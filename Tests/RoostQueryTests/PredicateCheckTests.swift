@@ -23,14 +23,14 @@ struct PredicateCheckTests {
     @Test(
         "what makes no sense is an error that names it, before the first record",
         arguments: [
-            (compare(path("tracks", "length"), .greaterThan, .constant(1)), .invalidRequest, "ANY or ALL"),
+            (compare(path("tracks", "length"), .greater, .constant(1)), .invalidRequest, "ANY or ALL"),
             (compare(path("title"), .equal, .constant("x"), .any), .invalidRequest, "ANY needs many values"),
             (compare(path("title"), .equal, path("tracks", "name")), .invalidRequest, "right side of =="),
             (
                 compare(path("tracks", "name"), .equal, path("tracks", "name"), .all), .invalidRequest,
                 "right side of =="
             ),
-            (compare(path("tracks", "name"), .greaterThan, .constant(1), .any), .invalidRequest, "cannot be compared"),
+            (compare(path("tracks", "name"), .greater, .constant(1), .any), .invalidRequest, "cannot be compared"),
             (compare(path("tracks"), .contains, .constant("x")), .invalidRequest, "cannot be compared"),
             (compare(path("title"), .isIn, .aggregate([.constant(1)])), .invalidRequest, "a number constant"),
             (compare(path("price"), .isIn, .constant(1)), .invalidRequest, "right side of IN"),
@@ -38,9 +38,9 @@ struct PredicateCheckTests {
             (compare(path("price"), .between, .aggregate([.constant(1)])), .invalidRequest, "BETWEEN"),
             (compare(path("price"), .between, .aggregate([.constant(1), .constant("x")])), .invalidRequest, "BETWEEN"),
             (compare(path("price"), .like, .constant("x")), .invalidRequest, "'price' (decimal)"),
-            (compare(path("price"), .lessThan, .constant(.decimal(.pi))), .invalidRequest, "38 digits"),
+            (compare(path("price"), .less, .constant(.decimal(.pi))), .invalidRequest, "38 digits"),
             (compare(path("price"), .isIn, .aggregate([.constant(.decimal(.pi))])), .invalidRequest, "38 digits"),
-            (compare(path("artist"), .lessThan, .evaluatedObject), .invalidRequest, "'artist' (object)"),
+            (compare(path("artist"), .less, .evaluatedObject), .invalidRequest, "'artist' (object)"),
             (compare(path("title"), .matches, .constant("(")), .invalidRequest, "regular expression"),
             (
                 compare(path("title"), .like, .constant(.string(String(repeating: "x", count: 4097)))), .limitExceeded,
@@ -126,7 +126,7 @@ struct PredicateCheckTests {
         func subqueries(_ count: Int) -> Predicate {
             nested(count, .constant(true)) { inner, index in
                 compare(
-                    .path(of: .subquery(path("tracks"), variable: "v\(index)", inner), ["@count"]), .greaterThan,
+                    .path(of: .subquery(path("tracks"), variable: "v\(index)", inner), ["@count"]), .greater,
                     .constant(0))
             }
         }
@@ -159,7 +159,7 @@ struct PredicateCheckTests {
     func nullSides() throws {
         let library = try Library()
         let operations: [FetchRequest.Comparison.Operator] = [
-            .contains, .beginsWith, .endsWith, .like, .matches, .isIn, .lessThan, .greaterThanOrEqual,
+            .contains, .beginsWith, .endsWith, .like, .matches, .isIn, .less, .greaterOrEqual,
         ]
         for operation in operations {
             #expect(try library.keys("Album", compare(path("title"), operation, .constant(.null))) == [])

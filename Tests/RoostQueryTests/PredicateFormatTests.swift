@@ -34,12 +34,12 @@ struct PredicateFormatTests {
         ("a ==[cdnl] 'x'", comparison(a, .equal, text, .direct, .init(rawValue: 15))),
         ("a LIKE 'x'", comparison(a, .like, text)), ("a MATCHES 'x'", comparison(a, .matches, text)),
         ("a BETWEEN {1, 2}", comparison(a, .between, .aggregate([one, two]))),
-        ("ANY a.b > 1", comparison(.keyPath(["a", "b"]), .greaterThan, one, .any)),
-        ("some a > 1", comparison(a, .greaterThan, one, .any)), ("ALL a > 1", comparison(a, .greaterThan, one, .all)),
-        ("NONE a > 1", .not(comparison(a, .greaterThan, one, .any))),
+        ("ANY a.b > 1", comparison(.keyPath(["a", "b"]), .greater, one, .any)),
+        ("some a > 1", comparison(a, .greater, one, .any)), ("ALL a > 1", comparison(a, .greater, one, .all)),
+        ("NONE a > 1", .not(comparison(a, .greater, one, .any))),
         (
             "NOT ANY a > 1 AND ALL a < 2",
-            .and([.not(comparison(a, .greaterThan, one, .any)), comparison(a, .lessThan, two, .all)])
+            .and([.not(comparison(a, .greater, one, .any)), comparison(a, .less, two, .all)])
         ),
         ("a IN b.c", comparison(a, .isIn, .keyPath(["b", "c"]))),
         (
@@ -59,8 +59,8 @@ struct PredicateFormatTests {
         (
             "length(a) > 1 AND now() > a",
             .and([
-                comparison(.function(.length, [a]), .greaterThan, one),
-                comparison(.function(.now, []), .greaterThan, a),
+                comparison(.function(.length, [a]), .greater, one),
+                comparison(.function(.now, []), .greater, a),
             ])
         ),
         (
@@ -86,7 +86,7 @@ struct PredicateFormatTests {
                         .and([
                             comparison(.path(of: .variable("x"), ["b"]), .equal, one),
                             comparison(.evaluatedObject, .equal, .variable("x")),
-                        ])), ["@count"]), .greaterThan, one)
+                        ])), ["@count"]), .greater, one)
         ),
         ("a.@count = a.@sum.b", comparison(.keyPath(["a", "@count"]), .equal, .keyPath(["a", "@sum", "b"]))),
         ("a[FIRST].b = a[last]", comparison(.path(of: .element(of: a, .first), ["b"]), .equal, .element(of: a, .last))),

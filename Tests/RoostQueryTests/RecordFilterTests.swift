@@ -136,8 +136,8 @@ struct RecordFilterTests {
         arguments: AttributeType.allCases.filter { $0 != .undefined })
     func mirrored(type: AttributeType) throws {
         let mirrors: [FetchRequest.Comparison.Operator: FetchRequest.Comparison.Operator] = [
-            .equal: .equal, .notEqual: .notEqual, .lessThan: .greaterThan, .greaterThan: .lessThan,
-            .lessThanOrEqual: .greaterThanOrEqual, .greaterThanOrEqual: .lessThanOrEqual,
+            .equal: .equal, .notEqual: .notEqual, .less: .greater, .greater: .less,
+            .lessOrEqual: .greaterOrEqual, .greaterOrEqual: .lessOrEqual,
         ]
         let name = sampleName(of: type)
         var things = RecordBatch(model: model)

@@ -318,7 +318,7 @@ struct RowTests {
                 $0.propertiesToFetch = ["album.title", total]
                 $0.propertiesToGroupBy = [.keyPath(["album"]), .keyPath(["album", "title"])]
                 $0.sortDescriptors = [.init("total")]
-                $0.havingPredicate = .comparison(.init(.keyPath(["total"]), .greaterThan, .constant(5)))
+                $0.havingPredicate = .comparison(.init(.keyPath(["total"]), .greater, .constant(5)))
                 ($0.fetchOffset, $0.fetchLimit) = (1, 2)
             } == [["Red", 8], ["Green", .decimal(Decimal(string: "9223372036854775808") ?? 0)]])
         #expect(
@@ -326,7 +326,7 @@ struct RowTests {
                 $0.propertiesToFetch = [count]
                 $0.propertiesToGroupBy = [.keyPath(["album", "artist", "name"]), .keyPath(["isLive"])]
                 $0.sortDescriptors = [.init("album.artist.name", ascending: false), .init("isLive")]
-                $0.havingPredicate = .comparison(.init(Self.function(.count, "title"), .lessThan, .constant(2)))
+                $0.havingPredicate = .comparison(.init(Self.function(.count, "title"), .less, .constant(2)))
             } == [[1], [1], [1], [1]])
         #expect(
             try rows {
@@ -430,7 +430,7 @@ struct RowTests {
         groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), 190)]
         groups.propertiesToFetch = [Property("n", Self.function(.count, "title"))]
         groups.havingPredicate = .comparison(
-            .init(nested(Self.function(.count, "title"), 180), .greaterThan, .constant(0)))
+            .init(nested(Self.function(.count, "title"), 180), .greater, .constant(0)))
         for request in [columns, groups] {
             let failure = Mutex<StoreError?>(nil)
             onSmallStack {

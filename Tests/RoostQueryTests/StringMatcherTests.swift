@@ -79,8 +79,8 @@ struct StringMatcherTests {
                 #expect(try matches(text, .equal, pattern, options) == (a == b), "\(text) \(pattern)")
                 #expect(try matches(text, .notEqual, pattern, options) == (a != b), "\(text) \(pattern)")
                 let isLess = a.lexicographicallyPrecedes(b)
-                #expect(try matches(text, .lessThan, pattern, options) == isLess, "\(text) \(pattern)")
-                #expect(try matches(text, .greaterThanOrEqual, pattern, options) == !isLess, "\(text) \(pattern)")
+                #expect(try matches(text, .less, pattern, options) == isLess, "\(text) \(pattern)")
+                #expect(try matches(text, .greaterOrEqual, pattern, options) == !isLess, "\(text) \(pattern)")
                 #expect(try matches(text, .contains, pattern, options) == contains(a, b), "\(text) \(pattern)")
                 #expect(try matches(text, .isIn, pattern, options) == contains(b, a), "\(text) \(pattern)")
                 #expect(try matches(text, .beginsWith, pattern, options) == a.starts(with: b), "\(text) \(pattern)")
@@ -292,7 +292,7 @@ struct StringMatcherTests {
             for b in texts {
                 #expect(order(a, b) == -order(b, a))
                 #expect((order(a, b) == 0) == (Array(a.utf8) == Array(b.utf8)))
-                #expect(try matches(a, .lessThan, b, .localized) == (order(a, b) < 0))
+                #expect(try matches(a, .less, b, .localized) == (order(a, b) < 0))
                 for c in texts where order(a, b) <= 0 && order(b, c) <= 0 {
                     #expect(order(a, c) <= 0, "\(a) \(b) \(c)")
                 }

@@ -85,7 +85,7 @@ struct FetchTests {
 
     static func leaf(_ random: inout SeededRandom) -> P {
         let comparisons: [FetchRequest.Comparison.Operator] = [
-            .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
         ]
         let comparison = comparisons.randomElement(using: &random) ?? .equal
         let numbers: [Value] = [

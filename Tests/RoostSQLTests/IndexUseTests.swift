@@ -96,7 +96,7 @@ struct IndexUseTests {
             ),
             (
                 "ANY of an indexed attribute",
-                FetchRequest("Album", where: any(["tracks", "length"], .greaterThan, 5)),
+                FetchRequest("Album", where: any(["tracks", "length"], .greater, 5)),
                 ["Track_length_index"]
             ),
             (
@@ -134,7 +134,7 @@ struct IndexUseTests {
                         of: .subquery(
                             .keyPath(["tracks"]), variable: "t",
                             .comparison(.init(.path(of: .variable("t"), ["title"]), .contains, .constant("a")))),
-                        ["@count"]), .greaterThan, .constant(2))),
+                        ["@count"]), .greater, .constant(2))),
         ] {
             let all = try plan(FetchRequest("Album", where: predicate))
             #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
@@ -157,7 +157,7 @@ struct IndexUseTests {
 
     @Test("a plan tells the statement without values, what it decides, and what is filtered afterwards")
     func parts() throws {
-        let sum = Predicate.comparison(.init(.keyPath(["tracks", "@sum", "length"]), .greaterThan, .constant(3)))
+        let sum = Predicate.comparison(.init(.keyPath(["tracks", "@sum", "length"]), .greater, .constant(3)))
         let plan = try plan(
             FetchRequest("Album", where: .equal("title", "secret") && sum, sortedBy: [.init("year")], limit: 3))
         #expect(plan.decidedByAccess.count == 1 && plan.filteredAfterwards.count == 1)

@@ -134,8 +134,8 @@ struct InjectionTests {
                                 of: .subquery(
                                     .keyPath(["to'\"many"]), variable: name,
                                     .comparison(
-                                        .init(.path(of: .variable(name), ["na'me"]), .greaterThan, .constant("n2")))),
-                                ["@count"]), .greaterThan, .constant(0)))),
+                                        .init(.path(of: .variable(name), ["na'me"]), .greater, .constant("n2")))),
+                                ["@count"]), .greater, .constant(0)))),
             ] {
                 #expect(try sql.keys(request) == plain.keys(request), "\(name.debugDescription)")
             }

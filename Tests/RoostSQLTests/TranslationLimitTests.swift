@@ -27,11 +27,11 @@ struct TranslationLimitTests {
         let name = "v\(depth)"
         let inner: Predicate =
             depth == 0
-            ? .comparison(.init(.path(of: .variable(name), ["year"]), .greaterThan, .constant(1970)))
+            ? .comparison(.init(.path(of: .variable(name), ["year"]), .greater, .constant(1970)))
             : similar(depth - 1, .path(of: .variable(name), ["similar"]), wrap)
         return wrap(
             .comparison(
-                .init(.path(of: .subquery(start, variable: name, inner), ["@count"]), .greaterThan, .constant(0))))
+                .init(.path(of: .subquery(start, variable: name, inner), ["@count"]), .greater, .constant(0))))
     }
 
     @Test("subqueries in subqueries", arguments: 0..<8)
@@ -71,7 +71,7 @@ struct TranslationLimitTests {
                 .init(
                     .keyPath(["tracks", "artist", "name"]), .contains, .constant("A"), modifier: .all,
                     options: .caseInsensitive)),
-            .comparison(.init(.keyPath(["tracks", "@count"]), .greaterThan, .constant(2))),
+            .comparison(.init(.keyPath(["tracks", "@count"]), .greater, .constant(2))),
             .comparison(
                 .init(.keyPath(["tracks", "@max", "length"]), .between, .aggregate([.constant(0), .constant(2)]))),
             .isIn("title", (0..<600).map { .string("\($0)") }),

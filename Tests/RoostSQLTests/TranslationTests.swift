@@ -105,7 +105,7 @@ struct RandomPredicates {
     private mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &random)] }
 
     private static let orders: [Comparison.Operator] = [
-        .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+        .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
     ]
     private static let options: [Comparison.Options] = [
         [], [], [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive], .normalized,

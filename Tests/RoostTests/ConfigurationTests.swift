@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import RoostStores
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import Testing
 
 @Suite("Data that break the rules of their model")

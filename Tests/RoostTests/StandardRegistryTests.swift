@@ -29,14 +29,14 @@ import Testing
         }
     }
 
-    @Test("a text without a type is no location, and the error says what to write")
+    @Test("a text without a type is not a location, and the error says what to write")
     func textWithoutType() {
         let error = #expect(throws: StoreError.self) { try StoreLocation.url("music.sqlite") }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("sqlite:music.sqlite") == true)
     }
 
-    @Test("a location of somebody else's type is added in an extension")
+    @Test("an extension adds the location of a new type")
     func othersType() {
         func type(of location: StoreLocation) -> String { location.type }
         #expect(type(of: .tape("5")) == "tape")

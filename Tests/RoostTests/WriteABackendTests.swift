@@ -31,8 +31,7 @@ struct WriteABackendTests {
         let registry = StoreRegistry(StoreRegistry.standard.all)
         registry.register(CSVStoreType())
         let report = try MigrationManager(registry: registry).convert(
-            from: .location(StoreLocation(type: "csv", path: path)),
-            to: .location(StoreLocation(type: "json", path: copy)))
+            from: .location(StoreLocation(type: "csv", path: path)), to: .location(.json(copy)))
         #expect(report.objects == 2)
 
         registry.register(SortedFileStoreType())

@@ -2,9 +2,9 @@
 ///
 /// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result as it comes, then ``ending()``, and write what they return one
 /// after the other. Text and TAP come line by line; JUnit and Markdown need all results, so that all of them comes at the end.
-public struct ConformanceReport: Sendable {
+package struct ConformanceReport: Sendable {
     /// A format of reports.
-    public enum Format: String, CaseIterable, Sendable {
+    package enum Format: String, CaseIterable, Sendable {
         /// A line for each check, more for a failure, and the counts of each store, for people.
         case text
         /// Version 13 of the Test Anything Protocol.
@@ -16,7 +16,7 @@ public struct ConformanceReport: Sendable {
     }
 
     /// How much a report says.
-    public enum Detail: Sendable {
+    package enum Detail: Sendable {
         /// Failures and nothing else; in text. Other formats are not complete without the rest and write it.
         case failures
         /// What the format usually has.
@@ -26,22 +26,22 @@ public struct ConformanceReport: Sendable {
     }
 
     /// The format.
-    public let format: Format
+    package let format: Format
     /// How much it says.
-    public let detail: Detail
+    package let detail: Detail
     /// What was added so far.
-    public private(set) var results: [ConformanceResult] = []
+    package private(set) var results: [ConformanceResult] = []
 
     /// Begins a report.
-    public init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
+    package init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
 
     /// What comes before `checkCount` results; lines with their line feeds, or nothing.
-    public func beginning(checkCount: Int) -> String {
+    package func beginning(checkCount: Int) -> String {
         format == .tap ? "TAP version 13\n1..\(checkCount)\n" : ""
     }
 
     /// Takes a result and returns what can be written of it now; lines with their line feeds, or nothing.
-    public mutating func add(_ result: ConformanceResult) -> String {
+    package mutating func add(_ result: ConformanceResult) -> String {
         results.append(result)
         return switch format {
         case .text: text(result)
@@ -55,7 +55,7 @@ public struct ConformanceReport: Sendable {
     /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a suite with an error, and Markdown says so;
     ///   the text has the counts of what was run.
     /// - Returns: The rest of the report.
-    public func ending(isInterrupted: Bool = false) -> String {
+    package func ending(isInterrupted: Bool = false) -> String {
         switch format {
         case .text: textSummary()
         case .tap: isInterrupted ? tapBailOut() : ""

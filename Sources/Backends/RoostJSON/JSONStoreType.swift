@@ -1,5 +1,5 @@
-public import RoostCore
-public import RoostFiles
+package import RoostCore
+package import RoostFiles
 internal import RoostKeyValue
 
 /// Stores in one JSON document that people can read, compare and edit: `json:path`.
@@ -10,47 +10,47 @@ internal import RoostKeyValue
 /// when they opened it.
 ///
 /// ``optionDescriptions`` tells the options; FORMAT.md describes document, journal and every guarantee.
-public struct JSONStoreType: FileStoreType {
+package struct JSONStoreType: FileStoreType {
     /// Makes the type.
-    public init() {}
+    package init() {}
 
     /// `json`.
-    public var name: String { "json" }
+    package var name: String { "json" }
 
     /// Everything but several writers.
-    public var capabilities: StoreCapabilities {
+    package var capabilities: StoreCapabilities {
         StoreCapabilities(.writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
 
     /// The largest document, and when the journal is folded.
-    public var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
+    package var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
 
     /// `-journal`.
-    public var companionSuffixes: [String] { [JournalFile.suffix] }
+    package var companionSuffixes: [String] { [JournalFile.suffix] }
 
     /// Measured with `make bench`.
-    public var estimatedCosts: StoreCosts {
+    package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
     }
 
     /// Whether the file begins with `{"format": "roost-json"`.
-    public func recognises(fileAt path: String) -> Bool {
+    package func recognises(fileAt path: String) -> Bool {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
     }
 
     /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the
     /// timeout, and this is for writing too.
-    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let opening = try JSONOpening(location, options)
         if options.isReadOnce, let store = try opening.openStreamed() { return store }
         return try KeyValueStore(opening: try opening.open(), type: self, location: location, options: options)
     }
 
     /// Checks the settings.
-    public func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
+    package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
 
     /// Makes the whole document at a temporary name; closing it flushes it.
-    public func createFile(
+    package func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
         var unpublished = options
@@ -60,7 +60,7 @@ public struct JSONStoreType: FileStoreType {
     }
 
     /// Makes a store whose document can be recognized, and so destroyed, whatever happens then.
-    public func createUnpublished(
+    package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         var options = options
@@ -83,12 +83,12 @@ public struct JSONStoreType: FileStoreType {
     /// Checks that the journal beside a store that is removed belongs to it.
     ///
     /// A store that stays is opened, which checks more.
-    public func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
+    package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }
 
     /// Folds the journal of a store that was not closed.
-    public func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
+    package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path + JournalFile.suffix, forWriting: true)
         } catch {

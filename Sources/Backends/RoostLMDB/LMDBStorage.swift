@@ -1,6 +1,6 @@
-public import RoostCore
+package import RoostCore
 internal import RoostFiles
-public import RoostKeyValue
+package import RoostKeyValue
 
 /// Ordered key-value storage in one LMDB file.
 ///
@@ -8,9 +8,9 @@ public import RoostKeyValue
 ///
 /// Reads are zero-copy from the mapped file and side by side with the writer, in this process and others. Each commit is one
 /// LMDB transaction, durable on return. Safe for use from any thread.
-public final class LMDBStorage: OrderedKeyValueStorage {
+package final class LMDBStorage: OrderedKeyValueStorage {
     /// Whether every write throws code `readOnly`.
-    public let isReadOnly: Bool
+    package let isReadOnly: Bool
     private let path: String
     private let lease: Mutex<EnvironmentLease?>
     private let timeoutSeconds: Double
@@ -26,7 +26,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`, `permissionDenied`, `readOnly`, `busy`,
     ///   `invalidRequest` for unknown options.
-    public static func open(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
+    package static func open(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
         try open(path: path, settings: try LMDBSettings(options))
     }
 
@@ -41,7 +41,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     /// A crash meanwhile leaves a file that cannot be opened: create it under a temporary name and publish it.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `invalidRequest` for unknown or read-only options.
-    public static func create(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
+    package static func create(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
         try create(path: path, settings: try LMDBSettings(options))
     }
 
@@ -76,7 +76,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     }
 
     /// The longest key LMDB takes as it is built everywhere.
-    public var maximumKeyByteCount: Int { Self.longestKeyByteCount }
+    package var maximumKeyByteCount: Int { Self.longestKeyByteCount }
 
     static let longestKeyByteCount = 511
 
@@ -84,13 +84,13 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     ///
     /// - Throws: `closed`; `storeReplaced` when another file stands under the name; `corrupted` when the file was cut; `busy`
     ///   when too many snapshots are open, or another process made the file's map larger and snapshots of this one are in the way.
-    public func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
+    package func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
 
     /// Runs `body` in a write transaction, on the caller's thread; again from the start when the file's map had to grow.
     ///
     /// The map begins as large as the disk's free space, so it grows only when space was freed later. Growing waits until no snapshot of
     /// this process is open, up to the timeout, and then throws code `busy`.
-    public func write<Result: Sendable>(
+    package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try withLease(try requireWritable()) { (environment) throws(StoreError) in
@@ -101,25 +101,25 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     /// Starts a write transaction that lasts over several calls.
     ///
     /// Its changes live in memory and, past about 500 MB, in the file.
-    public func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+    package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try LMDBLongWrite(try requireWritable(), timeoutSeconds: timeoutSeconds)
     }
 
     /// Flushes the file.
     ///
     /// Needed only for one that was opened unpublished.
-    public func sync() throws(StoreError) {
+    package func sync() throws(StoreError) {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in try environment.sync() }
     }
 
     /// The size of the file.
-    public func byteCount() throws(StoreError) -> Int {
+    package func byteCount() throws(StoreError) -> Int {
         _ = try requireOpen()
         return try StoreFile.byteCount(at: path)
     }
 
     /// Examines the file's structure page by page; a writer has to wait meanwhile.
-    public func integrityFindings() throws(StoreError) -> [StoreFinding] {
+    package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in
             try environment.integrityFindings(timeoutSeconds: timeoutSeconds)
         }
@@ -128,7 +128,7 @@ public final class LMDBStorage: OrderedKeyValueStorage {
     /// Closes the storage.
     ///
     /// The file is closed when the last opening and the last snapshot in this process are.
-    public func close() throws(StoreError) {
+    package func close() throws(StoreError) {
         // The lease goes after the lock: closing a file can take a while.
         let last = lease.withLock { lease in
             defer { lease = nil }

@@ -1,5 +1,5 @@
-public import RoostCore
-public import RoostFiles
+package import RoostCore
+internal import RoostFiles
 internal import RoostKeyValue
 
 /// Stores in LMDB files: `lmdb:path`.
@@ -8,40 +8,40 @@ internal import RoostKeyValue
 ///
 /// ``optionDescriptions`` tells the options. A read-only store may be on a medium, or in a directory, where this user can
 /// write nothing; elsewhere it makes lock files beside the store. The store itself is not changed by a byte.
-public struct LMDBStoreType: FileStoreType {
+package struct LMDBStoreType: FileStoreType {
     /// The type.
-    public init() {}
+    package init() {}
 
     /// `lmdb`.
-    public var name: String { "lmdb" }
+    package var name: String { "lmdb" }
 
     /// Everything a store can do.
-    public var capabilities: StoreCapabilities {
+    package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file)
     }
 
     /// `mapSize` and `maxReaders`.
-    public var optionDescriptions: [StoreOptionDescription] { LMDBSettings.optionDescriptions }
+    package var optionDescriptions: [StoreOptionDescription] { LMDBSettings.optionDescriptions }
 
     static let companions = ["-lock"]
 
     /// `-lock`.
-    public var companionSuffixes: [String] { Self.companions }
+    package var companionSuffixes: [String] { Self.companions }
 
     /// Measured with `make bench`.
-    public var estimatedCosts: StoreCosts {
+    package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.2, writingMicroseconds: 0.8)
     }
 
     /// Whether the file begins like an LMDB file that a program like this one wrote.
-    public func recognises(fileAt path: String) -> Bool {
+    package func recognises(fileAt path: String) -> Bool {
         StoreFile.read(prefix: LMDBMeta.byteCount, of: path).map(LMDBMeta.isRecognised) ?? false
     }
 
     /// Reads the metadata; opens the store read-only for that, unless this process has it open.
-    public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+    package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         var options = options
         options.isReadOnly = true
         let storage = try LMDBStorage.open(path: location.path, options: options)
@@ -59,17 +59,17 @@ public struct LMDBStoreType: FileStoreType {
     /// Opens a store.
     ///
     /// The first opener, over all processes, examines the file: about 0.4 ms per MB.
-    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let storage = try LMDBStorage.open(path: location.path, options: options)
         if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: location.path) }
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
     /// Checks the settings.
-    public func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try LMDBSettings(options) }
+    package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try LMDBSettings(options) }
 
     /// Makes the whole file at a temporary name.
-    public func createFile(
+    package func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
         let storage = try LMDBStorage.create(path: path, options: options)
@@ -79,7 +79,7 @@ public struct LMDBStoreType: FileStoreType {
     }
 
     /// Makes a store under its own name, and removes its files after an error.
-    public func createUnpublished(
+    package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         let storage: LMDBStorage

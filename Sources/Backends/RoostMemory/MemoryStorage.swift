@@ -1,6 +1,6 @@
 internal import Dispatch
-public import RoostCore
-public import RoostKeyValue
+package import RoostCore
+package import RoostKeyValue
 
 /// What all openings of one store in memory share: the committed trees and the writer's place.
 final class MemoryContents: Sendable {
@@ -58,13 +58,13 @@ final class MemoryContents: Sendable {
 /// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
 ///
 /// A snapshot costs O(1) and is never waited for; writers queue. Nothing outlives the process. Safe for use from any thread.
-public final class MemoryStorage: OrderedKeyValueStorage {
+package final class MemoryStorage: OrderedKeyValueStorage {
     let contents: MemoryContents
     private let isClosed = Mutex(false)
     private let onClose: @Sendable () -> Void
 
     /// A new, empty storage that nobody else sees.
-    public convenience init() { self.init(contents: MemoryContents()) }
+    package convenience init() { self.init(contents: MemoryContents()) }
 
     init(contents: MemoryContents, onClose: @escaping @Sendable () -> Void = {}) {
         self.contents = contents
@@ -74,37 +74,37 @@ public final class MemoryStorage: OrderedKeyValueStorage {
     deinit { markClosed() }
 
     /// 511 bytes.
-    public var maximumKeyByteCount: Int { Self.maximumKeyByteCount }
+    package var maximumKeyByteCount: Int { Self.maximumKeyByteCount }
     /// 511 bytes.
     package static var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
     /// True: pages are not changed after their transaction, and nobody else has them.
-    public var holdsCheckedMemory: Bool { true }
+    package var holdsCheckedMemory: Bool { true }
 
     /// A consistent view; O(1).
-    public func read() throws(StoreError) -> any KeyValueReader {
+    package func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         return MemoryReader(trees: contents.current.trees)
     }
     /// Starts a write transaction that lasts over several calls.
-    public func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
+    package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()
         return MemoryLongWrite(contents, try contents.beginWriting(timeoutSeconds: timeoutSeconds))
     }
 
     /// Does nothing: memory is as durable as it gets.
-    public func sync() throws(StoreError) { try requireOpen() }
+    package func sync() throws(StoreError) { try requireOpen() }
 
     /// The memory that the committed trees take.
     ///
     /// O(pages).
-    public func byteCount() throws(StoreError) -> Int {
+    package func byteCount() throws(StoreError) -> Int {
         try requireOpen()
         return contents.current.trees.reduce(0) { $0 + $1.byteCount }
     }
 
     /// Checks order, separators, depth and count of each tree.
-    public func integrityFindings() throws(StoreError) -> [StoreFinding] {
+    package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
         let trees = contents.current.trees
         return KeySpace.allCases.flatMap { space in
@@ -115,7 +115,7 @@ public final class MemoryStorage: OrderedKeyValueStorage {
     /// Closes this opening.
     ///
     /// The contents stay as long as somebody else holds them.
-    public func close() throws(StoreError) { markClosed() }
+    package func close() throws(StoreError) { markClosed() }
 
     private func markClosed() {
         let wasClosed = isClosed.withLock { closed in

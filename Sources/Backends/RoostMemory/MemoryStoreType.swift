@@ -1,11 +1,11 @@
-public import RoostCore
+package import RoostCore
 internal import RoostKeyValue
 
 /// Stores in memory: `memory:` makes a new one each time, `memory:name` is one that the whole process shares.
 ///
 /// A named store's data live until it is destroyed, or the process ends. An unnamed one lives as long as it is open, and cannot
 /// be opened again.
-public struct MemoryStoreType: PersistentStoreType {
+package struct MemoryStoreType: PersistentStoreType {
     private struct Entry {
         let contents: MemoryContents
         var openCount: Int
@@ -14,26 +14,26 @@ public struct MemoryStoreType: PersistentStoreType {
     private static let stores = Mutex<[String: Entry]>([:])
 
     /// The type; all values of it share the named stores.
-    public init() {}
+    package init() {}
 
     /// `memory`.
-    public var name: String { "memory" }
+    package var name: String { "memory" }
 
     /// Everything but persistence.
-    public var capabilities: StoreCapabilities {
+    package var capabilities: StoreCapabilities {
         StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes)
     }
 
     /// Measured with `make bench`.
-    public var estimatedCosts: StoreCosts {
+    package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.1, writingMicroseconds: 0.5)
     }
 
     /// False: no file is a store of this type.
-    public func recognises(fileAt path: String) -> Bool { false }
+    package func recognises(fileAt path: String) -> Bool { false }
 
     /// Reads the metadata of a named store.
-    public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
+    package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
         let storage = try openStorage(location)
@@ -50,14 +50,14 @@ public struct MemoryStoreType: PersistentStoreType {
     /// Opens a named store; it may be open any number of times.
     ///
     /// Throws `notFound` where there is none, and for `memory:` always.
-    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
         return try KeyValueStore(opening: try openStorage(location), type: self, location: location, options: options)
     }
 
     /// Creates a store; throws `alreadyExists` for a name that is taken.
-    public func create(
+    package func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
@@ -86,7 +86,7 @@ public struct MemoryStoreType: PersistentStoreType {
     }
 
     /// Removes a named store; throws `busy` while it is open.
-    public func destroy(_ location: StoreLocation) throws(StoreError) {
+    package func destroy(_ location: StoreLocation) throws(StoreError) {
         try Self.stores.withLock { (stores) throws(StoreError) in
             guard let entry = stores[location.path] else { return }
             try requireClosed(entry, location)
@@ -95,7 +95,7 @@ public struct MemoryStoreType: PersistentStoreType {
     }
 
     /// Gives a named store another name.
-    public func replace(
+    package func replace(
         _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) {
         guard !destination.path.isEmpty else {

@@ -1,40 +1,40 @@
-public import RoostCore
-public import RoostFiles
+package import RoostCore
+package import RoostFiles
 internal import RoostSQL
 
 /// Stores in an SQLite file, with tables that people and other tools can read.
 ///
 /// ``optionDescriptions`` tells the options; FORMAT.md describes every table and every guarantee.
-public struct SQLiteStoreType: FileStoreType {
+package struct SQLiteStoreType: FileStoreType {
     /// Makes the type.
-    public init() {}
+    package init() {}
 
     /// `sqlite`.
-    public var name: String { "sqlite" }
+    package var name: String { "sqlite" }
 
     /// Everything there is.
-    public var capabilities: StoreCapabilities {
+    package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file)
     }
 
     /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.
-    public var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
+    package var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
     /// `-wal`, `-shm`, `-journal`.
-    public var companionSuffixes: [String] { SQLiteSettling.companions }
+    package var companionSuffixes: [String] { SQLiteSettling.companions }
 
     /// Measured with `make bench`.
-    public var estimatedCosts: StoreCosts {
+    package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)
     }
 
     /// Whether the file is an SQLite database with Roost's application ID.
-    public func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
+    package func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
 
     /// Opens an existing store.
-    public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+    package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try SQLiteOpening(StoreFile.absolutePath(location.path), options).open(type: self, location: location)
     }
 
@@ -42,7 +42,7 @@ public struct SQLiteStoreType: FileStoreType {
     ///
     /// The store's own lock is held all the time, since SQLite removes the log of another store
     /// that has its name.
-    public func create(
+    package func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try options.requireWritable()
@@ -66,7 +66,7 @@ public struct SQLiteStoreType: FileStoreType {
     }
 
     /// Makes a store in a new file, as ``create(_:model:options:)`` does without publishing it.
-    public func createUnpublished(
+    package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         var unpublished = options
@@ -77,7 +77,7 @@ public struct SQLiteStoreType: FileStoreType {
     /// Checks that the log and the journal beside a store belong to it.
     ///
     /// A store that stays must be sound with its log; one that is removed may be damaged.
-    public func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
+    package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)
         try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, settings)
@@ -85,7 +85,7 @@ public struct SQLiteStoreType: FileStoreType {
     }
 
     /// Moves the log of a store into its file.
-    public func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
+    package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         guard SQLiteSettling.hasCompanions(path) else { return }
         try SQLiteSettling.settle(path, try SQLiteSettings(StoreOptions()))
         guard !SQLiteSettling.hasCompanions(path) else {
@@ -96,7 +96,7 @@ public struct SQLiteStoreType: FileStoreType {
     /// Rebuilds the file in one transaction (`VACUUM`) and moves that into it.
     ///
     /// Content is read before and afterwards and must be what its tallies say.
-    public func compactWhileOpen(
+    package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
         let path = StoreFile.resolvingLink(location.path)

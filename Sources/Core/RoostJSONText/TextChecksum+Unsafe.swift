@@ -34,7 +34,7 @@ package struct TextChecksum: ~Copyable {
     package var text: String { Self.text(value) }
 
     /// A checksum as text: 32 hexadecimal digits, lower case.
-    public static func text(_ value: (high: UInt64, low: UInt64)) -> String {
+    package static func text(_ value: (high: UInt64, low: UInt64)) -> String {
         value.high.hexadecimal + value.low.hexadecimal
     }
 }

@@ -1,4 +1,5 @@
 import Roost
+import RoostCore
 import RoostMigration
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import RoostMigration
 
 /// The library of ``Sample`` in its next version: much has another name, type or place.

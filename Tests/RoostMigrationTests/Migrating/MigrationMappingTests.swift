@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import RoostMigration
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import RoostMigration
 
 /// What a mapping model makes of the content of a store, worked out object by object over dictionaries.

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import RoostMigration
 
 /// A random model, the one that some random changes make of it, and random content of the old one.

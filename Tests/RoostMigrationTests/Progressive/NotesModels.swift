@@ -1,4 +1,5 @@
 import Roost
+import RoostCore
 import RoostMigration
 
 /// A model of notes in five versions, for migrations through them.

@@ -1,4 +1,6 @@
+import RoostQuery
 import Roost
+import RoostCore
 import RoostFiles
 
 /// What goes wrong in a faulty store, and when.

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostConformance
+import RoostCore
 import Testing
 
 /// Objects of every entity of any model, with values in every attribute and objects in every relationship, by seed.

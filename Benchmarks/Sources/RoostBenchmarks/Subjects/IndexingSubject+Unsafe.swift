@@ -1,4 +1,5 @@
 internal import Roost
+import RoostCore
 
 #if canImport(Glibc)
     internal import Glibc

@@ -195,7 +195,7 @@ struct Reading {
     func anyToMany() throws -> Outcome {
         try countAlbums(
             .comparison(
-                .init(.keyPath(["tracks", "playCount"]), .greaterThan, .constant(.int(4800)), modifier: .any)))
+                .init(.keyPath(["tracks", "playCount"]), .greater, .constant(.int(4800)), modifier: .any)))
     }
 
     /// How many albums have four loved tracks; counted by the track.
@@ -204,7 +204,7 @@ struct Reading {
             .init(.path(of: .variable("t"), ["loved"]), .equal, .constant(.bool(true))))
         let tracks = FetchRequest.Expression.subquery(.keyPath(["tracks"]), variable: "t", loved)
         return try countAlbums(
-            .comparison(.init(.path(of: tracks, ["@count"]), .greaterThanOrEqual, .constant(.int(4)))))
+            .comparison(.init(.path(of: tracks, ["@count"]), .greaterOrEqual, .constant(.int(4)))))
     }
 
     private func countAlbums(_ predicate: FetchRequest.Predicate) throws -> Outcome {

@@ -1,4 +1,5 @@
 internal import Roost
+import RoostCore
 
 /// Opens the fixture, or makes it where it can only be in memory.
 func openStore(_ type: String, _ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {

@@ -1,5 +1,6 @@
 internal import CTracks
 internal import Roost
+import RoostCore
 
 /// All objects of the workload, in memory, as the C baselines have them before they write.
 final class TrackLibrary {

@@ -1,5 +1,6 @@
 internal import CTracks
 internal import Roost
+import RoostCore
 
 #if canImport(Glibc)
     internal import Glibc

@@ -1,4 +1,5 @@
 internal import Roost
+import RoostCore
 
 /// What of the workload a store has, and how its model looks.
 enum TrackForm: String, Sendable, Hashable {

@@ -2,7 +2,6 @@ import CSV
 import Foundation
 import Roost
 import RoostCore
-import RoostStores
 import Testing
 
 /// What a CSV file reads as.

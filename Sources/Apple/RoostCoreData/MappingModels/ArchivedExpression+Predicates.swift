@@ -44,10 +44,10 @@ extension ArchivedExpression {
 
     private static func operation(_ archived: ArchivedObject) throws(StoreError) -> FetchRequest.Comparison.Operator {
         switch try required(try archived.integer("NSOperatorType"), "a comparison") {
-        case 0: return .lessThan
-        case 1: return .lessThanOrEqual
-        case 2: return .greaterThan
-        case 3: return .greaterThanOrEqual
+        case 0: return .less
+        case 1: return .lessOrEqual
+        case 2: return .greater
+        case 3: return .greaterOrEqual
         case 4: return .equal
         case 5: return .notEqual
         case 6: return .matches

@@ -1,16 +1,16 @@
-public import RoostCore
-public import RoostMigration
+package import RoostCore
+package import RoostMigration
 
 /// A mapping model of Apple's as it was read.
-public struct CoreDataMappingModel: Sendable {
+package struct CoreDataMappingModel: Sendable {
     /// The mappings.
-    public var mapping: MappingModel
+    package var mapping: MappingModel
     /// Where the source model lay in the project, as the file says, for example `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
-    public var sourceModelPath: String?
+    package var sourceModelPath: String?
     /// Where the destination model lay in the project.
-    public var destinationModelPath: String?
+    package var destinationModelPath: String?
     /// What was not taken over as it stands.
-    public var warnings: [ModelImportWarning]
+    package var warnings: [ModelImportWarning]
 }
 
 /// Reads Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
@@ -27,7 +27,7 @@ public struct CoreDataMappingModel: Sendable {
 /// with a warning; an expression of the file never is.
 ///
 /// The archives in the file are looked at as data; no class of them is ever instantiated.
-public enum CoreDataMappingReader {
+package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///
     /// - Parameters:
@@ -38,7 +38,7 @@ public enum CoreDataMappingReader {
     /// - Returns: The mapping model, and what was not taken over as it stands.
     /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file and line, also for an expression that has
     ///   no counterpart here, naming the mapping and the function.
-    public static func read(
+    package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {
         let limit = XMLPullParser.Limit.byteCount
@@ -55,7 +55,7 @@ public enum CoreDataMappingReader {
     /// Reads the XML of a mapping model.
     ///
     /// As ``read(at:source:destination:)``; `file` is the name that warnings and errors give.
-    public static func read(
+    package static func read(
         xml bytes: [UInt8], file: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {
         do throws(StoreError) {

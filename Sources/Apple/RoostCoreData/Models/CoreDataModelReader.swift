@@ -1,18 +1,18 @@
-public import RoostCore
+package import RoostCore
 
 /// Something in a model file that Roost does not take over, or not as it stands.
-public struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
+package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     /// The file, as far as one was read.
-    public let file: String
+    package let file: String
     /// The line in an XML file; nil in a compiled model.
-    public let line: Int?
+    package let line: Int?
     /// The element or the property concerned, for example `entity 'Song', attribute 'title'`.
-    public let element: String
+    package let element: String
     /// What was found and what became of it.
-    public let message: String
+    package let message: String
 
     /// Makes a warning; of a very long name or message the beginning and the end are kept.
-    public init(file: String, line: Int?, element: String, message: String) {
+    package init(file: String, line: Int?, element: String, message: String) {
         self.file = file
         self.line = line
         self.element = MessageText.bounded(element)
@@ -20,7 +20,7 @@ public struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The place, the element and the message: `file:line: element: message`.
-    public var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
+    package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
 }
 
 /// Reads Apple's model files: `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled
@@ -29,7 +29,7 @@ public struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// Everything that describes stored data is taken over (reference §1.10). What only the editor needs is left out silently, from
 /// a fixed list; everything else that is unknown becomes a warning. Nothing outside the bundle is read, no symbolic link inside
 /// it is followed, and nothing is expanded.
-public enum CoreDataModelReader {
+package enum CoreDataModelReader {
     /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
     /// their names; the one version of a single model.
     ///
@@ -37,7 +37,7 @@ public enum CoreDataModelReader {
     /// word than the current one's come before all that begin like it.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
-    public static func versions(at path: String) throws(StoreError) -> [String] {
+    package static func versions(at path: String) throws(StoreError) -> [String] {
         let (names, current) = try versionNames(at: path)
         return VersionOrder(names, current: current).sorted
     }
@@ -61,7 +61,7 @@ public enum CoreDataModelReader {
     /// The version that the bundle at `path` names as current, or its only one.
     ///
     /// - Throws: `invalidModel` when the bundle has several versions and does not say which is current.
-    public static func currentVersion(at path: String) throws(StoreError) -> String {
+    package static func currentVersion(at path: String) throws(StoreError) -> String {
         guard let bundle = try BundleDirectory.open(at: path) else { return lastComponent(path) }
         if try isSingleModel(bundle) { return versionName(lastComponent(path)) }
         return try currentVersion(in: bundle)
@@ -77,7 +77,7 @@ public enum CoreDataModelReader {
     /// - Returns: The model, and what was not taken over as it stands.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line), `limitExceeded`; `unsupported` for the
     ///   binary files that were written before Xcode 4.
-    public static func read(
+    package static func read(
         at path: String, version: String? = nil
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         guard let bundle = try BundleDirectory.open(at: path) else {
@@ -115,7 +115,7 @@ public enum CoreDataModelReader {
     ///   - file: The name that warnings and errors give.
     /// - Returns: The model, and what was not taken over as it stands.
     /// - Throws: `invalidModel` (with file and line), `limitExceeded`.
-    public static func read(
+    package static func read(
         xml bytes: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         var document = XMLModelDocument(file: file)

@@ -1,5 +1,5 @@
 #if SQLite
-    public import RoostCore
+    package import RoostCore
 
     extension CoreDataStore {
         /// What was noticed while the store was opened: doubtful columns or tables, and what was left out of the model.
@@ -10,7 +10,7 @@
         /// That is rows of no entity, references and links to rows that do not exist, and data files that are not there.
         /// Reads every row; throws code `busy` when another program changed the file meanwhile, and `corrupted` when the file's
         /// structure is damaged, in which case it cannot be known what is missing.
-        public func contentNotices() throws(StoreError) -> [String] {
+        package func contentNotices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }
             if let report = try structureReports(try snapshot.database).first {
@@ -27,7 +27,7 @@
         /// Looks for damage of the file, and counts what reads as null: references to rows that do not exist and data files that are not there.
         ///
         /// Reads every row; warnings do not keep a store from being converted.
-        public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
+        package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
             let snapshot = try makeSnapshot()
             let database = try snapshot.database
             var findings = openingNotices.map { StoreFinding(.warning, $0) }

@@ -1,11 +1,11 @@
 #if SQLite
-    public import RoostCore
+    package import RoostCore
 
     /// A store that Apple's Core Data wrote, open for reading.
     ///
     /// Keys and versions are those of the file (`Z_PK`, `Z_OPT`). The file is not locked: when another program changes it while a
     /// snapshot is in use, that snapshot throws code `busy`, and a new one has to be taken.
-    public final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
+    package final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
         /// Whether the store is still open; shared with its snapshots.
         final class State: Sendable {
             private let isClosed = Mutex(false)
@@ -21,13 +21,13 @@
         }
 
         /// The type the store is registered under.
-        public let type: any PersistentStoreType
+        package let type: any PersistentStoreType
         /// Where the store is.
-        public let location: StoreLocation
+        package let location: StoreLocation
         /// The model the store was made with, as given or as kept in the file.
-        public var model: ManagedObjectModel { schema.model }
+        package var model: ManagedObjectModel { schema.model }
         /// What could not be taken over from the model file or the model in the store.
-        public let modelWarnings: [ModelImportWarning]
+        package let modelWarnings: [ModelImportWarning]
 
         let schema: CoreDataSchema
         let source: CoreDataSource
@@ -56,7 +56,7 @@
         ///
         /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level) describe the file, not the
         /// data, and are left out.
-        public func metadata() throws(StoreError) -> StoreMetadata {
+        package func metadata() throws(StoreError) -> StoreMetadata {
             try state.requireOpen()
             return StoreMetadata(
                 type: type.name, formatVersion: 1, storeUUID: identity.storeUUID, model: model,
@@ -64,12 +64,12 @@
         }
 
         /// Apple's own version hash of each entity, as the store records it: opaque bytes, good for comparison only.
-        public var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
+        package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
         /// A view of the store as it is now.
         ///
         /// - Throws: `storeReplaced` when another file, or one with other tables, stands under the name; `closed`.
-        public func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
+        package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
             try state.requireOpen()
@@ -86,10 +86,10 @@
         }
 
         /// Throws code `closed` after ``close()``.
-        public func requireOpen() throws(StoreError) { try state.requireOpen() }
+        package func requireOpen() throws(StoreError) { try state.requireOpen() }
 
         /// The bytes of the main file, its log and the files of large values.
-        public func byteCount() throws(StoreError) -> Int {
+        package func byteCount() throws(StoreError) -> Int {
             try state.requireOpen()
             var count: Int64 = 0
             for suffix in ["", "-wal"] { count += try FileStamp(at: location.path + suffix)?.size ?? 0 }
@@ -105,7 +105,7 @@
         /// Ends the use of the store.
         ///
         /// Calling it again does nothing; snapshots throw code `closed` from then on.
-        public func close() throws(StoreError) { state.close() }
+        package func close() throws(StoreError) { state.close() }
 
         // MARK: Opening
 

@@ -1,6 +1,6 @@
 #if SQLite
     internal import RoostFiles
-    public import RoostCore
+    package import RoostCore
 
     /// SQLite files that Apple's Core Data wrote, read as they are.
     ///
@@ -14,18 +14,18 @@
     /// - `StoreOptions/model`, which must be compatible with the model that newer versions of Core
     ///   Data keep in the file.
     /// - The model in the file.
-    public struct CoreDataStoreType: ReadOnlyPersistentStoreType {
+    package struct CoreDataStoreType: ReadOnlyPersistentStoreType {
         /// Makes the type.
-        public init() {}
+        package init() {}
 
         /// The name of the type, `coredata`.
-        public var name: String { "coredata" }
+        package var name: String { "coredata" }
 
         /// Stores are files and outlive the process; nothing can be written.
-        public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
+        package var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
         /// `model` and `modelVersion`.
-        public var optionDescriptions: [StoreOptionDescription] {
+        package var optionDescriptions: [StoreOptionDescription] {
             [
                 StoreOptionDescription(
                     "model", .path, standard: "the model in the file",
@@ -38,14 +38,14 @@
         }
 
         /// Measured with `make bench`.
-        public var estimatedCosts: StoreCosts {
+        package var estimatedCosts: StoreCosts {
             StoreCosts(readingMicroseconds: 3.2, writingMicroseconds: 0)
         }
 
         /// Whether the file at `path` is an SQLite database with the tables of Core Data.
         ///
         /// A first look at 16 bytes, then one at the schema; the file is not changed.
-        public func recognises(fileAt path: String) -> Bool {
+        package func recognises(fileAt path: String) -> Bool {
             guard let head = StoreFile.read(prefix: 16, of: path), head == Array("SQLite format 3\0".utf8) else {
                 return false
             }
@@ -65,14 +65,14 @@
         ///
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` when the model does not fit the file;
         ///   `invalidRequest` when the file holds no model and none is given, or for an unknown type option.
-        public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+        package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, location: location, options: options)
         }
 
         /// The models whose entities, tables and columns are exactly those of the file; nil when it holds a model or an option names one.
         ///
         /// Versions that differ in what no column shows, as the size of integers, fit alike.
-        public func fittingModels(
+        package func fittingModels(
             among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
         ) throws(StoreError) -> [Int]? {
             guard options.typeOptions["model"] == nil else { return nil }

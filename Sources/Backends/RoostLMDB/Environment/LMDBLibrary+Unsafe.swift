@@ -1,9 +1,9 @@
 internal import CLMDB
-public import RoostCore
+package import RoostCore
 
 extension LMDBStoreType {
     /// LMDB.
-    public var libraries: [StoreLibrary] {
+    package var libraries: [StoreLibrary] {
         var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
         // SAFETY: the library writes three numbers and keeps no pointer.
         _ = mdb_version(&major, &minor, &patch)

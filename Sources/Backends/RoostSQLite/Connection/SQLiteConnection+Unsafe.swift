@@ -1,13 +1,13 @@
 internal import CSQLite
-public import RoostCore
+package import RoostCore
 internal import RoostFiles
-public import RoostSQL
+package import RoostSQL
 internal import RoostSystem
 
 /// One SQLite connection, set up so that a hostile file can do as little as possible.
 ///
 /// Use it from one thread at a time.
-public final class SQLiteConnection: SQLConnection {
+package final class SQLiteConnection: SQLConnection {
     /// How a database is opened.
     enum Access {
         case readWrite
@@ -31,7 +31,7 @@ public final class SQLiteConnection: SQLConnection {
     /// What is asked after each reading without locks, whether the file is still as it was.
     private let unlockedCheck: FileHandleCheck?
     /// The path as it was given.
-    public let path: String
+    package let path: String
     /// Where the write-ahead log is.
     private let logPath: String
     let handle: OpaquePointer
@@ -110,7 +110,7 @@ public final class SQLiteConnection: SQLConnection {
     /// Closes the connection and all its statements.
     ///
     /// Calling it again does nothing.
-    public func close() throws(StoreError) {
+    package func close() throws(StoreError) {
         guard !isClosed else { return }
         for slot in slots.values {
             for statement in slot.idle { statement.finalize() }
@@ -179,10 +179,10 @@ public final class SQLiteConnection: SQLConnection {
     // MARK: Statements
 
     /// A statement for this text, from the connection's cache if one is idle there.
-    public func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
+    package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
     /// As ``statement(_:)``, with the type that also tells columns' names and counts.
-    public func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
+    package func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
         let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()
         if let statement = slot.idle.popLast() {
@@ -205,7 +205,7 @@ public final class SQLiteConnection: SQLConnection {
     }
 
     /// Resets a statement, forgets its values and keeps it for the next use.
-    public func recycle(_ statement: any SQLStatement) {
+    package func recycle(_ statement: any SQLStatement) {
         guard let statement = statement as? SQLiteStatement, statement.connection === self, !isClosed else { return }
         statement.reset()
         statement.clearBindings()
@@ -227,14 +227,14 @@ public final class SQLiteConnection: SQLConnection {
     }
 
     /// Runs a statement that has no parameters; rows do not matter.
-    public func execute(_ sql: String) throws(StoreError) {
+    package func execute(_ sql: String) throws(StoreError) {
         let statement = try prepare(sql)
         defer { statement.finalize() }
         while try statement.step() {}
     }
 
     /// How many rows the last INSERT, UPDATE or DELETE touched.
-    public var changedRowCount: Int { Int(sqlite3_changes(handle)) }
+    package var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
     /// Checks that the write-ahead log under its name is the one that the connection has open.
     ///
@@ -256,7 +256,7 @@ public final class SQLiteConnection: SQLConnection {
     func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
 
     /// Whether a transaction is open.
-    public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// How many frames the write-ahead log had after the last commit on this connection.
     var logFrameCount: Int { Int(logFrames.pointee) }

@@ -1,65 +1,65 @@
-public import RoostCore
-public import RoostSQL
+package import RoostCore
+package import RoostSQL
 internal import RoostSystem
 
 /// How SQLite wants its SQL written.
-public struct SQLiteDialect: SQLDialect {
+package struct SQLiteDialect: SQLDialect {
     /// Makes the dialect.
-    public init() {}
+    package init() {}
 
     /// SQLite has no limit; longer names help nobody.
-    public var maximumIdentifierByteCount: Int { 120 }
+    package var maximumIdentifierByteCount: Int { 120 }
     /// SQLITE_MAX_COLUMN as it is compiled in everywhere.
-    public var maximumColumnCount: Int { 2000 }
+    package var maximumColumnCount: Int { 2000 }
     /// What ``SQLiteConnection`` sets.
-    public var maximumParameterCount: Int { Int(SQLiteConnection.maximumParameterCount) }
+    package var maximumParameterCount: Int { Int(SQLiteConnection.maximumParameterCount) }
 
     /// Names that start with `sqlite_` are SQLite's own.
-    public func isReserved(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_") }
+    package func isReserved(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_") }
     /// Double quotes, doubled inside.
-    public func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
+    package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
     /// `?1`.
-    public func parameter(_ position: Int) -> String { "?\(position)" }
+    package func parameter(_ position: Int) -> String { "?\(position)" }
 
     /// INTEGER.
-    public var integerType: String { "INTEGER" }
+    package var integerType: String { "INTEGER" }
     /// TEXT with its default collation BINARY, which compares bytes.
-    public var textType: String { "TEXT" }
+    package var textType: String { "TEXT" }
     /// BLOB.
-    public var blobType: String { "BLOB" }
+    package var blobType: String { "BLOB" }
     /// ANY: REAL would store −0.0 as the integer 0 and refuse the text of a NaN.
     ///
     /// In a STRICT table ANY converts nothing.
-    public var floatingType: String { "ANY" }
+    package var floatingType: String { "ANY" }
     /// ANY.
-    public var anyType: String? { "ANY" }
+    package var anyType: String? { "ANY" }
 
     /// A STRICT table; one with a compound key WITHOUT ROWID.
-    public func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
+    package func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
         let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
         let options = primaryKey.isEmpty ? "STRICT" : "STRICT, WITHOUT ROWID"
         return "CREATE TABLE \(quote(name)) (\n  \((columns + key).joined(separator: ",\n  "))\n) \(options)"
     }
 
     /// The rowid under a name.
-    public func keyColumn(_ quotedName: String) -> String { "\(quotedName) INTEGER PRIMARY KEY" }
+    package func keyColumn(_ quotedName: String) -> String { "\(quotedName) INTEGER PRIMARY KEY" }
 
     /// `IS NOT`.
-    public func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
+    package func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
 
     /// SQLite compares a 64-bit integer with a double as the numbers that they are.
-    public var comparesNumbersExactly: Bool { true }
+    package var comparesNumbersExactly: Bool { true }
 
     /// NaN are texts, and every text is greater than every number, the empty one the least.
-    public func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
+    package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }
 
     /// NaN are texts.
-    public func isNoNaN(_ column: String) -> String? { "typeof(\(column)) <> 'text'" }
+    package func isNoNaN(_ column: String) -> String? { "typeof(\(column)) <> 'text'" }
 
     /// Texts behind numbers, as equals.
-    public func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
+    package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
         let direction = ascending ? "" : " DESC"
         return [
             "typeof(\(column)) = 'text'\(direction)",
@@ -68,24 +68,24 @@ public struct SQLiteDialect: SQLDialect {
     }
 
     /// With an index on the column this costs one look-up.
-    public func findIrregularNaN(_ column: String, in table: String) -> String? {
+    package func findIrregularNaN(_ column: String, in table: String) -> String? {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }
 
     /// Nulls come first anyway.
-    public func order(_ column: String, ascending: Bool) -> [String] { [ascending ? column : "\(column) DESC"] }
+    package func order(_ column: String, ascending: Bool) -> [String] { [ascending ? column : "\(column) DESC"] }
 
     /// True.
-    public var hasPartialIndexes: Bool { true }
+    package var hasPartialIndexes: Bool { true }
     /// True.
-    public var rewritesIndexesOfSetColumns: Bool { true }
+    package var rewritesIndexesOfSetColumns: Bool { true }
 
     /// OR FAIL: with ABORT, the default, SQLite first copies every page that the statement changes to a file, so that it can undo the
     /// statement alone.
-    public func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
+    package func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
 
     /// ON CONFLICT DO UPDATE.
-    public func upsert(into table: String, key: [String], columns: [String]) -> String? {
+    package func upsert(into table: String, key: [String], columns: [String]) -> String? {
         let all = key + columns
         let parameters = (1...all.count).map { parameter($0) }.joined(separator: ", ")
         let settings = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -94,13 +94,13 @@ public struct SQLiteDialect: SQLDialect {
     }
 
     /// SUM, which is an integer where all values are, and fails beyond 64 bits.
-    public func sum(_ column: String) -> String? { "SUM(\(column))" }
+    package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
     /// A JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot hold; where SQLite has JSON.
     ///
     /// Its elements are the rows of `json_each`, a part of SQLite since 3.38 and of most builds
     /// before.
-    public func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
+    package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
         json.reserveCapacity(values.count * 8)
@@ -128,20 +128,20 @@ public struct SQLiteDialect: SQLDialect {
     }
 
     /// A function of ``SQLiteFunctions``.
-    public func matches(_ text: String, with parameter: String) -> String? {
+    package func matches(_ text: String, with parameter: String) -> String? {
         "\(SQLiteFunctions.matches)(\(text), \(parameter))"
     }
 
     /// Unary plus.
-    public func withoutIndex(_ column: String) -> String { "+\(column)" }
+    package func withoutIndex(_ column: String) -> String { "+\(column)" }
 
     /// A function of ``SQLiteFunctions``.
-    public func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? {
+    package func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? {
         "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"
     }
 
     /// EXPLAIN QUERY PLAN, whose rows are meant for people: see <https://www.sqlite.org/eqp.html>.
-    public func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
+    package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
         try connection.withStatement("EXPLAIN QUERY PLAN " + sql) { (statement) throws(StoreError) -> SQLPlan in
             var plan = SQLPlan()
             while try statement.step() {

@@ -1,21 +1,21 @@
 internal import CSQLite
-public import RoostCore
+package import RoostCore
 
 /// SQLite's own error: the extended result code, see <https://www.sqlite.org/rescode.html>.
-public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code.
-    public let code: Int32
+    package let code: Int32
     /// The system's error behind it, 0 if there is none or it is not known.
-    public let systemCode: Int32
+    package let systemCode: Int32
 
     /// Makes an error.
-    public init(code: Int32, systemCode: Int32 = 0) {
+    package init(code: Int32, systemCode: Int32 = 0) {
         self.code = code
         self.systemCode = systemCode
     }
 
     /// SQLite's text for the code, which never holds data, and the numbers.
-    public var description: String {
+    package var description: String {
         let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
         return "SQLite \(code)\(systemCode == 0 ? "" : ", system \(systemCode)"): \(text)"
     }
@@ -26,7 +26,7 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The code for programs.
     ///
     /// One table for all calls: SQLite's functions share their codes. Extended codes come first, where they say more.
-    public var storeCode: StoreError.Code {
+    package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources
         case SQLite.ioDiskCorrupt, SQLite.ioBadData, SQLite.cannotOpenDirtyWAL: return .corrupted

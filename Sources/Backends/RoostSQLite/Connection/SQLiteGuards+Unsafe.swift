@@ -1,5 +1,5 @@
 internal import CSQLite
-public import RoostCore
+package import RoostCore
 internal import RoostSQL
 
 /// What keeps a hostile or damaged file, and a mistake of ours, from doing more than a statement should.
@@ -181,7 +181,7 @@ extension SQLiteConnection {
     }
 
     /// Runs `body`, whose statements are stopped when `check` throws, about every millisecond.
-    public func ending<Result>(
+    package func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let outer = clock.pointee.check

@@ -1,12 +1,12 @@
 internal import CSQLite
-public import RoostCore
+package import RoostCore
 
 extension SQLiteStoreType {
     /// SQLite, with a warning below version 3.51.3.
     ///
     /// Until then the write-ahead log could be reset while another connection was committing, which damages the database
     /// (sqlite.org, changes of 3.51.3). Roost's own checkpoints exclude that; those of other programs do not.
-    public var libraries: [StoreLibrary] {
+    package var libraries: [StoreLibrary] {
         // SAFETY: the library gives a constant C string.
         let version = String(cString: sqlite3_libversion())
         return [
@@ -25,7 +25,7 @@ extension SQLiteStoreType {
     /// - Parameter byteCount: The limit in bytes; 0 for none.
     /// - Returns: The limit that was in force before; 0 for none.
     @discardableResult
-    public static func limitMemory(toByteCount byteCount: Int64) -> Int64 {
+    package static func limitMemory(toByteCount byteCount: Int64) -> Int64 {
         // A negative number would only ask.
         sqlite3_hard_heap_limit64(max(0, byteCount))
     }
@@ -38,7 +38,7 @@ extension SQLiteStoreType {
     ///
     /// - Returns: Whether it is so now; false where the process has used SQLite already, and then nothing is changed.
     @discardableResult
-    public static func stopCountingMemory() -> Bool {
+    package static func stopCountingMemory() -> Bool {
         // SQLite refuses with SQLITE_MISUSE once it is in use.
         roost_sqlite3_config_flag(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
     }

@@ -1,6 +1,6 @@
 internal import CSQLite
-public import RoostCore
-public import RoostSQL
+package import RoostCore
+package import RoostSQL
 
 // Records become rows here. Text and bytes of records are bound where they are; SQLite reads them during `sqlite3_step`.
 
@@ -9,7 +9,7 @@ private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension SQLiteStatement {
     /// Sets a parameter.
-    public func bind(_ value: SQLValue, at position: Int) throws(StoreError) {
+    package func bind(_ value: SQLValue, at position: Int) throws(StoreError) {
         let (handle, index) = (try open(), Int32(clamping: position))
         switch value {
         case .null: try check(sqlite3_bind_null(handle, index))
@@ -34,7 +34,7 @@ extension SQLiteStatement {
     /// Sets a parameter to the value of one field, as the field's first column holds it.
     ///
     /// Copies the bytes.
-    public func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
+    package func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
         let step = SQLStep(field)
         try check(
             record.isNull(field)
@@ -43,7 +43,7 @@ extension SQLiteStatement {
     }
 
     /// Sets the parameters of one row.
-    public func bind(
+    package func bind(
         _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError) {
         let handle = try open()
@@ -173,7 +173,7 @@ extension SQLiteStatement {
 
 extension SQLiteConnection {
     /// Inserts those records of a batch that belong to the plan's table, several rows a statement.
-    public func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
+    package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         var remaining = 0
         for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
             remaining += 1

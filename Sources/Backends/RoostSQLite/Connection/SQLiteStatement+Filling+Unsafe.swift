@@ -1,12 +1,12 @@
 internal import CSQLite
-public import RoostCore
-public import RoostSQL
+package import RoostCore
+package import RoostSQL
 
 // Rows become records here, straight from SQLite's columns, in memory that is reused from row to row.
 
 extension SQLiteStatement {
     /// Adds the records of the next rows to a batch until it is full.
-    public func fill(
+    package func fill(
         _ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> SQLFill {
         let handle = try open()
@@ -32,7 +32,7 @@ extension SQLiteStatement {
     }
 
     /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
-    public func look(
+    package func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
         let handle = try open()
@@ -302,7 +302,7 @@ extension SQLiteStatement {
     }
 
     /// Adds links until the batch is full; false when there are no more rows.
-    public func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
+    package func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         let handle = try open()
         while !batch.isFull {
             guard try step() else { return false }

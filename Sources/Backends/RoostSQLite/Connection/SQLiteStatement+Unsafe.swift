@@ -1,11 +1,11 @@
 internal import CSQLite
-public import RoostCore
-public import RoostSQL
+package import RoostCore
+package import RoostSQL
 
 /// A prepared SQLite statement.
 ///
 /// Every return code is looked at; a column that cannot be had for want of memory is an error.
-public final class SQLiteStatement: SQLStatement {
+package final class SQLiteStatement: SQLStatement {
     /// The text of a statement, by which a connection finds it again.
     ///
     /// Hashed by eight bytes at a time: Swift's own hash of a text of some hundred bytes costs as much as a small statement.
@@ -65,7 +65,7 @@ public final class SQLiteStatement: SQLStatement {
     // MARK: Running
 
     /// Goes to the next row; false when there is none.
-    public func step() throws(StoreError) -> Bool {
+    package func step() throws(StoreError) -> Bool {
         let handle = try open()
         connection?.clock.pointee.reset()
         let code = sqlite3_step(handle)
@@ -75,7 +75,7 @@ public final class SQLiteStatement: SQLStatement {
     }
 
     /// Makes the statement ready to run again; parameters keep their values.
-    public func reset() {
+    package func reset() {
         // The code repeats the error of the last step, which was reported then.
         if let handle, connection?.isClosed != true { _ = sqlite3_reset(handle) }
     }
@@ -100,21 +100,21 @@ public final class SQLiteStatement: SQLStatement {
     // MARK: Columns
 
     /// How many columns a row has.
-    public var columnCount: Int { handle.map { Int(sqlite3_column_count($0)) } ?? 0 }
+    package var columnCount: Int { handle.map { Int(sqlite3_column_count($0)) } ?? 0 }
 
     /// The name of a column; empty where there is none.
-    public func columnName(at column: Int) -> String {
+    package func columnName(at column: Int) -> String {
         guard let handle, let name = sqlite3_column_name(handle, Int32(clamping: column)) else { return "" }
         return String(cString: name)
     }
 
     /// Whether the column of the current row is null.
-    public func isNull(at column: Int) throws(StoreError) -> Bool {
+    package func isNull(at column: Int) throws(StoreError) -> Bool {
         sqlite3_column_type(try open(), Int32(clamping: column)) == SQLITE_NULL
     }
 
     /// The integer in a column; throws code `corrupted` when the column holds anything else.
-    public func integer(at column: Int) throws(StoreError) -> Int64 {
+    package func integer(at column: Int) throws(StoreError) -> Int64 {
         let handle = try open()
         guard sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_INTEGER else {
             throw StoreError(.corrupted, "'\(path)' is damaged: a value that must be an integer is none.")
@@ -125,7 +125,7 @@ public final class SQLiteStatement: SQLStatement {
     /// The value in a column.
     ///
     /// Text that is not UTF-8 throws code `corrupted`.
-    public func value(at column: Int) throws(StoreError) -> SQLValue {
+    package func value(at column: Int) throws(StoreError) -> SQLValue {
         let (handle, index) = (try open(), Int32(clamping: column))
         switch sqlite3_column_type(handle, index) {
         case SQLITE_NULL: return .null
@@ -145,7 +145,7 @@ public final class SQLiteStatement: SQLStatement {
     /// Runs `body` with the bytes of a text or blob, valid only inside it; none for null.
     ///
     /// The text of a database whose encoding is not UTF-8 is in that encoding.
-    public func withBytes<Result>(
+    package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let (handle, index) = (try open(), Int32(clamping: column))

@@ -1,7 +1,7 @@
 /// The candidate that a mistyped name most likely meant; nil when none is near.
 ///
 /// Near means an edit distance of at most a third of the name's length, or equality without regard to case.
-public func nearestName(to name: String, among candidates: [String]) -> String? {
+package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     // A hostile name of a megabyte must not cost a megabyte squared.
     guard wanted.count <= 100 else { return nil }

@@ -17,29 +17,29 @@ public struct AttributeDescription: Hashable, Sendable {
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
     /// The expression of a derived attribute (`articles.@count`); nil for an ordinary one.
-    public var derivationExpression: String?
+    package var derivationExpression: String?
     /// The codec that turns a transformable value into bytes; nil for the default one.
-    public var valueTransformerName: String?
+    package var valueTransformerName: String?
     /// The class of a transformable value, as a hint to people.
-    public var attributeValueClassName: String?
+    package var attributeValueClassName: String?
     /// Whether large data may be kept outside the record.
     ///
     /// A hint; Roost's own stores keep it inside.
-    public var allowsExternalBinaryDataStorage: Bool
+    package var allowsExternalBinaryDataStorage: Bool
     /// Whether the value is kept in the history of a deleted object.
-    public var preservesValueInHistoryOnDeletion: Bool
+    package var preservesValueInHistoryOnDeletion: Bool
     /// Whether a system-wide search index should hold the value.
     ///
     /// A hint, kept for round trips.
-    public var isIndexedBySpotlight: Bool
+    package var isIndexedBySpotlight: Bool
     /// Whether the value may be encrypted by a cloud mirror.
     ///
     /// A hint, kept for round trips.
-    public var allowsCloudEncryption: Bool
+    package var allowsCloudEncryption: Bool
     /// The name the attribute is known by across model versions; nil for its own name.
     public var renamingIdentifier: String?
     /// Text that changes the version hash and nothing else.
-    public var versionHashModifier: String?
+    package var versionHashModifier: String?
     /// The user's own notes.
     public var userInfo: [String: String]
 

@@ -21,15 +21,15 @@ public struct EntityDescription: Hashable, Sendable {
     /// The indexes that stores keep for fetches.
     public var fetchIndexes: [FetchIndexDescription]
     /// The class of the entity's objects; nil for the base class.
-    public var managedObjectClassName: String?
+    package var managedObjectClassName: String?
     /// The display name's expression for a system-wide search index.
     ///
     /// A hint, kept for round trips.
-    public var coreSpotlightDisplayNameExpression: String?
+    package var coreSpotlightDisplayNameExpression: String?
     /// The name the entity is known by across model versions; nil for its own name.
     public var renamingIdentifier: String?
     /// Text that changes the version hash and nothing else.
-    public var versionHashModifier: String?
+    package var versionHashModifier: String?
     /// The user's own notes.
     public var userInfo: [String: String]
 

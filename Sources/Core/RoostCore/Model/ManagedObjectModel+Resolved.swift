@@ -6,7 +6,7 @@ extension ManagedObjectModel {
         /// The entity's name.
         public let name: EntityName
         /// The entity as declared.
-        public let declaration: EntityDescription
+        package let declaration: EntityDescription
         /// The number of the entity it inherits from; nil for a root.
         public let superentity: Int?
         /// The number of the entity at the top of the hierarchy; its own for a root.
@@ -48,7 +48,7 @@ extension ManagedObjectModel {
         /// Whether the entity has no objects of its own.
         public var isAbstract: Bool { declaration.isAbstract }
         /// Whether other entities inherit from it.
-        public var hasSubentities: Bool { selfAndSubentities.count > 1 }
+        package var hasSubentities: Bool { selfAndSubentities.count > 1 }
         /// Whether objects of the entity with number `other` are objects of this entity.
         public func includes(_ other: Int) -> Bool {
             let position = selfAndSubentities.firstPosition { $0 >= other }
@@ -96,7 +96,7 @@ extension ManagedObjectModel {
         /// The declaring entity and the relationship's name.
         public let name: RelationshipName
         /// The relationship as declared.
-        public let declaration: RelationshipDescription
+        package let declaration: RelationshipDescription
         /// The number of the declaring entity.
         public let source: Int
         /// The number of the destination entity.
@@ -104,7 +104,7 @@ extension ManagedObjectModel {
         /// The number of the inverse; its own for a relationship that is its own inverse.
         public let inverse: Int?
         /// Whether the inverse is to-many and ordered.
-        public let inverseIsOrdered: Bool
+        package let inverseIsOrdered: Bool
         /// How a store keeps it.
         public let storage: Storage
 
@@ -113,9 +113,9 @@ extension ManagedObjectModel {
         /// Whether the destinations have an order.
         public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
         /// Whether the relationship owns links: it is to-many, and of a pair of inverses the one with the lower number.
-        public var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
+        package var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
         /// Whether the relationship is its own inverse.
-        public var isReflexive: Bool { inverse == number }
+        package var isReflexive: Bool { inverse == number }
     }
 
     /// A uniqueness constraint inside a built model.
@@ -138,7 +138,7 @@ extension ManagedObjectModel {
         /// The number of the declaring entity; objects of its subentities are in it too.
         public let entity: Int
         /// The index as declared.
-        public let declaration: FetchIndexDescription
+        package let declaration: FetchIndexDescription
     }
 
     /// All uniqueness constraints, ordered by number.
@@ -154,7 +154,7 @@ extension ManagedObjectModel {
     /// The relationships that own links, ordered by number.
     public var linkRelationships: [Relationship] { relationships.filter(\.ownsLinks) }
     /// The numbers of the entities without a superentity, ascending.
-    public var roots: [Int] { entities.filter { $0.superentity == nil }.map(\.number) }
+    package var roots: [Int] { entities.filter { $0.superentity == nil }.map(\.number) }
 }
 
 extension Array {

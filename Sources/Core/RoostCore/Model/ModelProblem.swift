@@ -8,7 +8,7 @@ public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
-    public init(entity: String?, property: String? = nil, _ message: String) {
+    package init(entity: String?, property: String? = nil, _ message: String) {
         self.entity = entity
         self.property = property
         self.message = MessageText.bounded(message)
@@ -24,7 +24,7 @@ public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
 extension StoreError {
     /// An error that lists the problems of a model, one a line; of more than a few hundred the
     /// first ones, and how many more there are.
-    public static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
+    package static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems))
     }
 

@@ -7,9 +7,9 @@
 /// for remark in model.remarks { print(remark) }
 /// // Place.byDistance: spatial index: stores keep it in the model, …
 /// ```
-public struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
+package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
     /// The declarations that no store acts on.
-    public enum Kind: String, Sendable, CaseIterable, Codable {
+    package enum Kind: String, Sendable, CaseIterable, Codable {
         /// An index element that is an expression.
         case expressionIndex
         /// An index of some objects only.
@@ -40,19 +40,19 @@ public struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The kind of declaration.
-    public let kind: Kind
+    package let kind: Kind
     /// The entity concerned; the fetched entity of a fetch request template.
-    public let entity: String
+    package let entity: String
     /// The name of the property, index or template.
-    public let name: String
+    package let name: String
 
     /// Creates a remark.
-    public init(_ kind: Kind, entity: String, name: String) {
+    package init(_ kind: Kind, entity: String, name: String) {
         (self.kind, self.entity, self.name) = (kind, entity, name)
     }
 
     /// The declaration and its consequence: `Entity.name: …`.
-    public var description: String { "\(entity).\(name): \(kind.text)" }
+    package var description: String { "\(entity).\(name): \(kind.text)" }
 }
 
 extension ManagedObjectModel {
@@ -60,7 +60,7 @@ extension ManagedObjectModel {
     ///
     /// Reports of conversions, loads and migrations repeat them when a store is created. A program
     /// that creates a store itself can look at them here.
-    public var remarks: [ModelRemark] {
+    package var remarks: [ModelRemark] {
         var remarks: [ModelRemark] = []
         for entity in entityDescriptions {
             for index in entity.fetchIndexes {

@@ -37,11 +37,11 @@ public struct RelationshipDescription: Hashable, Sendable {
     /// Whether a system-wide search index should hold the relationship.
     ///
     /// A hint, kept for round trips.
-    public var isIndexedBySpotlight: Bool
+    package var isIndexedBySpotlight: Bool
     /// The name the relationship is known by across model versions; nil for its own name.
     public var renamingIdentifier: String?
     /// Text that changes the version hash and nothing else.
-    public var versionHashModifier: String?
+    package var versionHashModifier: String?
     /// The user's own notes.
     public var userInfo: [String: String]
 

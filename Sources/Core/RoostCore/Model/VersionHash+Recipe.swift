@@ -3,7 +3,7 @@ extension VersionHash {
     ///
     /// Each recipe is written down in MODEL-FORMAT.md and never changes. Stores embed their model
     /// and no hashes, so the hashes of every store can be computed by each recipe.
-    public enum Recipe: Int, Sendable, CaseIterable, Codable {
+    package enum Recipe: Int, Sendable, CaseIterable, Codable {
         /// The first recipe: transient properties enter too.
         case v1 = 1
         /// The recipe of today: only what stores keep enters.
@@ -11,7 +11,7 @@ extension VersionHash {
 
         /// The recipe of ``ManagedObjectModel/Entity/versionHash``, which decides about
         /// compatibility.
-        public static let current = Recipe.v2
+        package static let current = Recipe.v2
     }
 
     /// The version hashes of entities in the order of their numbers, by a recipe.
@@ -61,7 +61,7 @@ extension ManagedObjectModel {
     /// ```
     ///
     /// - Complexity: O(*n*) in the size of the model for a recipe other than the current one.
-    public func versionHashes(by recipe: VersionHash.Recipe) -> [EntityName: VersionHash] {
+    package func versionHashes(by recipe: VersionHash.Recipe) -> [EntityName: VersionHash] {
         Dictionary(
             entities.map { ($0.name, versionHash(of: $0, by: recipe)) }, uniquingKeysWith: { first, _ in first })
     }

@@ -10,12 +10,12 @@ internal import RoostSystem
 /// files.
 public struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     /// The upper 64 bits.
-    public let high: UInt64
+    package let high: UInt64
     /// The lower 64 bits.
-    public let low: UInt64
+    package let low: UInt64
 
     /// Makes a hash from its halves.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }

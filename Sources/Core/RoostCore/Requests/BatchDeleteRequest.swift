@@ -12,7 +12,7 @@
 /// their objects whatever the rule; ordered relationships keep the order of what is left.
 public struct BatchDeleteRequest: Hashable, Sendable {
     /// Which objects.
-    public enum Selection: Hashable, Sendable {
+    package enum Selection: Hashable, Sendable {
         /// Those that a request would fetch: its order, limit and offset count.
         case fetched(FetchRequest)
         /// Those with these IDs, as ``StoreSnapshot/records(with:)`` finds them; what does not exist is left out.
@@ -20,7 +20,7 @@ public struct BatchDeleteRequest: Hashable, Sendable {
     }
 
     /// Which objects.
-    public var selection: Selection
+    package var selection: Selection
     /// What the result tells.
     public var resultType: BatchResultType
 

@@ -27,13 +27,13 @@ extension FetchRequest {
             /// `!=`, the opposite of ``equal``; NaN differs from everything, itself included.
             case notEqual
             /// The left value `<` the right one.
-            case lessThan
+            case less
             /// The left value `<=` the right one.
-            case lessThanOrEqual
+            case lessOrEqual
             /// The left value `>` the right one.
-            case greaterThan
+            case greater
             /// The left value `>=` the right one.
-            case greaterThanOrEqual
+            case greaterOrEqual
             /// `BETWEEN {low, high}`: at least the first and at most the second of the right side's two elements.
             case between
             /// The left value is one of the right side's elements; of two strings, the left is a part of the right.
@@ -107,14 +107,14 @@ extension FetchRequest.Predicate {
     /// `key != value`; a null value tests for not null.
     public static func notEqual(_ key: String, _ value: Value) -> Self { compare(key, .notEqual, value) }
     /// `key < value`.
-    public static func less(_ key: String, _ value: Value) -> Self { compare(key, .lessThan, value) }
+    public static func less(_ key: String, _ value: Value) -> Self { compare(key, .less, value) }
     /// `key <= value`.
-    public static func lessOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .lessThanOrEqual, value) }
+    public static func lessOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .lessOrEqual, value) }
     /// `key > value`.
-    public static func greater(_ key: String, _ value: Value) -> Self { compare(key, .greaterThan, value) }
+    public static func greater(_ key: String, _ value: Value) -> Self { compare(key, .greater, value) }
     /// `key >= value`.
     public static func greaterOrEqual(_ key: String, _ value: Value) -> Self {
-        compare(key, .greaterThanOrEqual, value)
+        compare(key, .greaterOrEqual, value)
     }
     /// `key IN values`.
     public static func isIn(_ key: String, _ values: [Value]) -> Self {

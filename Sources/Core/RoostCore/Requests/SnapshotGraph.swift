@@ -1,20 +1,20 @@
 /// The objects of any snapshot, for predicates that follow relationships.
 ///
 /// Every read opens a cursor of the snapshot; a store that knows a shorter way has a graph of its own.
-public final class SnapshotGraph: ObjectGraph {
+package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch
     private var records: RecordBatch
 
     /// A view of the objects of a snapshot, which it keeps alive.
-    public init(_ snapshot: any StoreSnapshot) {
+    package init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         links = LinkBatch(relationship: 0)
         records = RecordBatch(model: snapshot.model)
     }
 
     /// Reads the records with these keys, as ``StoreSnapshot/records(with:)`` does.
-    public func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+    package func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         let name = snapshot.model.entities[root].name
         let cursor = try snapshot.records(with: keys.map { ObjectID(name, $0) })
         batch.removeAll()
@@ -24,7 +24,7 @@ public final class SnapshotGraph: ObjectGraph {
     }
 
     /// Appends the keys that ``StoreSnapshot/links(of:from:)`` gives.
-    public func appendDestinations(
+    package func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
         let source = snapshot.model.entities[relationship.source].name

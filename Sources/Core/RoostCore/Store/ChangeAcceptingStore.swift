@@ -42,14 +42,14 @@ public struct ExternalChanges: Sendable, Hashable {
         public let hasOtherMembers: Bool
 
         /// Makes a difference.
-        public init(name: String, recorded: Int, found: Int, hasOtherMembers: Bool) {
+        package init(name: String, recorded: Int, found: Int, hasOtherMembers: Bool) {
             (self.name, self.recorded, self.found) = (name, recorded, found)
             self.hasOtherMembers = hasOtherMembers
         }
     }
 
     /// The most objects that ``objects`` lists.
-    public static let listedCount = 100
+    package static let listedCount = 100
 
     /// The number of objects with other values than their checksums say; inserted objects count,
     /// deleted ones do not.
@@ -64,7 +64,7 @@ public struct ExternalChanges: Sendable, Hashable {
     public var digest: StoreDigest
 
     /// Makes a description of changes.
-    public init(
+    package init(
         objectCount: Int, objects: [ObjectID], entities: [Difference], relationships: [Difference], digest: StoreDigest
     ) {
         self.objectCount = objectCount

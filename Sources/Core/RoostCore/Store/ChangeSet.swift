@@ -149,7 +149,7 @@ extension ManagedObjectModel {
     /// The relationship that owns the links of the to-many relationship `name`, and whether `name` is its inverse.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is kept in a record field.
-    public func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
+    package func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
         let relationship = try requireRelationship(name)
         guard case .links(let owner, let isFlipped) = relationship.storage else {
             throw StoreError(
@@ -194,7 +194,7 @@ extension LinkBatch {
     /// Refuses links that no objects can have.
     ///
     /// - Throws: `invalidRequest` for an end whose key is not positive.
-    public func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
+    package func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
         guard !links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else { return }
         let name = model.relationships.indices.contains(relationship) ? "\(model.relationships[relationship].name)" : ""
         throw StoreError(

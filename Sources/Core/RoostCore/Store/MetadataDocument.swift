@@ -8,7 +8,7 @@ internal import RoostSystem
 /// `int`. The rest are objects with one key: `{"$date": 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`,
 /// `{"$double": "NaN"}` for what JSON's numbers cannot say, and `{"$dictionary": {…}}` for a dictionary whose only key
 /// starts with `$`.
-public enum MetadataDocument {
+package enum MetadataDocument {
     /// The metadata as compact JSON, keys ordered by their bytes: equal metadata gives equal bytes.
     ///
     /// - Throws: Code `limitExceeded` when values nest deeper than a reader accepts.

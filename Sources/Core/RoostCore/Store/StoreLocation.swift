@@ -1,11 +1,13 @@
-/// Where a store is: its type and what the type needs to find it, mostly a path.
+/// The place of a store: its type and what the type needs to find it, mostly a path.
 ///
-/// A program writes `.sqlite("music.sqlite")`, `.memory` and the like; see the module `Roost`. Whoever adds a
-/// type of store adds its location in an extension:
+/// A program writes `.sqlite("music.sqlite")`, `.memory` and the like; see the module `Roost`.
+/// A new type of store has its location in an extension:
 ///
 /// ```swift
 /// extension StoreLocation {
-///     public static func csv(_ path: String) -> StoreLocation { StoreLocation(type: "csv", path: path) }
+///     public static func csv(_ path: String) -> StoreLocation {
+///         StoreLocation(type: "csv", path: path)
+///     }
 /// }
 /// ```
 ///
@@ -28,8 +30,8 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a location from its text, `type:path`, or `type:///path` for an absolute path.
     ///
-    /// A type begins with a lower-case ASCII letter and has at least two characters, so that `C:\x` is a path.
-    /// Where a bare path is welcome too, use ``StoreRegistry/resolve(_:)``.
+    /// A type begins with a lower-case ASCII letter and has at least two characters, so that `C:\x`
+    /// is a path. Where a bare path is welcome too, use ``StoreRegistry/resolve(_:)``.
     ///
     /// - Parameter text: The text.
     /// - Returns: The location.
@@ -38,12 +40,12 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
         guard let location = StoreLocation(text: text) else {
             throw StoreError(
                 .invalidRequest,
-                "'\(text)' does not say of which type the store is; write type:path, as in sqlite:\(text).")
+                "'\(text)' has no type of store; write type:path, as in sqlite:\(text).")
         }
         return location
     }
 
-    /// Reads a location from its text; nil when there is no type, as in a bare path.
+    /// Reads a location from its text; nil for a text without a type, as a bare path.
     package init?(text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let type = text[..<colon]

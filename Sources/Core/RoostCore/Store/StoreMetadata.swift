@@ -29,7 +29,7 @@ public struct StoreMetadata: Sendable, Hashable {
     ///
     /// Stores keep no hashes, so those of a store that an older version of Roost wrote are of the
     /// current recipe too.
-    public var versionHashRecipe: VersionHash.Recipe { .current }
+    package var versionHashRecipe: VersionHash.Recipe { .current }
 
     /// The version hash of each entity of the embedded model, by ``versionHashRecipe``.
     public var versionHashes: [EntityName: VersionHash] {

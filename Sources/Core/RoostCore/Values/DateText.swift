@@ -1,7 +1,7 @@
 /// Dates as people write them, `2024-05-01T12:30:00.25Z`, to the last bit.
 ///
 /// The calendar is the Gregorian one, also before it was introduced, without leap seconds.
-public enum DateText {
+package enum DateText {
     private static let secondsPerDay = 86400.0
     /// The days from 0000-03-01 to 2001-01-01.
     private static let referenceDay = 730_791
@@ -9,7 +9,7 @@ public enum DateText {
     /// Reads `yyyy-mm-dd`, with or without `Thh:mm`, `:ss`, a fraction and a zone (`Z`, `+hh:mm`); nil for anything else.
     ///
     /// A blank may stand for the `T`. Without a zone the time is UTC. What ``text(_:)`` writes gives the same number, bit for bit.
-    public static func seconds(_ text: String) -> Double? {
+    package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
             reader.take("-"), let day = reader.number(2), (1...dayCount(month: month, year: year)).contains(day)
@@ -36,7 +36,7 @@ public enum DateText {
     /// The date in UTC, `2024-05-01T12:30:00Z`, with as many digits of a fraction as tell it from its neighbours.
     ///
     /// Nil for what is no time of the years 0000 to 9999.
-    public static func text(_ seconds: Double) -> String? {
+    package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
         // A double prints as digits and a fraction unless it is tiny: then its exponent is of no use here.
         let printed = "\(abs(seconds))"

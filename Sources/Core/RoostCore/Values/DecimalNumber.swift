@@ -18,10 +18,10 @@ public struct DecimalNumber: Hashable, Sendable {
     /// Not a number.
     public static let nan = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: true)
     /// Zero.
-    public static let zero = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: false)
+    package static let zero = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: false)
 
     /// The first whole number with 39 digits.
-    public static let mantissaLimit: UInt128 = 100_000_000_000_000_000_000_000_000_000_000_000_000
+    package static let mantissaLimit: UInt128 = 100_000_000_000_000_000_000_000_000_000_000_000_000
 
     private init(mantissa: UInt128, exponent: Int16, isNegative: Bool, isNaN: Bool) {
         self.mantissa = mantissa
@@ -48,7 +48,7 @@ public struct DecimalNumber: Hashable, Sendable {
     }
 
     /// Whether the fields are those of a canonical number; false for damaged bytes.
-    public static func isCanonical(mantissa: UInt128, exponent: Int16, isNegative: Bool) -> Bool {
+    package static func isCanonical(mantissa: UInt128, exponent: Int16, isNegative: Bool) -> Bool {
         guard let number = DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent)) else {
             return false
         }
@@ -184,7 +184,7 @@ extension DecimalNumber: Comparable {
     /// The decimal position of the leading digit, and the digits shifted so that there are 38 of them.
     ///
     /// Together they order magnitudes, which index keys rely on.
-    public var normalised: (lead: Int, digits: UInt128) {
+    package var normalised: (lead: Int, digits: UInt128) {
         guard mantissa != 0 else { return (Int.min, 0) }
         var (digits, shift) = (mantissa, 0)
         while digits < Self.mantissaLimit / 10 {

@@ -95,7 +95,7 @@ public struct Record: Sendable, Hashable {
     public var version: UInt32 { withReader { $0.version } }
 
     /// Runs `body` with a reader of the record, valid only inside it.
-    public func withReader<Result, Failure: Error>(
+    package func withReader<Result, Failure: Error>(
         _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withBytes { (bytes) throws(Failure) in

@@ -14,7 +14,7 @@ public enum RecordHash {
 
     /// What the version counter adds to a content hash to make the checksum, by exclusive or.
     @inlinable
-    public static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
+    package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 
     /// The hash of a link: XXH3-64 over relationship number, keys and orders, little-endian.
     public static func link(relationship: Int, _ link: Link) -> UInt64 {

@@ -167,5 +167,5 @@ public final class RecordLayout: Sendable {
     }
 
     /// The name of the order that goes with the to-one relationship `relationship`.
-    public static func orderFieldName(of relationship: String) -> String { relationship + "#order" }
+    package static func orderFieldName(of relationship: String) -> String { relationship + "#order" }
 }

@@ -5,17 +5,17 @@ public import RoostCore
 /// Valid while the file exists or is open; numbers of deleted files are given away again.
 public struct FileIdentity: Hashable, Sendable {
     /// The device the file is on.
-    public let device: UInt64
+    package let device: UInt64
     /// The file's number on the device.
-    public let inode: UInt64
+    package let inode: UInt64
     /// The size when the identity was taken; no part of the identity.
     public let byteCount: Int
 
     /// When the contents last changed, in nanoseconds since 1970; no part of the identity.
-    public let modificationNanoseconds: Int
+    package let modificationNanoseconds: Int
 
     /// The number of names (hard links) that the file has; not part of the identity.
-    public let linkCount: Int
+    package let linkCount: Int
 
     /// The identity of the file at `path`, through links.
     ///

@@ -1,16 +1,16 @@
-public import RoostCore
+package import RoostCore
 
 /// A request to have a store alone, to which later openers of the store yield.
 ///
 /// ``StoreLock`` makes one while it waits. This one is for a caller that tries again and again, and
 /// holds no lock in between. It goes away with the process.
-public final class ExclusiveRequest: Sendable {
+package final class ExclusiveRequest: Sendable {
     private let file: Mutex<LockFile?>
 
     /// Opens the lock file of the store at `path` and makes the request.
     ///
     /// Throws what ``StoreLock`` throws.
-    public init(forStoreAt path: String) throws(StoreError) {
+    package init(forStoreAt path: String) throws(StoreError) {
         file = Mutex(try LockFile(forStoreAt: path, .store, isWritable: true))
         renew()
     }
@@ -18,10 +18,10 @@ public final class ExclusiveRequest: Sendable {
     deinit { withdraw() }
 
     /// Makes the request where another one was in its way before.
-    public func renew() { file.withLock { $0?.startWaiting() } }
+    package func renew() { file.withLock { $0?.startWaiting() } }
 
     /// Withdraws the request.
     ///
     /// Calling it again does nothing.
-    public func withdraw() { file.withLock { $0 = nil } }
+    package func withdraw() { file.withLock { $0 = nil } }
 }

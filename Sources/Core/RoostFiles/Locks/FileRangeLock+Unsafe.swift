@@ -1,11 +1,11 @@
-public import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// A lock on some bytes of a store's own file.
 ///
 /// It needs no other file and no disk space. It conflicts with the locks that libraries set on the
 /// same bytes, and goes away with the process. The bytes need not exist.
-public final class FileRangeLock: Sendable {
+package final class FileRangeLock: Sendable {
     private let file: OpenFile
 
     private init(_ file: consuming OpenFile) { self.file = file }
@@ -26,7 +26,7 @@ public final class FileRangeLock: Sendable {
     ///   has no such locks.
     /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
     ///   `ioFailure`.
-    public static func acquire(
+    package static func acquire(
         oneOf ranges: some Sequence<Range<Int>>, _ mode: StoreLock.Mode, at path: String
     ) throws(StoreError) -> FileRangeLock? {
         let file = try open(path, mode == .exclusive ? O_RDWR : O_RDONLY)
@@ -45,7 +45,7 @@ public final class FileRangeLock: Sendable {
 
     /// The length of an exclusive lock on some of the bytes; nil if no such lock is held, or if
     /// that cannot be determined.
-    public static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
+    package static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
         guard let file = try? open(path, O_RDONLY) else { return nil }
         var found: Int64 = 0
         let code = croost_find_lock(

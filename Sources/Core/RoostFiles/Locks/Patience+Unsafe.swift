@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// Waits in growing steps for a condition that can only be polled.
 ///
 /// The cancellation of the task in which it waits ends the wait.
-public struct Patience {
+package struct Patience {
     private let deadline: ContinuousClock.Instant
     private var stepMicroseconds: Int = 500
     private let isStopped: (() -> Bool)?
@@ -14,7 +14,7 @@ public struct Patience {
     /// - Parameters:
     ///   - seconds: The limit.
     ///   - isCancelled: Asked before each step; true ends the wait.
-    public init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
+    package init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
         // A wait of more than a year, or of NaN seconds, is a wait of a year.
         let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
         deadline = .now + .seconds(bounded)
@@ -22,18 +22,18 @@ public struct Patience {
     }
 
     /// The seconds that are left; 0 when the time is over.
-    public var secondsLeft: Double {
+    package var secondsLeft: Double {
         let left = ContinuousClock.now.duration(to: deadline).components
         return max(0, Double(left.seconds) + Double(left.attoseconds) / 1e18)
     }
 
     /// Whether the wait was ended from outside.
-    public var isCancelled: Bool { Task.isCancelled || isStopped?() ?? false }
+    package var isCancelled: Bool { Task.isCancelled || isStopped?() ?? false }
 
     /// Sleeps a little.
     ///
     /// Returns false, at once, when the time is over or the wait is cancelled.
-    public mutating func wait() -> Bool {
+    package mutating func wait() -> Bool {
         let left = secondsLeft
         guard left > 0, !isCancelled else { return false }
         let leftMicroseconds = Int(min(left, 1) * 1_000_000)
@@ -47,7 +47,7 @@ public struct Patience {
 
     /// The error for a wait that has ended: `busy`, or code `cancelled` where it was ended from
     /// outside.
-    public func failure(_ busy: StoreError) -> StoreError {
+    package func failure(_ busy: StoreError) -> StoreError {
         guard isCancelled else { return busy }
         return StoreError(
             .cancelled, "It was cancelled while it waited for a store that is in use; nothing was changed.")

@@ -1,14 +1,14 @@
-public import RoostCore
+package import RoostCore
 
 /// The knowledge that a store's file is sound, shared by all who have it open.
 ///
 /// The first opener, over all processes, examines the file while nobody else has it open; later ones rely on that as long as
 /// an earlier one is there. Hold a shared ``StoreLock`` around it.
-public final class SoundnessLock: Sendable {
+package final class SoundnessLock: Sendable {
     /// Whether this opener is the first, so that it examines the store.
     ///
     /// Until it calls ``confirm()`` no other opener can join.
-    public let isExamining: Bool
+    package let isExamining: Bool
     private let file: Mutex<LockFile?>
     private let storePath: String
     private let timeoutSeconds: Double
@@ -23,7 +23,7 @@ public final class SoundnessLock: Sendable {
     /// Nobody writes to the store during `examine`, as long as all writers join before they write. When it throws, nobody
     /// relies on it.
     /// - Throws: what `examine` throws; `busy` when another opener examines for longer than `timeoutSeconds`; what ``StoreLock`` throws.
-    public static func enter(
+    package static func enter(
         forStoreAt path: String, timeoutSeconds: Double, examine: () throws(StoreError) -> Void
     ) throws(StoreError) -> SoundnessLock {
         let lock = try join(forStoreAt: path, timeoutSeconds: timeoutSeconds)
@@ -44,7 +44,7 @@ public final class SoundnessLock: Sendable {
     ///   - timeoutSeconds: How long to wait for another opener that examines.
     /// - Returns: The lock, held.
     /// - Throws: `busy` when another opener examines for longer; what ``StoreLock`` throws.
-    public static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
+    package static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
         let file = try LockFile(forStoreAt: path, .sound, isWritable: true)
         var patience = Patience(seconds: timeoutSeconds)
         repeat {
@@ -63,7 +63,7 @@ public final class SoundnessLock: Sendable {
     ///
     /// - Throws: `busy` where the system has to release the lock for that, and another opener
     ///   examines meanwhile.
-    public func confirm() throws(StoreError) {
+    package func confirm() throws(StoreError) {
         var patience = Patience(seconds: timeoutSeconds)
         repeat {
             let isShared = try file.withLock { (file) throws(StoreError) in
@@ -82,5 +82,5 @@ public final class SoundnessLock: Sendable {
     /// Lets go.
     ///
     /// Calling it again does nothing.
-    public func release() { file.withLock { $0 = nil } }
+    package func release() { file.withLock { $0 = nil } }
 }

@@ -17,7 +17,7 @@ public final class StoreLock: Sendable {
     }
 
     /// What stands behind the store's name in the lock file's.
-    public static let suffix = ".lock"
+    package static let suffix = ".lock"
 
     /// The path of the lock file of a store.
     public static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
@@ -132,11 +132,11 @@ public final class StoreLock: Sendable {
 
     /// Whether another holder of the lock reads the store's file without the log beside it, see
     /// ``readFileAlone()``.
-    public var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
+    package var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
     /// Says to other holders that this one reads the store's file without the log beside it, so
     /// that they leave the file as it is as long as they can.
-    public func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
+    package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Lets go.
     ///
@@ -156,7 +156,7 @@ public final class StoreLock: Sendable {
     /// A file that is not empty was not made as one, whatever its name says, and stays.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
-    public func releaseRemovingFile() throws(StoreError) {
+    package func releaseRemovingFile() throws(StoreError) {
         try state.withLock { (state) throws(StoreError) in
             guard state.mode == .exclusive, let file = state.file else {
                 throw StoreError(

@@ -47,7 +47,7 @@ extension StoreFile {
     }
 
     /// Whether this user may make files beside the one at `path`.
-    public static func canMakeFiles(beside path: String) -> Bool {
+    package static func canMakeFiles(beside path: String) -> Bool {
         retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
     }
 
@@ -55,7 +55,7 @@ extension StoreFile {
     ///
     /// - Throws: `permissionDenied` when the file is another user's and this one is not the superuser; `notFound`,
     ///   `missingDirectory`.
-    public static func requireKeepingOwner(at path: String) throws(StoreError) {
+    package static func requireKeepingOwner(at path: String) throws(StoreError) {
         let (user, owner) = (geteuid(), try status(of: path).owner)
         guard user == 0 || user == owner else {
             throw StoreError(
@@ -111,7 +111,7 @@ extension StoreFile {
     }
 
     /// The bytes an ordinary user can still write in the file system of `path`'s directory.
-    public static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
+    package static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
         let directory = directory(of: resolvingLink(path))
         guard isUsable(directory) else { throw error(errno: EINVAL, "cannot be examined", path: directory) }
         var information = statvfs()
@@ -166,7 +166,7 @@ extension StoreFile {
     /// Whether something stands under this name: a file, a directory, or a symbolic link, wherever it leads.
     ///
     /// False where this user may not look.
-    public static func hasEntry(at path: String) -> Bool {
+    package static func hasEntry(at path: String) -> Bool {
         guard case .success = FileStatus.of(path, followingLinks: false) else { return false }
         return true
     }
@@ -174,7 +174,7 @@ extension StoreFile {
     /// Whether two paths lead to the same file, through links of any kind.
     ///
     /// False when either does not exist.
-    public static func sameFile(_ a: String, _ b: String) -> Bool {
+    package static func sameFile(_ a: String, _ b: String) -> Bool {
         guard case .success(let left) = FileStatus.of(a, followingLinks: true),
             case .success(let right) = FileStatus.of(b, followingLinks: true)
         else { return false }
@@ -194,7 +194,7 @@ extension StoreFile {
     /// As ``resolvingLink(_:)``, from the root: it leads to the same file when the process goes to another directory.
     ///
     /// `path` as it is when the process's directory is gone.
-    public static func absolutePath(_ path: String) -> String {
+    package static func absolutePath(_ path: String) -> String {
         let path = resolvingLink(path)
         guard path.utf8.first != UInt8(ascii: "/"), let directory = getcwd(nil, 0) else { return path }
         // SAFETY: getcwd without a buffer returns null or a C string that the caller frees.

@@ -64,7 +64,7 @@ extension StoreFile {
     ///   - suffixes: The text after the store's name, for each file.
     ///   - path: The store's file; not a symbolic link.
     /// - Throws: `notAStore`, naming the file.
-    public static func requirePlainCompanions(_ suffixes: [String], ofStoreAt path: String) throws(StoreError) {
+    package static func requirePlainCompanions(_ suffixes: [String], ofStoreAt path: String) throws(StoreError) {
         for suffix in suffixes { _ = try plainCompanion(suffix, ofStoreAt: path) }
     }
 
@@ -126,7 +126,7 @@ extension StoreFile {
     ///   - path: The name, at which nothing stands.
     ///   - suffixes: What a store there would put behind its name.
     /// - Throws: What ``requireNoCompanions(of:_:)`` throws, before anything is removed; what ``remove(_:)`` throws.
-    public static func removeLeftovers(of path: String, _ suffixes: [String]) throws(StoreError) {
+    package static func removeLeftovers(of path: String, _ suffixes: [String]) throws(StoreError) {
         try requireNoCompanions(of: path, suffixes)
         for suffix in suffixes { try remove(resolvingLink(path) + suffix) }
     }
@@ -139,7 +139,7 @@ extension StoreFile {
     ///
     /// - Throws: What ``requireOwnCompanions(_:ofStoreAt:)`` throws, before anything is removed;
     ///   what ``remove(_:)`` throws.
-    public static func removeCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
+    package static func removeCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
         try requireOwnCompanions(suffixes, ofStoreAt: path)
         var isChanged = false
         for suffix in suffixes where hasEntry(at: path + suffix) {

@@ -2,15 +2,15 @@ public import RoostCore
 internal import RoostSystem
 
 /// An error of a system call, by its `errno` value.
-public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` value.
-    public let code: Int32
+    package let code: Int32
 
     /// Makes an error.
-    public init(code: Int32) { self.code = code }
+    package init(code: Int32) { self.code = code }
 
     /// The system's text and the number.
-    public var description: String {
+    package var description: String {
         // SAFETY: strerror never returns null; for the values a system call sets its text is constant.
         guard let text = strerror(code) else { return "error \(code)" }
         return "\(String(cString: text)), errno \(code)"

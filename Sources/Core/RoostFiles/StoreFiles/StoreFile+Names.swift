@@ -39,7 +39,7 @@ extension StoreFile {
     ///
     /// - Throws: `hasOtherNames` unless an interrupted replacement left all other names;
     ///   `notFound`, `missingDirectory`, `permissionDenied`.
-    public static func requireReplaceableName(at path: String) throws(StoreError) {
+    package static func requireReplaceableName(at path: String) throws(StoreError) {
         let found = FileIdentity(try status(of: path))
         guard found.linkCount > 1 else { return }
         let target = resolvingLink(path)
@@ -49,7 +49,7 @@ extension StoreFile {
     }
 
     /// Whether `name` is a path of the kind that ``temporarySibling(of:)`` makes for `path`.
-    public static func isTemporarySibling(_ name: String, of path: String) -> Bool {
+    package static func isTemporarySibling(_ name: String, of path: String) -> Bool {
         let (entry, target) = (self.name(of: name), resolvingLink(path))
         return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
     }

@@ -52,7 +52,7 @@ extension StoreFile {
     ///
     /// After an error what was written to the file may be lost although it still shows, and calling again proves nothing:
     /// write a new file.
-    public static func syncFile(at path: String) throws(StoreError) {
+    package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, O_RDONLY, followingLinks: true)
             try file.sync()
@@ -63,7 +63,7 @@ extension StoreFile {
     }
 
     /// Flushes the directory of `path`, which makes the names in it durable.
-    public static func syncDirectory(of path: String) throws(StoreError) {
+    package static func syncDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: resolvingLink(path))
         do throws(SystemError) {
             let file = try OpenFile(directory, O_RDONLY | O_DIRECTORY, followingLinks: true)
@@ -113,7 +113,7 @@ extension StoreFile {
     ///   - name: The new name.
     ///   - path: The file.
     /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`, `permissionDenied`, `notFound`.
-    public static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
+    package static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
         let target = resolvingLink(path)
         guard isUsable(name), isUsable(target) else { throw error(errno: EINVAL, "cannot be linked", path: target) }
         guard retrying({ link(target, name) }) != 0 else { return }
@@ -150,7 +150,7 @@ extension StoreFile {
     ///   - temporary: The file that gets the permissions.
     ///   - target: The file that has them.
     /// - Throws: `notAStore` when something other than a file stands under `target`; `permissionDenied`, `ioFailure`.
-    public static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
+    package static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
         let old: FileStatus
         switch FileStatus.of(target, followingLinks: false) {
         case .success(let status): old = status

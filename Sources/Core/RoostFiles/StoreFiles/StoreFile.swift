@@ -46,7 +46,9 @@ public enum StoreFile {
     static let temporarySuffix = ".roost-tmp"
 
     /// A new path beside `path` under which a store is kept that another one takes the place of: `<name>.backup-<uuid>`.
-    public static func backupSibling(of path: String) -> String { resolvingLink(path) + backupInfix + "\(StoreUUID())" }
+    package static func backupSibling(of path: String) -> String {
+        resolvingLink(path) + backupInfix + "\(StoreUUID())"
+    }
 
     private static let backupInfix = ".backup-"
 
@@ -86,7 +88,7 @@ public enum StoreFile {
     }
 
     /// A text in which the names of temporary siblings of `path` are replaced by `path`, which its reader knows.
-    public static func namingStore(_ path: String, in text: String) -> String {
+    package static func namingStore(_ path: String, in text: String) -> String {
         let target = resolvingLink(path)
         let prefix = "\(directory(of: target))/\(temporaryPrefix(for: target))"
         var parts = text.split(separator: prefix, omittingEmptySubsequences: false)[...]

@@ -57,12 +57,12 @@ struct FieldCondition: Sendable {
                 self.init(ranges: [KeyRange(prefix: bytes)], strength: text.isEmpty ? .halfRange : .prefix)
             default: return nil
             }
-        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard let value = values.first else { return nil }
             self.init(field, comparison, value, model)
         case .between:
-            guard values.count == 2, let low = Self(field, .greaterThanOrEqual, values[0], model),
-                let high = Self(field, .lessThanOrEqual, values[1], model)
+            guard values.count == 2, let low = Self(field, .greaterOrEqual, values[0], model),
+                let high = Self(field, .lessOrEqual, values[1], model)
             else { return nil }
             self = low.intersection(high)
         case .notEqual, .contains, .endsWith, .like, .matches: return nil
@@ -86,9 +86,9 @@ struct FieldCondition: Sendable {
         }
         let range =
             switch comparison {
-            case .lessThan: KeyRange(.before([1]), constant.range.start)
-            case .lessThanOrEqual: KeyRange(.before([1]), constant.range.end)
-            case .greaterThan: KeyRange(constant.range.end, field.kind.lastOrdered)
+            case .less: KeyRange(.before([1]), constant.range.start)
+            case .lessOrEqual: KeyRange(.before([1]), constant.range.end)
+            case .greater: KeyRange(constant.range.end, field.kind.lastOrdered)
             default: KeyRange(constant.range.start, field.kind.lastOrdered)
             }
         self.init(ranges: range.isEmpty ? [] : [range], strength: .halfRange)

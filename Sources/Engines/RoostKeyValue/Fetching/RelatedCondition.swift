@@ -100,8 +100,8 @@ struct RelatedCondition {
         let least: Int64
         var isExact = true
         switch comparison.operator {
-        case .greaterThan: least = number.addingReportingOverflow(1).partialValue
-        case .greaterThanOrEqual: least = number
+        case .greater: least = number.addingReportingOverflow(1).partialValue
+        case .greaterOrEqual: least = number
         case .notEqual where number == 0: least = 1
         case .equal: (least, isExact) = (number, false)
         default: return nil

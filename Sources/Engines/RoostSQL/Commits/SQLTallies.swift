@@ -1,12 +1,12 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 
 /// The rows of `_roost_tallies`: counts, digests and the generation.
-public enum SQLTallies {
+package enum SQLTallies {
     /// The generation and the store's mark; nil when they are not there.
     ///
     /// Every commit writes both, and thus the page that they are on.
-    public static func generationAndMark(
+    package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
         let kind = SQLTallyKind.generation.rawValue
@@ -18,7 +18,7 @@ public enum SQLTallies {
     }
 
     /// The number that tells the tallies of one store from those of another: the first half of its UUID.
-    public static func mark(of uuid: StoreUUID) -> Int64 {
+    package static func mark(of uuid: StoreUUID) -> Int64 {
         let bytes = uuid.uuid.uuid
         return [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7]
             .reduce(0) { $0 << 8 | Int64($1) }

@@ -1,12 +1,12 @@
-public import RoostCore
-public import RoostQuery
+package import RoostCore
+package import RoostQuery
 
 extension SQLSnapshot: ExplainingSnapshot {
     /// How ``fetch(_:)`` finds the answer: the statement, and the indexes that the database uses for it.
     ///
     /// The indexes have their names in the database. ``FetchPlan/visitedCount`` is how many rows the statement gave where more was to be
     /// done with them, because the database does not tell how many it looked at.
-    public func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+    package func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         let request = checked.request
         let statement = try readingStatement(for: checked)
         let found = try schema.dialect.plan(of: statement.recordsSQL, on: try open())

@@ -1,14 +1,14 @@
-public import RoostCore
-public import RoostQuery
+package import RoostCore
+package import RoostQuery
 
 extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSnapshot {
     /// Reads related objects by statements that stay prepared.
-    public func makeObjectGraph() -> any ObjectGraph { SQLObjectGraph(self) }
+    package func makeObjectGraph() -> any ObjectGraph { SQLObjectGraph(self) }
 
     /// Reads the records that a request asks for, in its order.
     ///
     /// What SQL can say exactly is left to the database, the rest is done on the records that are left.
-    public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+    package func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         try records(of: try readingStatement(for: request))
     }
 
@@ -21,7 +21,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Appends the IDs of the objects that a request asks for, without reading their other columns
     /// where the database decides all.
-    public func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
+    package func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try FetchCancellation.check()
         let statement = try readingStatement(for: request)
         guard statement.rest == nil else {
@@ -57,7 +57,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     }
 
     /// How many records ``fetch(_:)`` would give, limit and offset included.
-    public func count(_ checked: CheckedFetchRequest) throws(StoreError) -> Int {
+    package func count(_ checked: CheckedFetchRequest) throws(StoreError) -> Int {
         try FetchCancellation.check()
         let request = checked.request
         var statement = try statement(for: checked)
@@ -82,7 +82,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// Whole numbers about all records that a request asks for, where the database decides all of its predicate.
     ///
     /// Integers are added as such; a sum beyond 64 bits is an error of the database, and the caller's to make.
-    public func computeNumbers(
+    package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
         try FetchCancellation.check()

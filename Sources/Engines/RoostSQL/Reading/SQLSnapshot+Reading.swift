@@ -1,8 +1,8 @@
-public import RoostCore
+package import RoostCore
 
 extension SQLSnapshot {
     /// Reads the records of `entity` and its subentities in ascending key order, behind `id` if given.
-    public func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+    package func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         _ = try open()
         let entity = try model.requireEntity(entity)
         if let id {
@@ -22,7 +22,7 @@ extension SQLSnapshot {
     /// Reads the records with these IDs, in this order.
     ///
     /// IDs of objects that do not exist are left out.
-    public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+    package func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         var known: EntityName?
         for id in ids where id.entity != known {
@@ -34,7 +34,7 @@ extension SQLSnapshot {
 
     /// Replaces the contents of `batch` with the record of an ID; returns false if it does not
     /// exist.
-    public func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+    package func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try batch.requireModel(model)
         batch.removeAll()
         try requireOpen()
@@ -48,7 +48,7 @@ extension SQLSnapshot {
     }
 
     /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
-    public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+    package func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         _ = try open()
         let relationship = try model.requireRelationship(relationship)
         guard case .links(let owner, let isFlipped) = relationship.storage, let table = schema.linkTables[owner] else {
@@ -72,7 +72,7 @@ extension SQLSnapshot {
     }
 
     /// Reads where the to-many `relationship` leads from one object, in its order, or in key order.
-    public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+    package func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
         let source = try model.requireEntity(id.entity)
@@ -85,7 +85,7 @@ extension SQLSnapshot {
 
     /// Reads the links of a to-many relationship from each of some objects, by one statement that
     /// is run again for each.
-    public func groupedLinks(
+    package func groupedLinks(
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
         try requireOpen()

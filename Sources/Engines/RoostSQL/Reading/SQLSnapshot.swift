@@ -1,8 +1,8 @@
-public import RoostCore
+package import RoostCore
 internal import RoostQuery
 
 /// A read transaction: a consistent view of the store as it was when the snapshot was made.
-public final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
+package final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: SQLStore
     /// Whether rows that do not match their checksums are read as they are.
     let acceptsChanges: Bool
@@ -19,7 +19,7 @@ public final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvid
     private var linkQueries: [(source: Int, sql: String)?]
 
     /// The model of the store.
-    public var model: ManagedObjectModel { store.schema.model }
+    package var model: ManagedObjectModel { store.schema.model }
     var schema: SQLSchema { store.schema }
 
     /// Makes a view of what a connection in a transaction reads.
@@ -46,7 +46,7 @@ public final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvid
     /// Ends the view.
     ///
     /// Calling it again does nothing.
-    public func close() {
+    package func close() {
         guard let connection else { return }
         self.connection = nil
         for lease in leases.values {
@@ -60,15 +60,15 @@ public final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvid
     }
 
     /// Counts and digests, as the last commit recorded them.
-    public func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store) }
+    package func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store) }
 
     /// The user's metadata, as the last commit left them.
-    public func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+    package func userMetadata() throws(StoreError) -> [String: MetadataValue] {
         try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema)
     }
 
     /// The highest key ever used or reserved in the hierarchy of `entity`; 0 if none was.
-    public func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+    package func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         let connection = try open()
         return try SQLStore.lastKey(try model.requireEntity(entity).root, connection, store)
     }

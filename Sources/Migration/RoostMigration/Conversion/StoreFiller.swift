@@ -1,4 +1,4 @@
-package import RoostCore
+internal import RoostCore
 internal import RoostFiles
 
 /// What makes a new store and fills it, all or nothing: the destination's part of a conversion, wherever its content comes from.

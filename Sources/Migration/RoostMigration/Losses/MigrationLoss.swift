@@ -31,7 +31,7 @@ public struct MigrationLoss: Sendable, Hashable, Codable {
     public var message: String
 
     /// Makes a loss.
-    public init(
+    package init(
         entity: String, property: String? = nil, kind: Kind, count: Int, mappings: [String] = [], message: String
     ) {
         self.entity = entity

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 extension AttributeType {
     /// Whether an attribute can change to another type without losing a value: each value has an exact counterpart there.
@@ -6,7 +6,7 @@ extension AttributeType {
     /// A type widens to itself; whole numbers to wider ones, and to decimals; those of at most 32 bits to doubles, those of 16 also to
     /// floats; a float to a double; a boolean to a whole number, 0 or 1. A transformable widens to binary data, the bytes that are
     /// stored; the other way its codec might not read them. Composites are compared element by element instead.
-    public func widens(to other: AttributeType) -> Bool {
+    package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64),
             (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64),
@@ -32,7 +32,7 @@ extension AttributeType {
     }
 
     /// Whether `CAST(value, "NSString")` gives a text for the values of the type.
-    public var hasText: Bool {
+    package var hasText: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .uuid, .uri: true
         case .undefined, .binaryData, .transformable, .objectID, .composite: false

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 /// One thing that is wrong with a mapping model, or one reason why none can be inferred.
 public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
-    public init(mapping: String? = nil, entity: String? = nil, property: String? = nil, _ message: String) {
+    package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, _ message: String) {
         self.mapping = mapping
         self.entity = entity
         self.property = property
@@ -33,13 +33,13 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
 
 extension StoreError {
     /// An error that lists the problems of a mapping model, one a line, as many as a message holds.
-    public static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
+    package static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
         StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems))
     }
 
     /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as
     /// a message holds.
-    public static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
+    package static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
         StoreError(
             .mappingNotInferable,
             list("No mapping model can be inferred; give an explicit one, or change the model:", problems))

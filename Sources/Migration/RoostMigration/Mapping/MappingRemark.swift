@@ -28,7 +28,7 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     package var constraint: Int?
 
     /// Makes a remark.
-    public init(_ kind: Kind, entity: String, property: String? = nil, _ message: String) {
+    package init(_ kind: Kind, entity: String, property: String? = nil, _ message: String) {
         self.kind = kind
         self.entity = entity
         self.property = property

@@ -27,7 +27,7 @@ public struct PropertyMapping: Hashable, Sendable {
 }
 
 /// The variables of value expressions in a mapping model (reference §6.3).
-public enum MappingVariable: String, Sendable, CaseIterable {
+package enum MappingVariable: String, Sendable, CaseIterable {
     /// The source object.
     case source
     /// The object that is being made of it.
@@ -43,7 +43,7 @@ public enum MappingVariable: String, Sendable, CaseIterable {
 }
 
 /// The functions that value expressions know beside those of a policy, by their names in Core Data.
-public enum MappingFunction: String, Sendable, CaseIterable {
+package enum MappingFunction: String, Sendable, CaseIterable {
     /// Of the manager: what the entity mapping with a name made of one source object, of several, or of all where the argument is the
     /// constant null; of a relationship that is empty, nothing.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"

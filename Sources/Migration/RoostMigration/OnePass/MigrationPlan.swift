@@ -62,10 +62,10 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// Each is counted in the objects that are there, or marked as not counted yet.
     public var losses: [String]
     /// The losses that were counted; what is marked otherwise in ``losses`` is missing here.
-    public var lossCounts: [MigrationLoss] = []
+    package var lossCounts: [MigrationLoss] = []
     /// The way to the new model, for people: directly or over versions, inferred or by mapping
     /// models; nil where nothing is to be done.
-    public var way: String?
+    package var way: String?
     /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.

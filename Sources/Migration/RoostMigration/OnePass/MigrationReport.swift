@@ -44,11 +44,11 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// The links of each relationship of the destination that has some.
     public var relationships: [RelationshipCount]
     /// The content of the source, as its last commit recorded it; nil where it records none.
-    public var sourceDigest: String?
+    package var sourceDigest: String?
     /// What the mapping made of it.
-    public var mappedDigest: String
+    package var mappedDigest: String
     /// What the finished destination holds; equal to ``mappedDigest``, or the migration would have failed.
-    public var destinationDigest: String
+    package var destinationDigest: String
     /// Whether ``destinationDigest`` comes from reading the finished destination again, rather than from writing it.
     public var verified: Bool
     /// How long it took.
@@ -62,10 +62,10 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// Data of the source that is not in the destination, with counts.
     public var losses: [String]
     /// The losses that were counted before anything was written; of several steps those of all.
-    public var lossCounts: [MigrationLoss] = []
+    package var lossCounts: [MigrationLoss] = []
     /// The way to the new model, for people: directly or over versions, inferred or by mapping
     /// models; nil where nothing was done.
-    public var way: String?
+    package var way: String?
     /// What should be known.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind

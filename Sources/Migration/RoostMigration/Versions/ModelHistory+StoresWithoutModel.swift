@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 extension ModelHistory {
     /// The version that a store was made with which holds no model, as stores that older systems' Core Data wrote.
@@ -11,7 +11,7 @@ extension ModelHistory {
     ///   - registry: The types of store.
     /// - Returns: The version; nil when the store holds its model, and when it was made with none of the versions.
     /// - Throws: `invalidRequest` when it can have been made with several that do not store the same; what keeps the store from being opened.
-    public func version(
+    package func version(
         ofStoreWithoutModelAt location: StoreLocation, options: StoreOptions, registry: StoreRegistry
     ) throws(StoreError) -> Version? {
         let fitting = try registry.type(named: location.type).fittingModels(

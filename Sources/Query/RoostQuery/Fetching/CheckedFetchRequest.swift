@@ -15,9 +15,9 @@ public struct CheckedFetchRequest: Sendable {
     /// The request as it was given.
     public let request: FetchRequest
     /// The request's predicate, compiled.
-    public let filter: RecordFilter
+    package let filter: RecordFilter
     /// The request's order, compiled.
-    public let order: RecordOrder
+    package let order: RecordOrder
 
     /// The model that the request was compiled for.
     public var model: ManagedObjectModel { filter.model }

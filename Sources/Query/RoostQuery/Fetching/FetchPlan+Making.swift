@@ -16,7 +16,7 @@ extension FetchPlan {
     /// A part of a request's predicate as text.
     ///
     /// A value that the language cannot write is told as such.
-    public static func describe(
+    package static func describe(
         _ part: FetchRequest.Predicate, of request: FetchRequest, model: ManagedObjectModel
     ) -> String {
         do throws(StoreError) {
@@ -29,7 +29,7 @@ extension FetchPlan {
 
 extension FetchPlan.Order {
     /// Where the order comes from when objects are found in key order and nothing else sorts them.
-    public static func afterwards(_ request: FetchRequest) -> Self {
+    package static func afterwards(_ request: FetchRequest) -> Self {
         guard !request.sortDescriptors.isEmpty else { return .asFound }
         guard let limit = request.fetchLimit else { return .sorted }
         let (reach, isTooMany) = (request.fetchOffset ?? 0).addingReportingOverflow(limit)
@@ -41,7 +41,7 @@ extension FetchRequest.Predicate {
     /// The parts all of which must be true, without `AND` at the top of any of them.
     ///
     /// Goes as deep as `AND`s are nested, so a predicate from outside must have been compiled before; see ``RecordFilter``.
-    public var conjuncts: [FetchRequest.Predicate] {
+    package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)
         case .constant(true): []
@@ -90,7 +90,7 @@ public final class CountingVisitor: RecordVisitor {
 
 extension RecordCursor {
     /// Reads to the end and forgets what was read.
-    public func exhaust(model: ManagedObjectModel) throws(StoreError) {
+    package func exhaust(model: ManagedObjectModel) throws(StoreError) {
         var batch = RecordBatch(model: model)
         while try next(into: &batch) {}
     }

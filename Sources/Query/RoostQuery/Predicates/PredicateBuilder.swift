@@ -183,29 +183,29 @@ extension FetchRequest.Operand {
     public static func != (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.notEqual, right) }
     /// `<`.
     public static func < (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.lessThan, right)
+        left.compared(.less, right)
     }
     /// `<` of two operands.
-    public static func < (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.lessThan, right) }
+    public static func < (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.less, right) }
     /// `<=`.
     public static func <= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.lessThanOrEqual, right)
+        left.compared(.lessOrEqual, right)
     }
     /// `<=` of two operands.
-    public static func <= (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.lessThanOrEqual, right) }
+    public static func <= (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.lessOrEqual, right) }
     /// `>`.
     public static func > (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.greaterThan, right)
+        left.compared(.greater, right)
     }
     /// `>` of two operands.
-    public static func > (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.greaterThan, right) }
+    public static func > (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.greater, right) }
     /// `>=`.
     public static func >= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.greaterThanOrEqual, right)
+        left.compared(.greaterOrEqual, right)
     }
     /// `>=` of two operands.
     public static func >= (left: Self, right: Self) -> FetchRequest.Predicate {
-        left.compared(.greaterThanOrEqual, right)
+        left.compared(.greaterOrEqual, right)
     }
 }
 

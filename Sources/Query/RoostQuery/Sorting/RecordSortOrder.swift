@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 
 /// A fetch request's order, compiled against record layouts: tells of two packed records which comes first.
 ///
 /// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
 /// their bytes. Ties go by ascending key. An order through relationships or of folded text needs keys (``needsKeys``). This is the meaning of sort descriptors in every store.
-public struct RecordOrder: Sendable {
+package struct RecordOrder: Sendable {
     /// One level of the order for the records of one entity.
     private struct Level {
         /// Where the value is; nil for entities that the request does not ask for.
@@ -21,7 +21,7 @@ public struct RecordOrder: Sendable {
     /// Compiles the sort descriptors of a request.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no order.
-    public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+    package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         guard !request.sortDescriptors.isEmpty else {
             (levels, entityCount, maker) = (Self.noLevels, model.entities.count, nil)
@@ -73,15 +73,15 @@ public struct RecordOrder: Sendable {
     }
 
     /// Whether the order is that of the keys alone.
-    public var isByKey: Bool { levels.count == 0 }
+    package var isByKey: Bool { levels.count == 0 }
 
     /// Whether the order needs more than the two records: related objects, or folded text.
     ///
     /// ``ScanningFetch`` then makes a key for each record; ``precedes(_:_:)`` cannot be asked.
-    public var needsKeys: Bool { maker != nil }
+    package var needsKeys: Bool { maker != nil }
 
     /// Whether `left` comes before `right`; not for an order that ``needsKeys``.
-    public func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
+    package func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
         precondition(maker == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
         var first = 0

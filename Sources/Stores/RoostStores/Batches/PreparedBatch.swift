@@ -16,7 +16,7 @@ public struct PreparedBatch: Sendable {
     /// The changes, all of them.
     public let changes: ChangeSet
     /// How many objects the request itself names.
-    public let requestedCount: Int
+    package let requestedCount: Int
     /// The objects that are updated or deleted: those that the request names, then those that a delete takes along.
     let objects: [ChangeSet.Reference]
     /// How many of the updated records are of the request; the others change with them.
@@ -27,14 +27,14 @@ public struct PreparedBatch: Sendable {
     /// Whether nothing would change.
     public var isEmpty: Bool { changes.isEmpty }
     /// The objects that the request names.
-    public var requestedIDs: [ObjectID] { objects.prefix(requestedCount).map(\.id) }
+    package var requestedIDs: [ObjectID] { objects.prefix(requestedCount).map(\.id) }
 
     /// The objects that the request names, by entity, in the order of the entities' names.
-    public var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
+    package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
     /// The objects that go because a delete rule says so, by entity, in the order of the entities' names.
     public var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
     /// The objects that change because a reference of theirs is set or cleared, by entity, in the order of the entities' names.
-    public var related: [EntityCount] {
+    package var related: [EntityCount] {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }
 

@@ -4,16 +4,16 @@ internal import RoostFiles
 
 extension RoostConfiguration {
     /// The name of the file that is looked for.
-    public static let fileName = "roost.json"
+    package static let fileName = "roost.json"
     /// The variable that names the file.
-    public static let fileVariable = "ROOST_CONFIG"
+    package static let fileVariable = "ROOST_CONFIG"
     /// The variable that names the default store.
-    public static let storeVariable = "ROOST_STORE"
+    package static let storeVariable = "ROOST_STORE"
 
     /// Whether a text can be the name of a store: letters, digits, `-` and `_`, the first one no hyphen.
     ///
     /// So no name looks like a URL, or like a path with a directory or an extension: `./main` is always a path.
-    public static func isStoreName(_ text: String) -> Bool {
+    package static func isStoreName(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix("-")
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }

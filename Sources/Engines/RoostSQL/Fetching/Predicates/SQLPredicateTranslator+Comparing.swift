@@ -44,7 +44,7 @@ extension SQLPredicateTranslator {
         // `[n]` changes nothing; `[l]` only what goes by an order.
         var options = comparison.options.subtracting(.normalized)
         switch comparison.operator {
-        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .between: break
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: break
         default: options.remove(.localized)
         }
         switch comparison.operator {
@@ -54,9 +54,9 @@ extension SQLPredicateTranslator {
         case .between:
             guard case .aggregate(let ends) = comparison.right, ends.count == 2,
                 let low = operand(ends[0], nesting: nesting),
-                let lower = compare(left, .greaterThanOrEqual, low, options),
+                let lower = compare(left, .greaterOrEqual, low, options),
                 let high = operand(ends[1], nesting: nesting),
-                let upper = compare(left, .lessThanOrEqual, high, options)
+                let upper = compare(left, .lessOrEqual, high, options)
             else { return nil }
             return "(\(lower) AND \(upper))"
         default: break
@@ -106,10 +106,10 @@ extension SQLPredicateTranslator {
         switch comparison {
         case .equal: return "\(column) = \(bind(operand))"
         case .notEqual: return dialect.isDistinct(column, from: bind(operand))
-        case .lessThan: return "\(column) < \(bind(operand))"
-        case .lessThanOrEqual: return "\(column) <= \(bind(operand))"
-        case .greaterThan, .greaterThanOrEqual:
-            let orEqual = comparison == .greaterThanOrEqual
+        case .less: return "\(column) < \(bind(operand))"
+        case .lessOrEqual: return "\(column) <= \(bind(operand))"
+        case .greater, .greaterOrEqual:
+            let orEqual = comparison == .greaterOrEqual
             guard term.kind.isFloating else { return "\(column) \(orEqual ? ">=" : ">") \(bind(operand))" }
             return dialect.floating(column, greaterThan: bind(operand), orEqual: orEqual)
         default: return nil
@@ -325,7 +325,7 @@ extension SQLPredicateTranslator {
             }
             let equal = "(NOT (\(distinct))\(isNumber))"
             return comparison == .equal ? equal : "(NOT \(equal))"
-        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard !isReference else { return nil }
             let order = "\(a) \(comparison.sqlWord) \(b)"
             guard isFloating else { return order }
@@ -341,10 +341,10 @@ extension FetchRequest.Comparison.Operator {
     fileprivate var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self
-        case .lessThan: .greaterThan
-        case .lessThanOrEqual: .greaterThanOrEqual
-        case .greaterThan: .lessThan
-        case .greaterThanOrEqual: .lessThanOrEqual
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
         case .isIn: .contains
         case .contains: .isIn
         default: nil
@@ -363,9 +363,9 @@ extension FetchRequest.Comparison.Operator {
     var sqlWord: String {
         switch self {
         case .equal: "="
-        case .lessThan: "<"
-        case .lessThanOrEqual: "<="
-        case .greaterThan: ">"
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
         default: ">="
         }
     }

@@ -431,8 +431,8 @@ extension SQLPredicateTranslator {
         let before = self
         let isOne: Bool?
         switch (comparison.operator, number) {
-        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isOne = true
-        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isOne = false
+        case (.greater, 0), (.greaterOrEqual, 1), (.notEqual, 0): isOne = true
+        case (.equal, 0), (.less, 1), (.lessOrEqual, 0): isOne = false
         default: isOne = nil
         }
         guard nesting + Self.nestingOfSelect < Self.maximumNesting,
@@ -442,7 +442,7 @@ extension SQLPredicateTranslator {
             return isOne ? exists(collection) : "(NOT COALESCE(\(exists(collection)), FALSE))"
         }
         switch (comparison.operator, number) {
-        case (.greaterThan, 1...), (.greaterThanOrEqual, 2...), (.equal, 1...):
+        case (.greater, 1...), (.greaterOrEqual, 2...), (.equal, 1...):
             // None but objects that have a row can have so many.
             if looksAtAll, let found = found(collection), let row = collection.origin.row {
                 let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
@@ -533,8 +533,8 @@ extension FetchRequest.Comparison {
         guard options.isEmpty || options == .normalized else { return false }
         switch (`operator`, right) {
         case (.equal, .constant(let value)): return !value.isNull
-        case (.lessThan, .constant), (.lessThanOrEqual, .constant), (.greaterThan, .constant),
-            (.greaterThanOrEqual, .constant), (.beginsWith, .constant):
+        case (.less, .constant), (.lessOrEqual, .constant), (.greater, .constant),
+            (.greaterOrEqual, .constant), (.beginsWith, .constant):
             return true
         case (.isIn, .aggregate(let members)), (.between, .aggregate(let members)):
             return members.allSatisfy { if case .constant(let value) = $0 { !value.isNull } else { false } }

@@ -105,8 +105,8 @@ struct SQLPredicateTranslator {
         else { return nil }
         switch comparison.operator {
         case .equal, .isIn: return .lookup
-        case .lessThan, .lessThanOrEqual: return .range(column, .upper)
-        case .greaterThan, .greaterThanOrEqual: return .range(column, .lower)
+        case .less, .lessOrEqual: return .range(column, .upper)
+        case .greater, .greaterOrEqual: return .range(column, .lower)
         default: return .range(column, [.lower, .upper])
         }
     }

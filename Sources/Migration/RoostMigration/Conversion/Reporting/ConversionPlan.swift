@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 /// What a conversion would do, found out without doing anything.
 ///
@@ -40,7 +40,7 @@ public struct EntityCount: Sendable, Hashable, Codable {
     public var count: Int
 
     /// Makes a count.
-    public init(name: String, count: Int) {
+    package init(name: String, count: Int) {
         self.name = name
         self.count = count
     }
@@ -54,7 +54,7 @@ public struct RelationshipCount: Sendable, Hashable, Codable {
     public var count: Int
 
     /// Makes a count.
-    public init(relationship: String, count: Int) {
+    package init(relationship: String, count: Int) {
         self.relationship = relationship
         self.count = count
     }
@@ -62,13 +62,13 @@ public struct RelationshipCount: Sendable, Hashable, Codable {
 
 extension StoreTally {
     /// The counts of all entities of `model` that have objects.
-    public func entityCounts(_ model: ManagedObjectModel) -> [EntityCount] {
+    package func entityCounts(_ model: ManagedObjectModel) -> [EntityCount] {
         zip(model.entities, entities).filter { $1.count != 0 }
             .map { EntityCount(name: $0.name.text, count: $1.count) }
     }
 
     /// The counts of all relationships of `model` that have links.
-    public func relationshipCounts(_ model: ManagedObjectModel) -> [RelationshipCount] {
+    package func relationshipCounts(_ model: ManagedObjectModel) -> [RelationshipCount] {
         zip(model.relationships, relationships).filter { $1.count != 0 }
             .map { RelationshipCount(relationship: $0.name.description, count: $1.count) }
     }

@@ -43,8 +43,8 @@ extension PredicateCompiler {
         else { return nil }
         let isWanted: Bool
         switch (comparison.operator, number) {
-        case (.greaterThan, 0), (.greaterThanOrEqual, 1), (.notEqual, 0): isWanted = true
-        case (.equal, 0), (.lessThan, 1), (.lessThanOrEqual, 0): isWanted = false
+        case (.greater, 0), (.greaterOrEqual, 1), (.notEqual, 0): isWanted = true
+        case (.equal, 0), (.less, 1), (.lessOrEqual, 0): isWanted = false
         default: return nil
         }
         let term = try expression(.subquery(objects, variable: variable, predicate), depth: depth + 2)
@@ -125,8 +125,8 @@ extension PredicateCompiler {
                 node: add(.between(left.node, low.node, high.node)),
                 isPlain: left.isPlain && low.isPlain && high.isPlain)
         }
-        let above = try compare(left, .greaterThanOrEqual, low, comparison.options)
-        let below = try compare(left, .lessThanOrEqual, high, comparison.options)
+        let above = try compare(left, .greaterOrEqual, low, comparison.options)
+        let below = try compare(left, .lessOrEqual, high, comparison.options)
         return Condition(node: add(.and(links([above.node, below.node]))), isPlain: above.isPlain && below.isPlain)
     }
 
@@ -266,10 +266,10 @@ extension PredicateCompiler {
         switch operation {
         case .equal: "=="
         case .notEqual: "!="
-        case .lessThan: "<"
-        case .lessThanOrEqual: "<="
-        case .greaterThan: ">"
-        case .greaterThanOrEqual: ">="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
+        case .greaterOrEqual: ">="
         case .between: "BETWEEN"
         case .isIn: "IN"
         case .contains: "CONTAINS"
@@ -286,10 +286,10 @@ extension FetchRequest.Comparison.Operator {
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self
-        case .lessThan: .greaterThan
-        case .lessThanOrEqual: .greaterThanOrEqual
-        case .greaterThan: .lessThan
-        case .greaterThanOrEqual: .lessThanOrEqual
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
         case .contains: .isIn
         case .isIn: .contains
         case .between, .beginsWith, .endsWith, .like, .matches: nil

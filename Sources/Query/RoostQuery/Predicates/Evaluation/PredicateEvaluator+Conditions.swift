@@ -20,8 +20,8 @@ extension PredicateEvaluator {
             return PredicateOperand.compare(value(left), operation, value(right))
         case .between(let left, let low, let high):
             let operand = value(left)
-            return PredicateOperand.compare(operand, .greaterThanOrEqual, value(low))
-                && PredicateOperand.compare(operand, .lessThanOrEqual, value(high))
+            return PredicateOperand.compare(operand, .greaterOrEqual, value(low))
+                && PredicateOperand.compare(operand, .lessOrEqual, value(high))
         case .match(let left, let matcher, let whenNull): return match(value(left), matcher, whenNull: whenNull)
         case .compareText(let left, let operation, let right, let options):
             return compareText(value(left), operation, value(right), options)
@@ -88,10 +88,10 @@ extension PredicateOperand {
         switch operation {
         case .equal: return equal(left, right)
         case .notEqual: return !equal(left, right)
-        case .lessThan: return order(left, right).map { $0 < 0 } ?? false
-        case .lessThanOrEqual: return order(left, right).map { $0 <= 0 } ?? false
-        case .greaterThan: return order(left, right).map { $0 > 0 } ?? false
-        case .greaterThanOrEqual: return order(left, right).map { $0 >= 0 } ?? false
+        case .less: return order(left, right).map { $0 < 0 } ?? false
+        case .lessOrEqual: return order(left, right).map { $0 <= 0 } ?? false
+        case .greater: return order(left, right).map { $0 > 0 } ?? false
+        case .greaterOrEqual: return order(left, right).map { $0 >= 0 } ?? false
         // Of text, and decided by a matcher; what comes here is null.
         case .beginsWith, .between, .contains, .endsWith, .isIn, .like, .matches: return false
         }

@@ -8,9 +8,9 @@ public struct RegisteredFunction: Sendable {
     /// The name in predicates.
     public let name: String
     /// How many arguments it takes, the target included; nil for any number.
-    public let argumentCount: Int?
+    package let argumentCount: Int?
     /// The type of its values.
-    public let resultType: AttributeType
+    package let resultType: AttributeType
     let body: @Sendable ([Value]) throws -> Value
 
     private static let functions = Mutex<[String: RegisteredFunction]>([:])

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 /// An expression checked against a model, to be evaluated on many records of one entity and its subentities.
 ///
@@ -7,7 +7,7 @@ public import RoostCore
 ///     let length = try CompiledExpression(.function(.divide, [.keyPath(["length"]), .constant(60)]), for: "Track", model: model)
 ///     let evaluator = length.evaluator(over: SnapshotGraph(snapshot))
 ///     try batch.forEachRecord { record in values.append(try evaluator.value(of: record)) }
-public struct CompiledExpression: Sendable {
+package struct CompiledExpression: Sendable {
     let program: PredicateProgram
     let node: PredicateProgram.Index
     package let type: PredicateType
@@ -15,7 +15,7 @@ public struct CompiledExpression: Sendable {
     /// Checks an expression.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, and as ``RecordFilter/init(_:model:)``.
-    public init(
+    package init(
         _ expression: FetchRequest.Expression, for entity: EntityName, model: ManagedObjectModel
     ) throws(StoreError) {
         self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
@@ -33,19 +33,19 @@ public struct CompiledExpression: Sendable {
     }
 
     /// Whether it has many values for each object, as a path through a to-many relationship has.
-    public var isCollection: Bool { type.isCollection }
+    package var isCollection: Bool { type.isCollection }
 
     /// Something that evaluates it; for one thread.
     ///
     /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one record. `graph` is where they are; without one,
     /// an expression that asks for related objects throws code `unsupported`.
-    public func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
+    package func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }
 }
 
 /// Evaluates one expression on records, one after the other; for one thread.
-public final class ExpressionEvaluator {
+package final class ExpressionEvaluator {
     private let expression: CompiledExpression
     private let evaluator: PredicateEvaluator
 
@@ -58,7 +58,7 @@ public final class ExpressionEvaluator {
     ///
     /// An object's ID names the object's own entity.
     /// - Throws: As ``RecordMatcher/matches(_:)``.
-    public func value(of record: RecordReader) throws(StoreError) -> Value {
+    package func value(of record: RecordReader) throws(StoreError) -> Value {
         var value = Value.null
         try forEach(of: record) { operand in
             value = evaluator.decoded(operand, expression.type.kind)
@@ -70,7 +70,7 @@ public final class ExpressionEvaluator {
     /// All values of the expression for a record, in their order.
     ///
     /// - Throws: As ``RecordMatcher/matches(_:)``.
-    public func values(of record: RecordReader) throws(StoreError) -> [Value] {
+    package func values(of record: RecordReader) throws(StoreError) -> [Value] {
         var values: [Value] = []
         try forEach(of: record) { operand in
             values.append(evaluator.decoded(operand, expression.type.kind))

@@ -53,7 +53,7 @@ struct FieldComparison {
         let isEquality: Bool
         switch operation {
         case .equal, .notEqual: isEquality = true
-        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: isEquality = false
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: isEquality = false
         case .between, .isIn, .contains, .beginsWith, .endsWith, .like, .matches: return false
         }
         switch (kind, value) {

@@ -270,7 +270,7 @@ final class FilterProgram: @unchecked Sendable {
                 return first
             case .between(let left, let low, let high):
                 guard let place = place(left), let low = constant(low), let high = constant(high),
-                    let above = test(place, .greaterThanOrEqual, low), let below = test(place, .lessThanOrEqual, high),
+                    let above = test(place, .greaterOrEqual, low), let below = test(place, .lessOrEqual, high),
                     let test = above.joined(with: below)
                 else { break }
                 return add(test, whenTrue, whenFalse, whenNull: whenFalse)
@@ -350,10 +350,10 @@ final class FilterProgram: @unchecked Sendable {
         ) -> (Int64, Int64)? {
             switch comparison {
             case .equal, .notEqual: (number, number)
-            case .lessThan: number == .min ? nil : (.min, number - 1)
-            case .lessThanOrEqual: (.min, number)
-            case .greaterThan: number == .max ? nil : (number + 1, .max)
-            case .greaterThanOrEqual: (number, .max)
+            case .less: number == .min ? nil : (.min, number - 1)
+            case .lessOrEqual: (.min, number)
+            case .greater: number == .max ? nil : (number + 1, .max)
+            case .greaterOrEqual: (number, .max)
             default: nil
             }
         }
@@ -364,10 +364,10 @@ final class FilterProgram: @unchecked Sendable {
         ) -> (Double, Double)? {
             switch comparison {
             case .equal, .notEqual: (number, number)
-            case .lessThan: number == -.infinity ? nil : (-.infinity, number.nextDown)
-            case .lessThanOrEqual: (-.infinity, number)
-            case .greaterThan: number == .infinity ? nil : (number.nextUp, .infinity)
-            case .greaterThanOrEqual: (number, .infinity)
+            case .less: number == -.infinity ? nil : (-.infinity, number.nextDown)
+            case .lessOrEqual: (-.infinity, number)
+            case .greater: number == .infinity ? nil : (number.nextUp, .infinity)
+            case .greaterOrEqual: (number, .infinity)
             default: nil
             }
         }

@@ -1,9 +1,9 @@
-public import RoostCore
+package import RoostCore
 
 /// A fetch request's predicate, compiled against record layouts: tells of packed records whether they are wanted.
 ///
 /// This is the meaning of predicates. Engines may find records by other means, but never others than these.
-public struct RecordFilter: Sendable {
+package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// What the evaluator runs; nil where it is never asked.
     let program: PredicateProgram?
@@ -18,7 +18,7 @@ public struct RecordFilter: Sendable {
     ///   with a number), for wrong arguments of functions, variables without a value, what is no regular expression, a negative limit or
     ///   offset, and for nesting deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount`` values,
     ///   a pattern that is too long, and SUBQUERY in SUBQUERY deeper than 16 levels.
-    public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+    package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         try request.requireWindow()
         // Records of entities that the request does not ask for are never wanted.
@@ -58,9 +58,9 @@ public struct RecordFilter: Sendable {
     package var looksAtFieldsOnly: Bool { program == nil }
 
     /// How deep a predicate may be nested.
-    public static let maximumDepth = 200
+    package static let maximumDepth = 200
     /// The most values of a list.
-    public static let maximumListCount = 100_000
+    package static let maximumListCount = 100_000
 
     /// What all must be true for a predicate to be.
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
@@ -71,11 +71,11 @@ public struct RecordFilter: Sendable {
     /// Something that tells of records whether they are wanted; for one thread.
     ///
     /// `graph` is where related objects are; without one, a predicate that asks for them throws code `unsupported`.
-    public func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
+    package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
 /// Tells of records, one after the other, whether they meet a filter; for one thread.
-public final class RecordMatcher {
+package final class RecordMatcher {
     /// Nil where a record decides everything by looks at its fields.
     let evaluator: PredicateEvaluator?
     let quick: FilterProgram
@@ -94,7 +94,7 @@ public final class RecordMatcher {
     ///
     /// - Throws: `timedOut`, `limitExceeded`, `invalidRequest` for a pattern that the record brings along; what reading related objects
     ///   throws, and what the program's own functions do.
-    public func matches(_ record: RecordReader) throws(StoreError) -> Bool {
+    package func matches(_ record: RecordReader) throws(StoreError) -> Bool {
         guard matchesQuickly(record) else { return false }
         return try matchesRest(record)
     }

@@ -1,12 +1,12 @@
-public import RoostCore
+package import RoostCore
 
 /// A key path with a model's properties in the place of names.
 ///
 /// Where it leads through a to-many relationship, or several, it has as many values as there are ways along it, each object as
 /// often as it is reached, in the order of the relationships.
-public struct ResolvedPath: Sendable {
+package struct ResolvedPath: Sendable {
     /// What the path ends at.
-    public enum End: Sendable {
+    package enum End: Sendable {
         /// The objects themselves: those it starts from, or the destinations of the last relationship.
         case object
         /// A stored field: an attribute, a composite's element, or a to-one relationship as the ID of its object.
@@ -16,16 +16,16 @@ public struct ResolvedPath: Sendable {
     }
 
     /// The relationships it goes through, in order; a to-one relationship at the end is a field instead.
-    public let relationships: [ManagedObjectModel.Relationship]
+    package let relationships: [ManagedObjectModel.Relationship]
     /// The number of the entity that the end belongs to.
-    public let entity: Int
+    package let entity: Int
     /// What it ends at.
-    public let end: End
+    package let end: End
     /// What becomes of the values; nil for the values themselves.
-    public let collectionOperator: FetchRequest.CollectionOperator?
+    package let collectionOperator: FetchRequest.CollectionOperator?
 
     /// Whether it has many values: through a to-many relationship, and no collection operator makes one of them.
-    public var isCollection: Bool {
+    package var isCollection: Bool {
         switch collectionOperator {
         case nil: relationships.contains { $0.isToMany }
         case .union, .distinctUnion: true
@@ -34,7 +34,7 @@ public struct ResolvedPath: Sendable {
     }
 
     /// Whether it is a field of the object itself.
-    public var isLocal: Bool { relationships.isEmpty && collectionOperator == nil }
+    package var isLocal: Bool { relationships.isEmpty && collectionOperator == nil }
 
     /// Resolves a key path.
     ///
@@ -44,7 +44,7 @@ public struct ResolvedPath: Sendable {
     ///   - model: The model.
     /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads on from an attribute, or a collection
     ///   operator in the wrong place.
-    public init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
+    package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
 

@@ -61,10 +61,10 @@ extension PredicateExpressions.Comparison: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let comparison: FetchRequest.Comparison.Operator =
             switch op {
-            case .lessThan: .lessThan
-            case .lessThanOrEqual: .lessThanOrEqual
-            case .greaterThan: .greaterThan
-            case .greaterThanOrEqual: .greaterThanOrEqual
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
             @unknown default: throw MacroTranslation.untranslatable("a comparison that is not known")
             }
         return .condition(
@@ -110,7 +110,7 @@ extension MacroTranslation {
             return .or(conditions)
         }
         let found = try subquery(sequence, variable, test, isNegated: isNegated)
-        return Self.compare(Self.count(found), .greaterThan, .constant(0))
+        return Self.compare(Self.count(found), .greater, .constant(0))
     }
 
     /// Refuses sequences that are no text.
@@ -176,11 +176,11 @@ extension PredicateExpressions.RangeExpressionContains: MacroTranslatable {
         }
         var conditions: [FetchRequest.Predicate] = []
         if let lower = bounds.lower {
-            conditions.append(MacroTranslation.compare(element, .greaterThanOrEqual, lower))
+            conditions.append(MacroTranslation.compare(element, .greaterOrEqual, lower))
         }
         if let upper = bounds.upper {
             conditions.append(
-                MacroTranslation.compare(element, bounds.includesUpper ? .lessThanOrEqual : .lessThan, upper))
+                MacroTranslation.compare(element, bounds.includesUpper ? .lessOrEqual : .less, upper))
         }
         return .condition(conditions.count == 1 ? conditions[0] : .and(conditions))
     }

@@ -11,7 +11,7 @@ public final class StringMatcher: @unchecked Sendable {
     public static let maximumPatternByteCount = 4096
 
     private enum Method {
-        case equal, notEqual, lessThan, lessThanOrEqual, greaterThan, greaterThanOrEqual
+        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         case contains, beginsWith, endsWith, isPart
         case like(LikePattern)
         case expression(WholeTextExpression)
@@ -48,10 +48,10 @@ public final class StringMatcher: @unchecked Sendable {
         switch comparison {
         case .equal: method = .equal
         case .notEqual: method = .notEqual
-        case .lessThan: method = .lessThan
-        case .lessThanOrEqual: method = .lessThanOrEqual
-        case .greaterThan: method = .greaterThan
-        case .greaterThanOrEqual: method = .greaterThanOrEqual
+        case .less: method = .less
+        case .lessOrEqual: method = .lessOrEqual
+        case .greater: method = .greater
+        case .greaterOrEqual: method = .greaterOrEqual
         case .contains: method = .contains
         case .beginsWith: method = .beginsWith
         case .endsWith: method = .endsWith
@@ -113,10 +113,10 @@ public final class StringMatcher: @unchecked Sendable {
         switch method {
         case .equal: return text.count == pattern.count && PredicateOperand.order(text, pattern) == 0
         case .notEqual: return text.count != pattern.count || PredicateOperand.order(text, pattern) != 0
-        case .lessThan: return order(text, pattern) < 0
-        case .lessThanOrEqual: return order(text, pattern) <= 0
-        case .greaterThan: return order(text, pattern) > 0
-        case .greaterThanOrEqual: return order(text, pattern) >= 0
+        case .less: return order(text, pattern) < 0
+        case .lessOrEqual: return order(text, pattern) <= 0
+        case .greater: return order(text, pattern) > 0
+        case .greaterOrEqual: return order(text, pattern) >= 0
         case .contains: return Self.contains(text, pattern)
         case .isPart: return Self.contains(pattern, text)
         case .beginsWith:

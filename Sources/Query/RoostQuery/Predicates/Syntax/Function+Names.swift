@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 
 extension FetchRequest.Function {
     /// How many arguments the function takes.
     ///
     /// The functions over many values take one collection, or the values themselves.
-    public var argumentCounts: ClosedRange<Int> {
+    package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0
         case .add, .subtract, .multiply, .divide, .power, .modulus: 2...2

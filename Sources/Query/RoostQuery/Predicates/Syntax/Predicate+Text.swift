@@ -22,7 +22,7 @@ extension FetchRequest.Predicate {
     ///   `unknownEntity`, `unknownProperty`; `invalidValue` naming the property whose type a value does not fit; `limitExceeded`
     ///   for a text of more than 1 MiB or a list of more than 100 000 elements.
     /// - Complexity: O(*n*) in the text, for a given depth.
-    public init(
+    package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
     ) throws(StoreError) {
@@ -32,7 +32,7 @@ extension FetchRequest.Predicate {
     /// Reads a predicate from text, for an entity of a model, with its arguments in an array.
     ///
     /// As ``init(_:_:for:model:ofGroups:)``.
-    public init(
+    package init(
         _ text: String, arguments: [any PredicateArgument], for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
     ) throws(StoreError) {

@@ -64,10 +64,10 @@ enum PredicateLanguage {
         switch text {
         case "=", "==": .equal
         case "!=", "<>": .notEqual
-        case "<": .lessThan
-        case "<=", "=<": .lessThanOrEqual
-        case ">": .greaterThan
-        case ">=", "=>": .greaterThanOrEqual
+        case "<": .less
+        case "<=", "=<": .lessOrEqual
+        case ">": .greater
+        case ">=", "=>": .greaterOrEqual
         case "IN": .isIn
         case "BEGINSWITH": .beginsWith
         case "ENDSWITH": .endsWith
@@ -84,10 +84,10 @@ enum PredicateLanguage {
         switch comparison {
         case .equal: "=="
         case .notEqual: "!="
-        case .lessThan: "<"
-        case .lessThanOrEqual: "<="
-        case .greaterThan: ">"
-        case .greaterThanOrEqual: ">="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
+        case .greaterOrEqual: ">="
         case .isIn: "IN"
         case .beginsWith: "BEGINSWITH"
         case .endsWith: "ENDSWITH"

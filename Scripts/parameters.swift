@@ -1,0 +1,116 @@
+// Finds public and package functions with too many parameters; Scripts/lint calls it, `--write` writes the list.
+//
+// A function has at most one unlabeled parameter, the first, and at most five in all. Functions that break this are listed in
+// Scripts/parameters.txt, which may only get shorter: a function that is not in the list fails, and so does a line of the
+// list that no function needs any more.
+import Foundation
+
+let list = "Scripts/parameters.txt"
+let roots = ["Sources", "Conformance", "Examples"]
+
+/// The source without what is in comments and texts, at the same places.
+func code(_ text: String) -> [UInt8] {
+    var bytes = Array(text.utf8)
+    func blank(_ range: Range<Int>) { for place in range where bytes[place] != 10 { bytes[place] = 32 } }
+    let (slash, star, quote, backslash) = (UInt8(ascii: "/"), UInt8(ascii: "*"), UInt8(ascii: "\""), UInt8(ascii: "\\"))
+    var place = 0
+    func begins(_ wanted: [UInt8], at place: Int) -> Bool { bytes[place...].starts(with: wanted) }
+    while place < bytes.count {
+        let start = place
+        if begins([slash, slash], at: place) {
+            while place < bytes.count, bytes[place] != 10 { place += 1 }
+        } else if begins([slash, star], at: place) {
+            while place < bytes.count, !begins([star, slash], at: place) { place += 1 }
+            place = min(place + 2, bytes.count)
+        } else if begins([quote, quote, quote], at: place) {
+            place += 3
+            while place < bytes.count, !begins([quote, quote, quote], at: place) { place += 1 }
+            place = min(place + 3, bytes.count)
+        } else if bytes[place] == quote {
+            place += 1
+            while place < bytes.count, bytes[place] != quote, bytes[place] != 10 {
+                place += bytes[place] == backslash ? 2 : 1
+            }
+            place = min(place + 1, bytes.count)
+        } else {
+            place += 1
+            continue
+        }
+        blank(start..<place)
+    }
+    return bytes
+}
+
+/// The parts of a list of parameters between the commas that are not in brackets.
+func parameters(_ text: Substring) -> [Substring] {
+    var (parts, depth, start): ([Substring], Int, Substring.Index) = ([], 0, text.startIndex)
+    var before: Character = " "
+    for place in text.indices {
+        switch text[place] {
+        case "(", "[", "{": depth += 1
+        // `Array<Int>`, not `1 << 20`.
+        case "<" where before.isLetter: depth += 1
+        case ")", "]", "}": depth -= 1
+        case ">" where before != "-" && depth > 0: depth -= 1
+        case "," where depth == 0:
+            parts.append(text[start..<place])
+            start = text.index(after: place)
+        default: break
+        }
+        before = text[place]
+    }
+    parts.append(text[start...])
+    return parts.filter { !$0.allSatisfy(\.isWhitespace) }
+}
+
+func violations(in path: String) throws -> [String] {
+    let text = String(decoding: code(try String(contentsOfFile: path, encoding: .utf8)), as: UTF8.self)
+    let declaration = #/\b(?:public|package)\s+(?:[a-z]+\s+)*?(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
+    var found: [String] = []
+    for match in text.matches(of: declaration) {
+        var (depth, end) = (1, match.range.upperBound)
+        while end < text.endIndex, depth > 0 {
+            if text[end] == "(" { depth += 1 } else if text[end] == ")" { depth -= 1 }
+            if depth > 0 { end = text.index(after: end) }
+        }
+        let labels = parameters(text[match.range.upperBound..<end]).map { parameter in
+            // Attributes occur in types only, after the colon.
+            parameter.split(whereSeparator: { $0.isWhitespace || $0 == ":" }).first.map(String.init) ?? "?"
+        }
+        guard labels.count > 5 || labels.dropFirst().contains("_") else { continue }
+        let name = match.output.1 ?? match.output.2 ?? "?"
+        found.append("\(path): \(name)(\(labels.map { $0 + ":" }.joined()))")
+    }
+    return found
+}
+
+func main() throws -> Int32 {
+    var found: [String] = []
+    for root in roots {
+        guard let files = FileManager.default.enumerator(atPath: root) else { continue }
+        for case let file as String in files where file.hasSuffix(".swift") && !file.contains(".build/") {
+            found += try violations(in: "\(root)/\(file)")
+        }
+    }
+    found.sort()
+    if CommandLine.arguments.dropFirst().first == "--write" {
+        try (found.joined(separator: "\n") + "\n").write(toFile: list, atomically: false, encoding: .utf8)
+        print("\(found.count) functions")
+        return 0
+    }
+    let known = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n").map(String.init)
+    var status: Int32 = 0
+    for change in found.difference(from: known) {
+        switch change {
+        case .insert(_, let line, _): print("More than five parameters, or an unlabeled one after the first: \(line)")
+        case .remove(_, let line, _): print("\(list) has a line that no function needs any more: \(line)")
+        }
+        status = 1
+    }
+    return status
+}
+
+do { exit(try main()) } catch {
+    FileHandle.standardError.write(Data("parameters: \(error)\n".utf8))
+    exit(1)
+}

@@ -1,0 +1,95 @@
+// swift-format-ignore-file: OrderedImports
+
+// What programs see: these types and what the module Roost declares. Authors of backends import RoostCore and the
+// engines instead.
+
+// MARK: Models
+
+@_exported public import struct RoostCore.ManagedObjectModel
+@_exported public import struct RoostCore.EntityDescription
+@_exported public import struct RoostCore.AttributeDescription
+@_exported public import enum RoostCore.AttributeType
+@_exported public import struct RoostCore.RelationshipDescription
+@_exported public import enum RoostCore.DeleteRule
+@_exported public import struct RoostCore.FetchIndexDescription
+@_exported public import struct RoostCore.FetchedPropertyDescription
+
+// MARK: Values and objects
+
+@_exported public import enum RoostCore.Value
+@_exported public import struct RoostCore.ObjectID
+@_exported public import struct RoostCore.DecimalNumber
+@_exported public import struct RoostCore.StoreUUID
+@_exported public import struct RoostCore.Record
+@_exported public import struct RoostCore.RecordBatch
+@_exported public import struct RoostCore.Link
+@_exported public import struct RoostCore.LinkBatch
+
+// MARK: Fetching
+
+@_exported public import struct RoostCore.FetchRequest
+@_exported public import protocol RoostCore.RecordCursor
+@_exported public import protocol RoostCore.LinkCursor
+@_exported public import protocol RoostQuery.RowCursor
+@_exported public import struct RoostQuery.RowBatch
+@_exported public import protocol RoostQuery.PredicateArgument
+@_exported public import protocol RoostQuery.EntityRepresentable
+@_exported public import protocol RoostQuery.PropertyNaming
+@_exported public import struct RoostQuery.RegisteredFunction
+
+// MARK: Stores
+
+@_exported public import class RoostCore.StoreRegistry
+@_exported public import struct RoostCore.StoreLocation
+@_exported public import struct RoostCore.StoreOptions
+@_exported public import struct RoostCore.PersistentStoreDescription
+@_exported public import protocol RoostCore.PersistentStoreType
+@_exported public import protocol RoostCore.PersistentStore
+@_exported public import protocol RoostCore.StoreSnapshot
+@_exported public import struct RoostCore.StoreMetadata
+@_exported public import struct RoostCore.StoreFinding
+@_exported public import func RoostStores.checkStore
+@_exported public import struct RoostStores.RoostConfiguration
+@_exported public import struct RoostStores.StoreMaintenance
+
+// MARK: Changing
+
+@_exported public import struct RoostCore.ChangeSet
+@_exported public import struct RoostCore.BatchInsertRequest
+@_exported public import struct RoostCore.BatchUpdateRequest
+@_exported public import struct RoostCore.BatchDeleteRequest
+
+// MARK: Errors
+
+@_exported public import struct RoostCore.StoreError
+
+// MARK: Conversion
+
+@_exported public import struct RoostMigration.MigrationManager
+@_exported public import enum RoostMigration.ConversionEndpoint
+@_exported public import struct RoostMigration.ConversionOptions
+@_exported public import class RoostMigration.ConversionCancellation
+@_exported public import struct RoostMigration.ConversionProgress
+@_exported public import struct RoostMigration.ConversionPlan
+@_exported public import struct RoostMigration.ConversionReport
+@_exported public import enum RoostMigration.StoreComparison
+
+// MARK: Migration
+
+@_exported public import struct RoostMigration.MigrationOptions
+@_exported public import struct RoostMigration.MigrationPlan
+@_exported public import struct RoostMigration.MigrationReport
+@_exported public import struct RoostMigration.MigrationLoss
+@_exported public import enum RoostMigration.IncompatibleStoreRule
+@_exported public import struct RoostMigration.ModelHistory
+@_exported public import struct RoostMigration.MappingModel
+@_exported public import struct RoostMigration.EntityMapping
+@_exported public import struct RoostMigration.PropertyMapping
+@_exported public import class RoostMigration.EntityMigrationPolicy
+@_exported public import class RoostMigration.MigrationSession
+@_exported public import struct RoostMigration.SourceObject
+@_exported public import struct RoostMigration.DestinationObject
+@_exported public import struct RoostMigration.StagedMigrationManager
+@_exported public import enum RoostMigration.MigrationStage
+@_exported public import struct RoostMigration.CustomMigrationStage
+@_exported public import struct RoostMigration.LightweightMigrationStage
