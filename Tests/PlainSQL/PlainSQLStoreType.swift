@@ -26,9 +26,9 @@
         package var companionSuffixes: [String] { Self.companions }
 
         package func recognises(fileAt path: String) -> Bool {
-            guard let head = StoreFile.read(prefix: 72, of: path), head.starts(with: "SQLite format 3\0".utf8) else {
-                return false
-            }
+            guard let head = StoreFile.read(prefix: 72, of: path), head.count == 72,
+                head.starts(with: "SQLite format 3\0".utf8)
+            else { return false }
             return head[68..<72].reduce(0) { $0 << 8 | UInt32($1) } == Self.applicationID
         }
 
@@ -62,8 +62,11 @@
             do throws(StoreError) {
                 let connection = try database.beginReading()
                 defer { database.endReading(connection) }
+                let found = try catalog(connection)
+                try require(SQLSchema.systemTables(database.dialect), in: found, path)
                 let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
                 let schema = try SQLSchema(model, dialect: database.dialect)
+                try require(schema.items, in: found, path)
                 try SQLMetadata.requireEntities(of: schema, connection, storeName: path)
                 if let expected = options.model {
                     let metadata = StoreMetadata(
@@ -149,8 +152,36 @@
             try StoreFile.removeCompanions(of: path, companionSuffixes)
         }
 
+        /// The statements that made the tables and indexes of a database, by name.
+        private func catalog(_ connection: any SQLConnection) throws(StoreError) -> [String: String] {
+            try connection.withStatement("SELECT name, sql FROM sqlite_schema") {
+                (statement) throws(StoreError) in
+                var found: [String: String] = [:]
+                while try statement.step() {
+                    guard case .text(let name) = try statement.value(at: 0),
+                        case .text(let sql) = try statement.value(at: 1)
+                    else { continue }
+                    found[name] = sql
+                }
+                return found
+            }
+        }
+
+        /// Throws code `corrupted` unless all tables and indexes are as the engine made them.
+        private func require(
+            _ items: [SQLSchema.Item], in catalog: [String: String], _ path: String
+        ) throws(StoreError) {
+            for item in items where catalog[item.name] != item.sql {
+                throw StoreError(
+                    .corrupted,
+                    "'\(path)' is damaged: '\(item.name)' is not as it was made. Restore it from a backup.")
+            }
+        }
+
         private func requireStore(_ path: String) throws(StoreError) {
             guard recognises(fileAt: path) else {
+                // Throws where the file cannot be read, which says nothing about its kind.
+                _ = try StoreFile.contents(of: path)
                 throw StoreError(.notAStore, "'\(path)' is not a plain SQL store; it was not touched.")
             }
         }

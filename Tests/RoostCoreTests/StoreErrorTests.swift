@@ -18,6 +18,8 @@ struct StoreErrorTests {
                 relationship: RelationshipName("Album", "artist"), deleted: ObjectID("Artist", 1),
                 remaining: ObjectID("Album", 4), reason: .mandatory)
         ],
+        missingObjects: [ObjectID("Artist", 6)],
+        failures: [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)],
         damagedObject: ObjectID("Album", 5), underlying: SystemCode(number: 28))
 
     /// The stored properties of an error, by name, without those in `names`.

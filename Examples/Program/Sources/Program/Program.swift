@@ -1,6 +1,6 @@
 import Roost
 
-/// A program that knows nothing of Roost but `import Roost`: it opens, commits, fetches, converts and migrates.
+/// A program that imports `Roost` alone: it opens, commits, fetches, converts and migrates.
 @main struct Program {
     static func main() throws {
         guard CommandLine.arguments.count == 2 else {
