@@ -75,6 +75,12 @@ let package = Package(
             ],
             path: "Sources/Query/RoostQuery", swiftSettings: strict),
         .target(
+            name: "RoostPredicates",
+            dependencies: [
+                "RoostCore", "RoostQuery",
+            ],
+            path: "Sources/Query/RoostPredicates", swiftSettings: strict),
+        .target(
             name: "RoostText",
             dependencies: [
                 "RoostCore", "RoostJSONText", "RoostQuery", "RoostSystem",
@@ -138,7 +144,7 @@ let package = Package(
         .target(
             name: "RoostMigration",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostJSONText", "RoostQuery", "RoostSystem", "RoostText",
+                "RoostCore", "RoostFiles", "RoostJSONText", "RoostPredicates", "RoostQuery", "RoostSystem", "RoostText",
             ],
             path: "Sources/Migration/RoostMigration",
             exclude: ["Mapping/MAPPING-FORMAT.md", "Dumps/DUMP-FORMAT.md"], swiftSettings: strict),
@@ -151,8 +157,8 @@ let package = Package(
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSON", "RoostMemory", "RoostMigration", "RoostQuery",
-                "RoostStores",
+                "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSON", "RoostMemory", "RoostMigration",
+                "RoostPredicates", "RoostQuery", "RoostStores",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -160,7 +166,7 @@ let package = Package(
         .target(
             name: "RoostConformance",
             dependencies: [
-                "RoostCore", "RoostMigration", "RoostQuery", "RoostStores", "RoostSystem",
+                "RoostCore", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
             ],
             path: "Conformance", swiftSettings: strict),
         .executableTarget(
@@ -227,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "RoostQueryTests",
             dependencies: [
-                "RoostCore", "RoostQuery", "TestSamples",
+                "RoostCore", "RoostPredicates", "RoostQuery", "TestSamples",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -248,7 +254,8 @@ let package = Package(
         .testTarget(
             name: "RoostKeyValueTests",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostQuery",
+                "RoostCore", "RoostFiles", "RoostKeyValue", "RoostMemory", "RoostPredicates", "RoostQuery",
+                "RoostSystem",
                 .target(name: "CLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
             ],
@@ -262,7 +269,7 @@ let package = Package(
         .testTarget(
             name: "RoostSQLTests",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostMemory", "RoostQuery", "RoostSQL", "RoostStores",
+                "RoostCore", "RoostFiles", "RoostMemory", "RoostPredicates", "RoostQuery", "RoostSQL", "RoostStores",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -279,7 +286,7 @@ let package = Package(
             name: "RoostMigrationTests",
             dependencies: [
                 "Roost", "RoostConformance", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery", "RoostStores",
-                "TestSamples",
+                "RoostSystem", "TestSamples",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostPredicates
 
 extension ConformanceCheck {
     /// Change sets: what they do, and all or nothing.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostPredicates
 
 extension ConformanceCheck {
     /// Every operator on every type, with and without an index, nulls included.

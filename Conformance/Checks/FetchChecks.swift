@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostPredicates
 
 extension ConformanceCheck {
     /// Fetch requests as a whole.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import RoostCore
 internal import RoostMigration
+internal import RoostPredicates
 
 extension ConformanceCheck {
     /// Reading a store of known content: what every type must do, also one that cannot write.

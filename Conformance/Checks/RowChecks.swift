@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostPredicates
 internal import RoostQuery
 
 extension ConformanceCheck {

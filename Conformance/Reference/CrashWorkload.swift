@@ -1,5 +1,5 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 internal import RoostMigration
 
 /// Transactions that follow from their number alone, so that a store's contents tell which of them happened.

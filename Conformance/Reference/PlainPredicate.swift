@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RoostCore
+internal import RoostPredicates
 internal import RoostQuery
 
 /// What predicates and expressions mean, said a second time and as plainly as possible, over decoded values.

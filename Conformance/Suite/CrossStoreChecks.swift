@@ -1,5 +1,6 @@
 internal import Foundation
 package import RoostCore
+internal import RoostPredicates
 
 /// What must hold between two stores, of the same type or of different ones.
 package enum CrossStoreChecks {

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 internal import RoostMigration
 
 /// One object as a store gives it.

@@ -32,9 +32,9 @@
 @_exported public import protocol RoostCore.LinkCursor
 @_exported public import protocol RoostQuery.RowCursor
 @_exported public import struct RoostQuery.RowBatch
+// Whole, because an operator cannot be exported alone.
+@_exported public import RoostPredicates
 @_exported public import protocol RoostQuery.PredicateArgument
-@_exported public import protocol RoostQuery.EntityRepresentable
-@_exported public import protocol RoostQuery.PropertyNaming
 @_exported public import struct RoostQuery.RegisteredFunction
 
 // MARK: Stores

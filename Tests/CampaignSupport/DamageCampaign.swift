@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RoostCore
+import RoostSystem
 
 /// Many damaged copies of one file, tried in child processes.
 ///

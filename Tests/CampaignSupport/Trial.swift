@@ -2,6 +2,7 @@ import Foundation
 public import RoostCore
 import RoostMigration
 import RoostStores
+internal import RoostSystem
 
 /// The outcome of one operation on a damaged file.
 public enum Outcome: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
 import RoostCore
+import RoostSystem
 
 #if LMDB
     import Foundation

@@ -2,6 +2,7 @@ import Foundation
 import RoostCore
 import RoostKeyValue
 import RoostMemory
+import RoostPredicates
 import RoostQuery
 import Testing
 

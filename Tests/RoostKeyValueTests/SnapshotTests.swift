@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostPredicates
 import Testing
 
 @testable import RoostKeyValue

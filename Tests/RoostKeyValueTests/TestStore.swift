@@ -2,6 +2,7 @@ import Foundation
 import RoostCore
 import RoostKeyValue
 import RoostMemory
+import RoostSystem
 import Testing
 
 /// A model with everything the engine keeps: a hierarchy, constraints, indexes, and relationships of every kind.

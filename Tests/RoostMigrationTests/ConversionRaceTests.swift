@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostFiles
 import RoostMigration
+import RoostSystem
 import Testing
 
 @Suite("Conversions into one destination")

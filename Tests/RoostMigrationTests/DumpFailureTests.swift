@@ -3,6 +3,7 @@ import Roost
 import RoostCore
 import RoostFiles
 import RoostMigration
+import RoostSystem
 import Testing
 
 @Suite("A dump that is not right")

@@ -4,6 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostFiles
 import RoostMigration
+import RoostSystem
 import Testing
 
 /// A dump in memory.

@@ -3,6 +3,7 @@ import Roost
 import RoostConformance
 import RoostMigration
 import RoostStores
+import RoostSystem
 import Testing
 
 /// Sources whose content is not what the last commit recorded.

@@ -1,4 +1,5 @@
 import Foundation
+import RoostPredicates
 import Testing
 
 @testable import RoostCore

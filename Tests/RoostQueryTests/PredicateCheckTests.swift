@@ -1,4 +1,5 @@
 import Foundation
+import RoostPredicates
 import TestSamples
 import Testing
 

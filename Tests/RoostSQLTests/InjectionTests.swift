@@ -1,6 +1,7 @@
 import Foundation
 import RoostCore
 import RoostMemory
+import RoostPredicates
 import RoostSQLite
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import RoostCore
 import RoostMemory
+import RoostPredicates
 import RoostQuery
 import RoostSQL
 import RoostSQLite

@@ -4,6 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostFiles
 import RoostMigration
+import RoostSystem
 import Testing
 
 @Suite("Migration in place in one transaction")

@@ -3,6 +3,7 @@ import Roost
 import RoostConformance
 import RoostCore
 import RoostMigration
+import RoostSystem
 import Testing
 
 @Suite("Migrations that end early")

@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostMigration
+import RoostSystem
 import Testing
 
 @Suite("Migration in one pass")

@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostCore
 import RoostMigration
+import RoostSystem
 import Testing
 
 /// Reference §6.2 and scenario E of §6.9.

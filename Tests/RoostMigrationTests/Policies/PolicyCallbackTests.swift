@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostCore
 import RoostMigration
+import RoostSystem
 import Testing
 
 /// When policies are called, and what their errors and mistakes do.

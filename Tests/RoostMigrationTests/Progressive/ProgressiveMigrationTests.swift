@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostMigration
+import RoostSystem
 import Testing
 
 @Suite("Migration through versions")

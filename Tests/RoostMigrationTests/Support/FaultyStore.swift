@@ -2,6 +2,7 @@ import RoostQuery
 import Roost
 import RoostCore
 import RoostFiles
+import RoostSystem
 
 /// What goes wrong in a faulty store, and when.
 ///

@@ -1,4 +1,5 @@
 public import RoostCore
+internal import RoostPredicates
 
 extension MappingModel {
     /// What migrations with this mapping model leave behind, what they ask of the data, and what looks like a mistake.

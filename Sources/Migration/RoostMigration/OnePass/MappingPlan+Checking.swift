@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostPredicates
 
 extension MappingPlan {
     /// Why a migration of the objects of a snapshot would fail, as far as counting tells.

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostPredicates
 
 /// Whether everything that a model demands of every object is there in a finished destination.
 struct MigrationValidation {

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostCore
 
 extension Subcommand {
     static let completions = Subcommand(

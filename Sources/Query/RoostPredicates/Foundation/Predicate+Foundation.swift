@@ -1,5 +1,6 @@
 public import Foundation
 public import RoostCore
+internal import RoostQuery
 
 extension FetchRequest.Predicate {
     /// The predicate that Foundation's `#Predicate` macro made for a type that stands for an entity.

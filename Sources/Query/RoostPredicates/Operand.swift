@@ -1,4 +1,5 @@
 public import RoostCore
+public import RoostQuery
 
 /// Predicates in Swift.
 ///
