@@ -170,7 +170,9 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
         // A reader has all of the file in memory, and no commit changes what it read.
         lock =
             options.isReadOnly
-            ? nil : try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
+            ? nil
+            : try StoreLock.acquire(
+                forStoreAt: path, options.isUnpublished ? .shared : .exclusive, timeoutSeconds: options.timeoutSeconds)
         let file = isNew ? AppendedFile() : try AppendedFile(at: path, fault)
         latest = Mutex(file)
         place = WriterGate()

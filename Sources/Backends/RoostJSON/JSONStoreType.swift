@@ -99,3 +99,9 @@ package struct JSONStoreType: FileStoreType {
         try JSONOpening(location, StoreOptions()).open(under: lock).close()
     }
 }
+
+extension JSONStoreType: DocumentStoreType {
+    package func maximumDocumentByteCount(_ typeOptions: [String: String]) throws(StoreError) -> Int {
+        try JSONSettings(StoreOptions(typeOptions: typeOptions)).maximumDocumentBytes
+    }
+}

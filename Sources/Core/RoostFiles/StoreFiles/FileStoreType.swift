@@ -27,7 +27,8 @@ public protocol FileStoreType: PersistentStoreType {
 
     /// Makes an empty store in a new file and opens it.
     ///
-    /// No other program knows the name: a crash may leave a part of a file there.
+    /// No other program knows the name: a crash may leave a part of a file there. The caller holds a
+    /// shared ``StoreLock`` of the file, so a storage that locks it must not ask for an exclusive one.
     ///
     /// - Parameters:
     ///   - location: The store. The type creates the file, and refuses one that exists.
