@@ -11,11 +11,11 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
                 for key in Int64(1)...10 {
-                    try changes.insert(ObjectID("Passport", key), values: ["number": .int(key % 4)])
+                    try changes.insert(ObjectID("Passport", key: key), values: ["number": .int(key % 4)])
                 }
             }
             let request = FetchRequest(
-                "Passport", where: .notEqual("number", 1), sortedBy: [.init("number", ascending: false)], limit: 3,
+                "Passport", where: .notEqual("number", to: 1), sortedBy: [.init("number", ascending: false)], limit: 3,
                 offset: 2)
             let expected = try store.view { try $0.keys(request) }
             let result = try store.execute(BatchDeleteRequest(request, result: .objectIDs))
@@ -23,7 +23,7 @@ extension ConformanceCheck {
             try expectEqual(result.count, 3, "the count")
             let rest = (Int64(1)...10).filter { !expected.contains($0) }
             try expectEqual(try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "what is left")
-            let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", $0) }
+            let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", key: $0) }
             let second = try store.execute(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
             try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of those that existed")
             try expectLater(second.generation, than: result.generation, on: bench, "the generation")
@@ -40,20 +40,20 @@ extension ConformanceCheck {
             let later = try BatchModel.laterProgram(for: bench.fixture)
             let store = try bench.create(own)
             try store.change { changes in
-                try changes.insert(ObjectID("Folder", 1), values: ["name": "f"])
-                try changes.insert(ObjectID("Person", 1), values: ["name": "p"])
+                try changes.insert(ObjectID("Folder", key: 1), values: ["name": "f"])
+                try changes.insert(ObjectID("Person", key: 1), values: ["name": "p"])
                 try changes.insert(
-                    ObjectID("File", 1), values: ["title": "t", "folder": .objectID(ObjectID("Folder", 1))])
+                    ObjectID("File", key: 1), values: ["title": "t", "folder": .objectID(ObjectID("Folder", key: 1))])
                 try changes.insert(
-                    ObjectID("File", 2), values: ["title": "u", "author": .objectID(ObjectID("Person", 1))])
+                    ObjectID("File", key: 2), values: ["title": "u", "author": .objectID(ObjectID("Person", key: 1))])
             }
             // The store's own rules would take the file along, and refuse to delete the author.
-            let folder = BatchDeleteRequest(objectIDs: [ObjectID("Folder", 1)])
+            let folder = BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 1)])
             _ = try store.execute(folder, model: later)
             try expectEqual(try store.view { try $0.keys(FetchRequest("File")) }, [1, 2], "the files after nullify")
             try expectEqual(
-                try store.view { try $0.object(ObjectID("File", 1))?.values["folder"] }, nil, "the file's folder")
-            let author = BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)])
+                try store.view { try $0.object(ObjectID("File", key: 1))?.values["folder"] }, nil, "the file's folder")
+            let author = BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)])
             try expectError(.deleteDenied, in: "deleting the author by the store's own rules") {
                 _ = try store.execute(author)
             }
@@ -63,7 +63,7 @@ extension ConformanceCheck {
             _ = try store.execute(BatchInsertRequest("File", rows: [row]), model: later)
             _ = try store.execute(BatchInsertRequest("File", rows: [row]))
             try expectEqual(
-                try store.view { try $0.objects(FetchRequest("File", where: .equal("title", "new"))) }
+                try store.view { try $0.objects(FetchRequest("File", where: .equal("title", to: "new"))) }
                     .map { $0.values["size"] }, [5, 1], "the defaults of the program's model and of the store's")
             let before = try store.contents()
             let other = try ConformanceModel.standard(for: [bench.fixture])
@@ -78,13 +78,13 @@ extension ConformanceCheck {
             "Nothing refers to what is deleted, also where only the other end of a one-to-one relationship said so."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
             try store.change { changes in
-                try changes.insert(ObjectID("Person", 1), values: ["name": "a"])
-                try changes.insert(ObjectID("Person", 2), values: ["name": "b", "spouse": person(1)])
-                try changes.insert(ObjectID("Passport", 1), values: ["number": 5, "holder": person(1)])
+                try changes.insert(ObjectID("Person", key: 1), values: ["name": "a"])
+                try changes.insert(ObjectID("Person", key: 2), values: ["name": "b", "spouse": person(1)])
+                try changes.insert(ObjectID("Passport", key: 1), values: ["number": 5, "holder": person(1)])
             }
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
             try store.view { snapshot in
                 try expectEqual(try snapshot.objects(of: "Person").map(\.values), [["name": "b"]], "the other person")
                 try expectEqual(try snapshot.objects(of: "Passport").map(\.values), [["number": 5]], "the passport")
@@ -96,61 +96,66 @@ extension ConformanceCheck {
             "A batch delete follows cascade to the end, round circles and into subentities, and nullify; order and links of the rest stay."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key)) }
+            func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
             try store.change { changes in
                 // 1 → 2 → 3 → 1 is a circle; 4 is apart.
                 for (key, parent) in [(1, 3), (2, 1), (3, 2), (4, 0)] as [(Int64, Int64)] {
                     try changes.insert(
-                        ObjectID("Folder", key),
+                        ObjectID("Folder", key: key),
                         values: ["name": "f", "parent": parent == 0 ? .null : folder(parent)])
                 }
                 for key in Int64(1)...8 {
                     try changes.insert(
-                        ObjectID(key % 2 == 0 ? "Image" : "File", key),
+                        ObjectID(key % 2 == 0 ? "Image" : "File", key: key),
                         values: [
                             "title": "t", "folder": folder(key % 4 + 1), "folder#order": .int(-key),
                         ])
                 }
                 for key in Int64(1)...8 {
                     try changes.insert(
-                        ObjectID("Thumbnail", key), values: ["image": .objectID(ObjectID("Image", (key + 1) / 2 * 2))])
+                        ObjectID("Thumbnail", key: key),
+                        values: ["image": .objectID(ObjectID("Image", key: (key + 1) / 2 * 2))])
                 }
-                try changes.insert(ObjectID("Label", 1), values: [:])
+                try changes.insert(ObjectID("Label", key: 1), values: [:])
                 for key in Int64(1)...4 {
-                    try changes.add(Link(key, 1), to: RelationshipName("Folder", "labels"))
-                    try changes.add(Link(key, 1), to: RelationshipName("File", "tags"))
+                    try changes.add(Link(key, 1), to: RelationshipName("Folder", name: "labels"))
+                    try changes.add(Link(key, 1), to: RelationshipName("File", name: "tags"))
                 }
             }
-            let result = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Folder", 2)], result: .objectIDs))
-            try expectEqual(result.objectIDs?.first, ObjectID("Folder", 2), "the first of the IDs")
+            let result = try store.execute(
+                BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 2)], result: .objectIDs))
+            try expectEqual(result.objectIDs?.first, ObjectID("Folder", key: 2), "the first of the IDs")
             try store.view { snapshot in
                 try expectEqual(try snapshot.objects(of: "Folder").map(\.id.key), [4], "the folders")
                 try expectEqual(try snapshot.objects(of: "File").map(\.id.key), [3, 7], "the files")
                 try expectEqual(try snapshot.objects(of: "Thumbnail").map(\.id.key), [], "the thumbnails")
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Folder", "files"), from: ObjectID("Folder", 4)), [7, 3],
+                    try snapshot.targets(
+                        of: RelationshipName("Folder", name: "files"), from: ObjectID("Folder", key: 4)), [7, 3],
                     "the order in the folder that stays")
                 try expectEqual(
-                    try snapshot.allLinks(of: RelationshipName("Folder", "labels")), [Link(4, 1)], "the labels")
+                    try snapshot.allLinks(of: RelationshipName("Folder", name: "labels")), [Link(4, 1)], "the labels")
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Label", "tagged"), from: ObjectID("Label", 1)), [3],
+                    try snapshot.targets(
+                        of: RelationshipName("Label", name: "tagged"), from: ObjectID("Label", key: 1)), [3],
                     "what is tagged")
             }
             try expectEqual(result.count, 3 + 6 + 8, "the count")
             // Nullify: the children of a folder are its to delete, its parent is not.
             try store.change { changes in
-                try changes.insert(ObjectID("Folder", 10), values: ["name": "child", "parent": folder(4)])
+                try changes.insert(ObjectID("Folder", key: 10), values: ["name": "child", "parent": folder(4)])
                 try changes.insert(
-                    ObjectID("Person", 1), values: ["passport": .objectID(ObjectID("Passport", 1))])
-                try changes.insert(ObjectID("Passport", 1), values: ["holder": .objectID(ObjectID("Person", 1))])
+                    ObjectID("Person", key: 1), values: ["passport": .objectID(ObjectID("Passport", key: 1))])
+                try changes.insert(
+                    ObjectID("Passport", key: 1), values: ["holder": .objectID(ObjectID("Person", key: 1))])
             }
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Folder", 10)]))
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 10)]))
             let passport = try store.execute(
-                BatchDeleteRequest(objectIDs: [ObjectID("Passport", 1)], result: .objectIDs))
-            try expectEqual(passport.relatedObjectIDs, [ObjectID("Person", 1)], "the related objects")
+                BatchDeleteRequest(objectIDs: [ObjectID("Passport", key: 1)], result: .objectIDs))
+            try expectEqual(passport.relatedObjectIDs, [ObjectID("Person", key: 1)], "the related objects")
             try store.view { snapshot in
                 try expectEqual(try snapshot.objects(of: "Folder").map(\.id.key), [4], "the folders that stay")
-                let person = try require(try snapshot.object(ObjectID("Person", 1)), "the person")
+                let person = try require(try snapshot.object(ObjectID("Person", key: 1)), "the person")
                 try expectEqual(person.values, [:], "the person's values")
             }
             try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
@@ -160,32 +165,33 @@ extension ConformanceCheck {
             "A batch delete that a rule denies, or that a mandatory relationship needs, names every pair and deletes nothing; when both sides go it succeeds."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
             try store.change { changes in
-                for key in Int64(1)...4 { try changes.insert(ObjectID("Person", key), values: [:]) }
+                for key in Int64(1)...4 { try changes.insert(ObjectID("Person", key: key), values: [:]) }
                 for (key, author) in [(1, 1), (2, 2), (3, 2)] as [(Int64, Int64)] {
-                    try changes.insert(ObjectID("Image", key), values: ["title": "t", "author": person(author)])
+                    try changes.insert(ObjectID("Image", key: key), values: ["title": "t", "author": person(author)])
                 }
-                try changes.insert(ObjectID("Loan", 1), values: ["borrower": person(3)])
-                try changes.insert(ObjectID("Stamp", 1), values: ["file": .objectID(ObjectID("Image", 3))])
+                try changes.insert(ObjectID("Loan", key: 1), values: ["borrower": person(3)])
+                try changes.insert(ObjectID("Stamp", key: 1), values: ["file": .objectID(ObjectID("Image", key: 3))])
             }
             let before = try store.contents()
             let persons = BatchDeleteRequest(FetchRequest("Person"), result: .count)
             let error = try expectError(.deleteDenied, in: "deleting authors of works and borrowers") {
                 _ = try store.execute(persons)
             }
-            let works = RelationshipName("Person", "works")
+            let works = RelationshipName("Person", name: "works")
             func denial(_ name: RelationshipName, _ deleted: ObjectID, _ stays: ObjectID, _ reason: DeleteDenial.Reason)
                 -> DeleteDenial
             { DeleteDenial(relationship: name, deleted: deleted, remaining: stays, reason: reason) }
             try expectEqual(
                 Set(error.denials),
                 [
-                    denial(works, ObjectID("Person", 1), ObjectID("Image", 1), .rule),
-                    denial(works, ObjectID("Person", 2), ObjectID("Image", 2), .rule),
-                    denial(works, ObjectID("Person", 2), ObjectID("Image", 3), .rule),
+                    denial(works, ObjectID("Person", key: 1), ObjectID("Image", key: 1), .rule),
+                    denial(works, ObjectID("Person", key: 2), ObjectID("Image", key: 2), .rule),
+                    denial(works, ObjectID("Person", key: 2), ObjectID("Image", key: 3), .rule),
                     denial(
-                        RelationshipName("Loan", "borrower"), ObjectID("Person", 3), ObjectID("Loan", 1), .mandatory),
+                        RelationshipName("Loan", name: "borrower"), ObjectID("Person", key: 3),
+                        ObjectID("Loan", key: 1), .mandatory),
                 ], "the denials")
             try expectEqual(try store.contents(), before, "the contents")
             let stamped = try expectError(.deleteDenied, in: "deleting a file that a mandatory reference needs") {
@@ -193,7 +199,11 @@ extension ConformanceCheck {
             }
             try expectEqual(
                 stamped.denials,
-                [denial(RelationshipName("Stamp", "file"), ObjectID("Image", 3), ObjectID("Stamp", 1), .mandatory)],
+                [
+                    denial(
+                        RelationshipName("Stamp", name: "file"), ObjectID("Image", key: 3), ObjectID("Stamp", key: 1),
+                        .mandatory)
+                ],
                 "the denials of the files")
             try expectEqual(try store.contents(), before, "the contents")
             let all = ["Person", "Image", "Loan", "Stamp"] as [EntityName]
@@ -206,13 +216,13 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
-                try changes.insert(ObjectID("Person", 1), values: [:])
-                try changes.insert(ObjectID("Visit", 1), values: ["guest": .objectID(ObjectID("Person", 1))])
+                try changes.insert(ObjectID("Person", key: 1), values: [:])
+                try changes.insert(ObjectID("Visit", key: 1), values: ["guest": .objectID(ObjectID("Person", key: 1))])
             }
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
             try store.view { snapshot in
-                let visit = try require(try snapshot.object(ObjectID("Visit", 1)), "the visit")
-                try expectEqual(visit.values, ["guest": .objectID(ObjectID("Person", 1))], "the visit's values")
+                let visit = try require(try snapshot.object(ObjectID("Visit", key: 1)), "the visit")
+                try expectEqual(visit.values, ["guest": .objectID(ObjectID("Person", key: 1))], "the visit's values")
                 try expectEqual(visit.version, 1, "the visit's version")
             }
         },
@@ -224,20 +234,21 @@ extension ConformanceCheck {
             let count: Int64 = 2500
             try store.change { changes in
                 for key in 1...count {
-                    try changes.insert(ObjectID(key % 2 == 0 ? "Image" : "File", key), values: ["title": "t"])
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Image" : "File", key: key), values: ["title": "t"])
                     try changes.insert(
-                        ObjectID("Comment", key),
-                        values: ["file": .objectID(ObjectID(key % 2 == 0 ? "Image" : "File", key))])
+                        ObjectID("Comment", key: key),
+                        values: ["file": .objectID(ObjectID(key % 2 == 0 ? "Image" : "File", key: key))])
                 }
                 try changes.insert(
-                    ObjectID("Folder", 1), values: ["name": "n", "shortcut": .objectID(ObjectID("Image", 2))])
+                    ObjectID("Folder", key: 1), values: ["name": "n", "shortcut": .objectID(ObjectID("Image", key: 2))])
             }
             let few = try store.execute(
-                BatchDeleteRequest(objectIDs: [2, 5].map { ObjectID("File", $0) }, result: .objectIDs))
-            try expectEqual(few.objectIDs, [ObjectID("Image", 2), ObjectID("File", 5)], "the first that go")
+                BatchDeleteRequest(objectIDs: [2, 5].map { ObjectID("File", key: $0) }, result: .objectIDs))
+            try expectEqual(few.objectIDs, [ObjectID("Image", key: 2), ObjectID("File", key: 5)], "the first that go")
             try expectEqual(
                 Set(few.relatedObjectIDs ?? []),
-                [ObjectID("Comment", 2), ObjectID("Comment", 5), ObjectID("Folder", 1)], "what loses a reference")
+                [ObjectID("Comment", key: 2), ObjectID("Comment", key: 5), ObjectID("Folder", key: 1)],
+                "what loses a reference")
             let many = try store.execute(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
             try expectEqual(many.count, Int(count) - 2, "the number of the others")
             try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "how many lose a reference then")
@@ -251,7 +262,7 @@ extension ConformanceCheck {
             "batch.refused", "Batch requests on a read-only or closed store fail as commits do, and change nothing."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            try store.change { try $0.insert(ObjectID("Passport", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Passport", key: 1), values: [:]) }
             try store.close()
             let requests: [(String, (any PersistentStore) throws -> Void)] = [
                 ("an insert", { _ = try $0.execute(BatchInsertRequest("Passport", rows: [[:]])) }),

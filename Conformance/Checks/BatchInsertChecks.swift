@@ -10,7 +10,7 @@ extension ConformanceCheck {
             "A batch insert makes an object of each row, with the model's defaults for what a row does not name."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            let file = try store.change { try $0.insert(ObjectID("Folder", 1), values: ["name": "here"]) }
+            let file = try store.change { try $0.insert(ObjectID("Folder", key: 1), values: ["name": "here"]) }
             let date = Date(timeIntervalSinceReferenceDate: -0.125)
             let result = try store.execute(
                 BatchInsertRequest(
@@ -47,7 +47,7 @@ extension ConformanceCheck {
             "Two batch inserts at once never give equal places in an ordered relationship: the later one comes after the other."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            let folder = ObjectID("Folder", 1)
+            let folder = ObjectID("Folder", key: 1)
             try store.change { try $0.insert(folder, values: [:]) }
             // More rows than are looked at together: the first ones have their places when the other batch is committed.
             var number = 0
@@ -68,7 +68,7 @@ extension ConformanceCheck {
                     return false
                 })
             try store.view { snapshot in
-                let links = try snapshot.links(of: RelationshipName("Folder", "files"), from: folder)
+                let links = try snapshot.links(of: RelationshipName("Folder", name: "files"), from: folder)
                 var (batch, places, keys) = (LinkBatch(relationship: 0), [Int64](), [Int64]())
                 while try links.next(into: &batch) {
                     places += batch.links.map(\.order)
@@ -115,14 +115,14 @@ extension ConformanceCheck {
             "A batch insert of more than fits into a change set is one commit all the same, or none."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            let first = try store.change { try $0.insert(ObjectID("Folder", 1), values: ["name": "here"]) }
+            let first = try store.change { try $0.insert(ObjectID("Folder", key: 1), values: ["name": "here"]) }
             let content = Value.data(Data(repeating: 7, count: 100_000))
             let count = 400
             func rows(failingAt bad: Int? = nil) -> [BatchInsertRequest.Row] {
                 (1...count).map { number in
                     [
                         "title": number == bad ? .null : .string("\(number)"), "content": content,
-                        "folder": .objectID(ObjectID("Folder", 1)),
+                        "folder": .objectID(ObjectID("Folder", key: 1)),
                     ]
                 }
             }
@@ -139,7 +139,8 @@ extension ConformanceCheck {
                 try expectEqual(objects.map(\.id), try require(result.objectIDs, "IDs"), "the IDs")
                 try expectEqual(objects.map { $0.values["title"] }, (1...count).map { .string("\($0)") }, "the titles")
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Folder", "files"), from: ObjectID("Folder", 1)),
+                    try snapshot.targets(
+                        of: RelationshipName("Folder", name: "files"), from: ObjectID("Folder", key: 1)),
                     objects.map(\.id.key), "the order in the folder")
             }
             let next = try reopened.reserveKeys(1, for: "File").lowerBound
@@ -152,29 +153,31 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
-                for key in Int64(1)...2 { try changes.insert(ObjectID("Folder", key), values: ["name": "f"]) }
+                for key in Int64(1)...2 { try changes.insert(ObjectID("Folder", key: key), values: ["name": "f"]) }
                 for (key, place) in [(1, 50), (2, -3), (3, 7)] as [(Int64, Int64)] {
                     try changes.insert(
-                        ObjectID("File", key),
+                        ObjectID("File", key: key),
                         values: [
-                            "title": "old", "folder": .objectID(ObjectID("Folder", 1)), "folder#order": .int(place),
+                            "title": "old", "folder": .objectID(ObjectID("Folder", key: 1)),
+                            "folder#order": .int(place),
                         ])
                 }
                 for key in Int64(1)...3 {
                     try changes.insert(
-                        ObjectID("Person", key),
-                        values: key == 1 ? ["passport": .objectID(ObjectID("Passport", 1))] : [:])
+                        ObjectID("Person", key: key),
+                        values: key == 1 ? ["passport": .objectID(ObjectID("Passport", key: 1))] : [:])
                 }
-                try changes.insert(ObjectID("Passport", 1), values: ["holder": .objectID(ObjectID("Person", 1))])
+                try changes.insert(
+                    ObjectID("Passport", key: 1), values: ["holder": .objectID(ObjectID("Person", key: 1))])
             }
-            let folder = Value.objectID(ObjectID("Folder", 1))
+            let folder = Value.objectID(ObjectID("Folder", key: 1))
             let files =
                 try store.execute(
                     BatchInsertRequest(
                         "Image",
                         rows: [
                             ["title": "a", "folder": folder], ["title": "b", "folder": folder],
-                            ["title": "c", "folder": .objectID(ObjectID("Folder", 2))],
+                            ["title": "c", "folder": .objectID(ObjectID("Folder", key: 2))],
                             ["title": "d", "folder": folder, "folder#order": 0],
                         ], result: .objectIDs)
                 ).objectIDs ?? []
@@ -182,32 +185,35 @@ extension ConformanceCheck {
                 let keys = files.map(\.key)
                 try expectEqual(keys.count, 4, "the number of IDs")
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Folder", "files"), from: ObjectID("Folder", 1)),
+                    try snapshot.targets(
+                        of: RelationshipName("Folder", name: "files"), from: ObjectID("Folder", key: 1)),
                     [2, keys[3], 3, 1, keys[0], keys[1]], "the order in the first folder")
             }
             let result = try store.execute(
                 BatchInsertRequest(
                     "Passport",
                     rows: [
-                        ["number": 7, "holder": .objectID(ObjectID("Person", 1))],
-                        ["number": 8, "holder": .objectID(ObjectID("Person", 2))],
+                        ["number": 7, "holder": .objectID(ObjectID("Person", key: 1))],
+                        ["number": 8, "holder": .objectID(ObjectID("Person", key: 2))],
                     ], result: .objectIDs))
             let passports = try require(result.objectIDs, "IDs")
             try expectEqual(
                 Set(result.relatedObjectIDs ?? []),
-                [ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Passport", 1)], "the related objects")
+                [ObjectID("Person", key: 1), ObjectID("Person", key: 2), ObjectID("Passport", key: 1)],
+                "the related objects")
             try store.view { snapshot in
                 try expectEqual(
                     try snapshot.objects(of: "Person").map { $0.values["passport"] },
                     [.objectID(passports[0]), .objectID(passports[1]), nil], "the passports of the persons")
                 try expectEqual(
-                    try snapshot.object(ObjectID("Passport", 1))?.values["holder"], nil,
+                    try snapshot.object(ObjectID("Passport", key: 1))?.values["holder"], nil,
                     "the holder of the old passport")
             }
             try expectError(.invalidRequest, in: "two passports of one person") {
                 _ = try store.execute(
                     BatchInsertRequest(
-                        "Passport", rows: Array(repeating: ["holder": .objectID(ObjectID("Person", 3))], count: 2)))
+                        "Passport", rows: Array(repeating: ["holder": .objectID(ObjectID("Person", key: 3))], count: 2))
+                )
             }
         },
         ConformanceCheck(
@@ -216,8 +222,8 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
-                try changes.insert(ObjectID("Folder", 1), values: ["name": "f"])
-                try changes.insert(ObjectID("Label", 2), values: [:])
+                try changes.insert(ObjectID("Folder", key: 1), values: ["name": "f"])
+                try changes.insert(ObjectID("Label", key: 2), values: [:])
             }
             let before = try store.contents()
             let generation = try store.view { try $0.recordedTally() }
@@ -231,8 +237,8 @@ extension ConformanceCheck {
                 ("number", .invalidValue, ["place": .composite(["street": "x"])]),
                 ("number", .invalidValue, ["place.street": "x"]),
                 ("colour", .unknownProperty, ["place": .composite(["colour": "x"])]),
-                ("folder", .objectNotFound, ["folder": .objectID(ObjectID("Folder", 9))]),
-                ("folder", .invalidValue, ["folder": .objectID(ObjectID("Label", 2))]),
+                ("folder", .objectNotFound, ["folder": .objectID(ObjectID("Folder", key: 9))]),
+                ("folder", .invalidValue, ["folder": .objectID(ObjectID("Label", key: 2))]),
                 ("folder", .invalidValue, ["folder": 1]),
             ]
             for (property, code, row) in faults {
@@ -259,13 +265,14 @@ extension ConformanceCheck {
             needs: [.uniquenessConstraints]
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            try store.change { try $0.insert(ObjectID("Person", 1), values: ["name": "Ann"]) }
+            try store.change { try $0.insert(ObjectID("Person", key: 1), values: ["name": "Ann"]) }
             let before = try store.contents()
             let error = try expectError(.constraintViolation, in: "a name that is taken") {
                 _ = try store.execute(
                     BatchInsertRequest("Person", rows: [["name": "Bob"], ["name": "Ann"], ["name": .null], [:]]))
             }
-            try expectEqual(error.violations.map(\.existing), [ObjectID("Person", 1)], "the object that has the name")
+            try expectEqual(
+                error.violations.map(\.existing), [ObjectID("Person", key: 1)], "the object that has the name")
             try expectEqual(try store.contents(), before, "the contents")
             try expectError(.constraintViolation, in: "a name that two rows have") {
                 _ = try store.execute(BatchInsertRequest("Person", rows: [["name": "Bob"], ["name": "Bob"]]))

@@ -13,7 +13,7 @@ extension ConformanceCheck {
             let first = try store.change { changes in
                 for key in Int64(1)...6 {
                     try changes.insert(
-                        ObjectID(key % 2 == 0 ? "Image" : "File", key),
+                        ObjectID(key % 2 == 0 ? "Image" : "File", key: key),
                         values: [
                             "title": .string("t\(key)"), "size": .int(key), "content": .data(Data([UInt8(key)])),
                             "place": .composite(["street": "s", "number": .int(key)]),
@@ -22,7 +22,7 @@ extension ConformanceCheck {
             }
             let result = try store.execute(
                 BatchUpdateRequest(
-                    "File", where: .greater("size", 2),
+                    "File", where: .greater("size", than: 2),
                     set: [
                         "title": .constant("new and longer"), "size": .constant(.null), "flag": .constant(true),
                         "rating": .constant(.decimal(Decimal(5) / 4)), "score": .constant(2),
@@ -69,13 +69,13 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
-                try changes.insert(ObjectID("Folder", 1), values: ["name": "here"])
+                try changes.insert(ObjectID("Folder", key: 1), values: ["name": "here"])
                 for key in Int64(1)...3000 {
                     try changes.insert(
-                        ObjectID("File", key),
+                        ObjectID("File", key: key),
                         values: [
                             "title": .string("t\(key)"), "size": .int(key), "rank": .int(key % 7),
-                            "folder": key % 2 == 0 ? .objectID(ObjectID("Folder", 1)) : .null,
+                            "folder": key % 2 == 0 ? .objectID(ObjectID("Folder", key: 1)) : .null,
                         ])
                 }
             }
@@ -89,7 +89,7 @@ extension ConformanceCheck {
                         "size": key("rank"), "rank": key("size"),
                         "score": .function(.divide, [key("size"), .constant(2)]),
                         "rating": .function(.add, [key("size"), .constant(.decimal(Decimal(1) / 10))]),
-                        "flag": .conditional(.equal("rank", 0), .constant(true), .constant(.null)),
+                        "flag": .conditional(.equal("rank", to: 0), .constant(true), .constant(.null)),
                         "title": .conditional(
                             .isNull("folder"), .function(.uppercase, [key("title")]), key("folder", "name")),
                     ], result: .count))
@@ -103,7 +103,7 @@ extension ConformanceCheck {
                         "title": number % 2 == 0 ? "here" : .string("T\(number)"),
                     ]
                     if number % 7 == 0 { values["flag"] = true }
-                    values["folder"] = number % 2 == 0 ? .objectID(ObjectID("Folder", 1)) : nil
+                    values["folder"] = number % 2 == 0 ? .objectID(ObjectID("Folder", key: 1)) : nil
                     try expectEqual(object.values, values, "the values of \(object.id)")
                     try expectEqual(object.version, 2, "the version of \(object.id)")
                 }
@@ -113,7 +113,7 @@ extension ConformanceCheck {
             let error = try expectError(.invalidValue, in: "a result that the property cannot hold") {
                 _ = try store.execute(
                     BatchUpdateRequest(
-                        "File", where: .greater("rank", 10),
+                        "File", where: .greater("rank", than: 10),
                         set: ["size": .function(.divide, [key("rank"), .constant(2)])]))
             }
             try expect(
@@ -122,10 +122,10 @@ extension ConformanceCheck {
             try expectEqual(try store.contents(), before, "the contents after the error")
             _ = try store.execute(
                 BatchUpdateRequest(
-                    "File", where: .equal("flag", true),
+                    "File", where: .equal("flag", to: true),
                     set: ["size": .function(.floor, [.function(.divide, [key("rank"), .constant(2)])])]))
             try store.view { snapshot in
-                for object in try snapshot.objects(FetchRequest("File", where: .equal("flag", true))) {
+                for object in try snapshot.objects(FetchRequest("File", where: .equal("flag", to: true))) {
                     try expectEqual(object.values["size"], .int(object.id.key / 2), "the size of \(object.id)")
                 }
             }
@@ -135,36 +135,39 @@ extension ConformanceCheck {
             "A batch update sets to-one relationships: who joins an ordered one comes last, who stays keeps its place, and other sides follow."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
-            func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key)) }
+            func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
             func pair(_ person: Int64, _ changes: inout ChangeSet) throws {
                 try changes.insert(
-                    ObjectID("Person", person), values: ["passport": .objectID(ObjectID("Passport", person))])
+                    ObjectID("Person", key: person), values: ["passport": .objectID(ObjectID("Passport", key: person))])
                 try changes.insert(
-                    ObjectID("Passport", person), values: ["holder": .objectID(ObjectID("Person", person))])
+                    ObjectID("Passport", key: person), values: ["holder": .objectID(ObjectID("Person", key: person))])
             }
             try store.change { changes in
-                for key in Int64(1)...2 { try changes.insert(ObjectID("Folder", key), values: ["name": "f"]) }
+                for key in Int64(1)...2 { try changes.insert(ObjectID("Folder", key: key), values: ["name": "f"]) }
                 for key in Int64(1)...6 {
                     try changes.insert(
-                        ObjectID(key == 4 ? "Image" : "File", key),
+                        ObjectID(key == 4 ? "Image" : "File", key: key),
                         values: [
                             "title": "t", "folder": folder(key % 2 + 1), "folder#order": .int(100 - key),
                         ])
                 }
                 for person in Int64(1)...3 { try pair(person, &changes) }
-                try changes.insert(ObjectID("Person", 4), values: [:])
-                try changes.insert(ObjectID("Folder", 3), values: ["name": "shortcut"])
+                try changes.insert(ObjectID("Person", key: 4), values: [:])
+                try changes.insert(ObjectID("Folder", key: 3), values: ["name": "shortcut"])
             }
-            let files = RelationshipName("Folder", "files")
+            let files = RelationshipName("Folder", name: "files")
             // 2, 4 and 6 are in the first folder, 1, 3 and 5 in the second: 5, 3, 1.
             _ = try store.execute(
-                BatchUpdateRequest("File", where: .less("folder#order", 98), set: ["folder": .constant(folder(2))]))
+                BatchUpdateRequest(
+                    "File", where: .less("folder#order", than: 98), set: ["folder": .constant(folder(2))]))
             try store.view { snapshot in
-                try expectEqual(try snapshot.targets(of: files, from: ObjectID("Folder", 1)), [2], "the first folder")
                 try expectEqual(
-                    try snapshot.targets(of: files, from: ObjectID("Folder", 2)), [5, 3, 1, 4, 6], "the second folder")
+                    try snapshot.targets(of: files, from: ObjectID("Folder", key: 1)), [2], "the first folder")
                 try expectEqual(
-                    try snapshot.object(ObjectID("File", 5))?.values["folder#order"], .int(95),
+                    try snapshot.targets(of: files, from: ObjectID("Folder", key: 2)), [5, 3, 1, 4, 6],
+                    "the second folder")
+                try expectEqual(
+                    try snapshot.object(ObjectID("File", key: 5))?.values["folder#order"], .int(95),
                     "the place of one who stays")
             }
             _ = try store.execute(
@@ -172,40 +175,44 @@ extension ConformanceCheck {
             // An object may be named by a superentity.
             _ = try store.execute(
                 BatchUpdateRequest(
-                    "Folder", where: .equal("name", "shortcut"),
-                    set: ["shortcut": .constant(.objectID(ObjectID("File", 4)))]))
+                    "Folder", where: .equal("name", to: "shortcut"),
+                    set: ["shortcut": .constant(.objectID(ObjectID("File", key: 4)))]))
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: files, from: ObjectID("Folder", 2)), [5, 3, 1, 6], "the second folder then"
+                    try snapshot.targets(of: files, from: ObjectID("Folder", key: 2)), [5, 3, 1, 6],
+                    "the second folder then"
                 )
                 try expectEqual(
-                    try snapshot.object(ObjectID("Image", 4))?.values, ["title": "t", "width": 5], "the image")
+                    try snapshot.object(ObjectID("Image", key: 4))?.values, ["title": "t", "width": 5], "the image")
                 try expectEqual(
-                    try snapshot.object(ObjectID("Folder", 3))?.values["shortcut"], .objectID(ObjectID("Image", 4)),
+                    try snapshot.object(ObjectID("Folder", key: 3))?.values["shortcut"],
+                    .objectID(ObjectID("Image", key: 4)),
                     "the shortcut")
             }
             // 1 takes the passport of 2, whose own is nobody's; the one that 1 had is free too.
             let result = try store.execute(
                 BatchUpdateRequest(
-                    "Person", where: .compare("passport", .equal, .objectID(ObjectID("Passport", 1))),
-                    set: ["passport": .constant(.objectID(ObjectID("Passport", 2)))], result: .objectIDs))
-            try expectEqual(result.objectIDs, [ObjectID("Person", 1)], "the updated objects")
+                    "Person", where: .compare("passport", using: .equal, with: .objectID(ObjectID("Passport", key: 1))),
+                    set: ["passport": .constant(.objectID(ObjectID("Passport", key: 2)))], result: .objectIDs))
+            try expectEqual(result.objectIDs, [ObjectID("Person", key: 1)], "the updated objects")
             try expectEqual(
                 Set(result.relatedObjectIDs ?? []),
-                [ObjectID("Person", 2), ObjectID("Passport", 1), ObjectID("Passport", 2)], "the related objects")
+                [ObjectID("Person", key: 2), ObjectID("Passport", key: 1), ObjectID("Passport", key: 2)],
+                "the related objects")
             try store.view { snapshot in
                 try expectEqual(
                     try snapshot.objects(of: "Person").map { $0.values["passport"] },
-                    [.objectID(ObjectID("Passport", 2)), nil, .objectID(ObjectID("Passport", 3)), nil], "the passports")
+                    [.objectID(ObjectID("Passport", key: 2)), nil, .objectID(ObjectID("Passport", key: 3)), nil],
+                    "the passports")
                 try expectEqual(
                     try snapshot.objects(of: "Passport").map { $0.values["holder"] },
-                    [nil, .objectID(ObjectID("Person", 1)), .objectID(ObjectID("Person", 3))], "the holders")
+                    [nil, .objectID(ObjectID("Person", key: 1)), .objectID(ObjectID("Person", key: 3))], "the holders")
             }
             try expectError(.invalidRequest, in: "the passport of one for another, who keeps it") {
                 _ = try store.execute(
                     BatchUpdateRequest(
                         "Person", where: .isNotNull("passport"),
-                        set: ["passport": .constant(.objectID(ObjectID("Passport", 3)))]))
+                        set: ["passport": .constant(.objectID(ObjectID("Passport", key: 3)))]))
             }
             _ = try store.execute(BatchUpdateRequest("Passport", set: ["holder": .constant(.null)]))
             try expectEqual(
@@ -213,20 +220,22 @@ extension ConformanceCheck {
                 "the persons with a passport, once no passport has a holder")
             try expectError(.invalidRequest, in: "one passport for everybody") {
                 _ = try store.execute(
-                    BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", 1)))]))
+                    BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", key: 1)))]))
             }
             // A relationship that is its own inverse.
-            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
+            func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
             func marry(_ pairs: [Int64: Int64]) throws {
                 let target = pairs.reduce(FetchRequest.Expression.constant(.null)) { rest, pair in
                     .conditional(
-                        .comparison(.init(.evaluatedObject, .equal, .constant(person(pair.key)))),
+                        .comparison(
+                            .init(left: .evaluatedObject, operator: .equal, right: .constant(person(pair.key)))),
                         .constant(person(pair.value)), rest)
                 }
                 let isMeant = FetchRequest.Expression.aggregate(pairs.keys.map { .constant(person($0)) })
                 _ = try store.execute(
                     BatchUpdateRequest(
-                        "Person", where: .comparison(.init(.evaluatedObject, .isIn, isMeant)), set: ["spouse": target]))
+                        "Person", where: .comparison(.init(left: .evaluatedObject, operator: .isIn, right: isMeant)),
+                        set: ["spouse": target]))
             }
             func spouses() throws -> [Value?] {
                 try store.view { try $0.objects(of: "Person").map { $0.values["spouse"] } }
@@ -239,7 +248,7 @@ extension ConformanceCheck {
             try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after another change")
             try expectError(.invalidRequest, in: "spouses that contradict each other") { try marry([1: 3, 3: 2]) }
             try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after a contradiction")
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", 1)]))
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
             try expectEqual(try spouses(), [nil, nil, nil], "the spouses of those who are left")
             try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
         },
@@ -249,13 +258,13 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
-                try changes.insert(ObjectID("Person", 1), values: ["name": "Ann"])
+                try changes.insert(ObjectID("Person", key: 1), values: ["name": "Ann"])
                 for key in Int64(1)...2000 {
                     try changes.insert(
-                        ObjectID("File", key),
+                        ObjectID("File", key: key),
                         values: ["title": "t", "rank": .int(key), "size": key == 1990 ? .null : 4])
                 }
-                try changes.insert(ObjectID("Folder", 1), values: ["name": "f"])
+                try changes.insert(ObjectID("Folder", key: 1), values: ["name": "f"])
             }
             let before = try store.contents()
             let generation = try store.view { try $0.recordedTally() }
@@ -267,10 +276,10 @@ extension ConformanceCheck {
                 ("made", .invalidValue, .constant(.string(plantedSecret))),
                 ("ident", .invalidValue, .constant(.string(plantedSecret))),
                 ("rank", .invalidValue, .function(.multiply, [rank, .constant(20)])),
-                ("title", .invalidValue, .conditional(.equal("rank", 1990), .constant(.null), .constant("x"))),
+                ("title", .invalidValue, .conditional(.equal("rank", to: 1990), .constant(.null), .constant("x"))),
                 ("place.street", .invalidValue, .constant("x")), ("place.colour", .unknownProperty, .constant("x")),
-                ("folder", .objectNotFound, .constant(.objectID(ObjectID("Folder", 9)))),
-                ("folder", .invalidValue, .constant(.objectID(ObjectID("Person", 1)))),
+                ("folder", .objectNotFound, .constant(.objectID(ObjectID("Folder", key: 9)))),
+                ("folder", .invalidValue, .constant(.objectID(ObjectID("Person", key: 1)))),
                 ("folder", .invalidValue, .constant(1)), ("size", .unknownProperty, .keyPath(["sice"])),
                 ("size", .invalidRequest, .keyPath(["folder", "children", "name"])),
             ]
@@ -307,22 +316,23 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
                 for (key, name) in [(1, "Ann"), (2, "Bob"), (3, "Eve")] as [(Int64, String)] {
-                    try changes.insert(ObjectID("Person", key), values: ["name": .string(name)])
+                    try changes.insert(ObjectID("Person", key: key), values: ["name": .string(name)])
                 }
             }
             let before = try store.contents()
             let error = try expectError(.constraintViolation, in: "one name for two") {
                 _ = try store.execute(
-                    BatchUpdateRequest("Person", where: .notEqual("name", "Bob"), set: ["name": .constant("Bob")]))
+                    BatchUpdateRequest("Person", where: .notEqual("name", to: "Bob"), set: ["name": .constant("Bob")]))
             }
             try expectEqual(
                 Set(error.violations.flatMap { [$0.rejected, $0.existing] }),
-                [ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Person", 3)], "the objects that are named")
+                [ObjectID("Person", key: 1), ObjectID("Person", key: 2), ObjectID("Person", key: 3)],
+                "the objects that are named")
             try expectEqual(try store.contents(), before, "the contents")
-            let isAnn = FetchRequest.Predicate.equal("name", "Ann")
+            let isAnn = FetchRequest.Predicate.equal("name", to: "Ann")
             _ = try store.execute(
                 BatchUpdateRequest(
-                    "Person", where: .notEqual("name", "Eve"),
+                    "Person", where: .notEqual("name", to: "Eve"),
                     set: ["name": .conditional(isAnn, .constant("Bob"), .constant("Ann"))]))
             try expectEqual(
                 try store.view { try $0.objects(of: "Person") }.map { $0.values["name"] }, ["Bob", "Ann", "Eve"],

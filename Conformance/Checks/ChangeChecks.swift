@@ -11,13 +11,13 @@ extension ConformanceCheck {
             let store = try bench.create()
             try store.change { changes in
                 for key in 1...3 {
-                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("old \(key)")])
+                    try changes.insert(ObjectID("Track", key: Int64(key)), values: ["title": .string("old \(key)")])
                 }
             }
             try store.change { changes in
-                changes.delete(ObjectID("Track", 1), version: 1)
-                try changes.update(ObjectID("Track", 2), version: 1, values: ["title": "new"])
-                try changes.insert(ObjectID("Track", 4), values: ["title": "added"])
+                changes.delete(ObjectID("Track", key: 1), version: 1)
+                try changes.update(ObjectID("Track", key: 2), version: 1, values: ["title": "new"])
+                try changes.insert(ObjectID("Track", key: 4), values: ["title": "added"])
             }
             let objects = try bench.reopen(store).view { try $0.objects(of: "Track") }
             try expectEqual(objects.map(\.id.key), [2, 3, 4], "the keys")
@@ -30,12 +30,12 @@ extension ConformanceCheck {
             let store = try bench.create()
             let full = try fullValues(seed: 5)
             try store.change { changes in
-                try changes.insert(ObjectID("Everything", 1), values: full)
-                try changes.insert(ObjectID("Indexed", 1), values: full)
+                try changes.insert(ObjectID("Everything", key: 1), values: full)
+                try changes.insert(ObjectID("Indexed", key: 1), values: full)
             }
             try store.change { changes in
-                try changes.update(ObjectID("Everything", 1), version: 1, values: ["i64": 7])
-                try changes.update(ObjectID("Indexed", 1), version: 1, values: ["i64": 7])
+                try changes.update(ObjectID("Everything", key: 1), version: 1, values: ["i64": 7])
+                try changes.update(ObjectID("Indexed", key: 1), version: 1, values: ["i64": 7])
             }
             try store.view { snapshot in
                 try expectEqual(try snapshot.objects(of: "Everything").map(\.values), [["i64": 7]], "the values")
@@ -52,7 +52,7 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create()
-            let first = try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            let first = try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             let before = try store.contents()
             let receipt = try store.change { _ in }
             try expectEqual(receipt.generation, first.generation, "the generation")
@@ -63,15 +63,15 @@ extension ConformanceCheck {
             "Each commit that changes anything gives a generation that never was before; a failed one changes nothing."
         ) { bench in
             let store = try bench.create()
-            let first = try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }.generation
-            let second = try store.change { try $0.update(ObjectID("Tag", 1), version: 1, values: [:]) }.generation
+            let first = try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }.generation
+            let second = try store.change { try $0.update(ObjectID("Tag", key: 1), version: 1, values: [:]) }.generation
             try expectError(.conflict, in: "a stale update") {
-                try store.change { try $0.update(ObjectID("Tag", 1), version: 1, values: [:]) }
+                try store.change { try $0.update(ObjectID("Tag", key: 1), version: 1, values: [:]) }
             }
             let third = try store.change { $0.userMetadata["a"] = .int(1) }
             try expectEqual(third.previousGeneration, second, "the generation after a failed commit")
             let reopened = try bench.reopen(store)
-            let fourth = try reopened.change { $0.delete(ObjectID("Tag", 1), version: 2) }.generation
+            let fourth = try reopened.change { $0.delete(ObjectID("Tag", key: 1), version: 2) }.generation
             let all = [first, second, third.generation, fourth]
             try expectEqual(Set(all).count, 4, "the number of generations, \(all)")
             if let recorded = try reopened.view({ try $0.recordedTally() }) {
@@ -118,18 +118,18 @@ extension ConformanceCheck {
             "A receipt lists the objects that the commit inserted, updated and deleted, and the ends of its links."
         ) { bench in
             let store = try bench.create()
-            let tagged = RelationshipName("Tag", "tagged")
-            let ids = (1...4).map { ObjectID("Track", Int64($0)) }
+            let tagged = RelationshipName("Tag", name: "tagged")
+            let ids = (1...4).map { ObjectID("Track", key: Int64($0)) }
             let first = try store.change { changes in
                 for id in [ids[1], ids[0], ids[2]] { try changes.insert(id, values: [:]) }
-                try changes.insert(ObjectID("Tag", 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
                 try changes.add(Link(1, 1), to: tagged)
             }
             try expectEqual(
-                Set(first.insertedIDs), Set(ids[0...2] + [ObjectID("Tag", 1)]), "the inserted objects")
+                Set(first.insertedIDs), Set(ids[0...2] + [ObjectID("Tag", key: 1)]), "the inserted objects")
             try expectEqual(first.insertedIDs.count, 4, "the number of inserted objects")
             try expectEqual(first.updatedIDs + first.deletedIDs, [], "the other objects")
-            try expectEqual(Set(first.relinkedIDs), [ids[0], ObjectID("Tag", 1)], "the ends of the new link")
+            try expectEqual(Set(first.relinkedIDs), [ids[0], ObjectID("Tag", key: 1)], "the ends of the new link")
             let second = try store.change { changes in
                 try changes.insert(ids[3], values: [:])
                 try changes.update(ids[1], version: 1, values: ["title": "b"])
@@ -141,7 +141,7 @@ extension ConformanceCheck {
             try expectEqual(second.updatedIDs, [ids[1]], "the updated objects")
             try expectEqual(second.deletedIDs, [ids[2]], "the deleted objects")
             try expectEqual(
-                Set(second.relinkedIDs), [ids[0], ids[3], ObjectID("Tag", 1)], "the ends of the changed links")
+                Set(second.relinkedIDs), [ids[0], ids[3], ObjectID("Tag", key: 1)], "the ends of the changed links")
             try expectEqual(second.relinkedIDs.count, 3, "each end is listed once")
             let idle = try store.change { try $0.add(Link(1, 4), to: tagged) }
             try expectEqual(idle.relinkedIDs, [], "the ends of a link that was there")
@@ -151,10 +151,10 @@ extension ConformanceCheck {
             "A change set that turns out to change nothing leaves the generation as it is: a link or a key that is not there, or is as it was."
         ) { bench in
             let store = try bench.create()
-            let tagged = RelationshipName("Tag", "tagged")
+            let tagged = RelationshipName("Tag", name: "tagged")
             let first = try store.change { changes in
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.insert(ObjectID("Track", 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.insert(ObjectID("Track", key: 1), values: [:])
                 try changes.add(Link(1, 1), to: tagged)
                 changes.userMetadata["a"] = .int(1)
             }
@@ -178,27 +178,27 @@ extension ConformanceCheck {
             bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Track", 1), values: ["title": "a"])
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.insert(ObjectID("Tag", 2), values: [:])
-                try changes.add(Link(1, 1), to: RelationshipName("Tag", "tagged"))
+                try changes.insert(ObjectID("Track", key: 1), values: ["title": "a"])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 2), values: [:])
+                try changes.add(Link(1, 1), to: RelationshipName("Tag", name: "tagged"))
             }
             let before = try store.contents()
             let digest = try store.view { try $0.recordedTally() }
             let faults: [(String, StoreError.Code, (inout ChangeSet) throws -> Void)] = [
-                ("a stale update", .conflict, { try $0.update(ObjectID("Tag", 2), version: 9, values: [:]) }),
-                ("a stale delete", .conflict, { $0.delete(ObjectID("Tag", 99), version: 1) }),
-                ("a stale reference", .conflict, { $0.unchanged = [.init(ObjectID("Tag", 2), version: 3)] }),
-                ("a taken key", .duplicateObject, { try $0.insert(ObjectID("Tag", 2), values: [:]) }),
+                ("a stale update", .conflict, { try $0.update(ObjectID("Tag", key: 2), version: 9, values: [:]) }),
+                ("a stale delete", .conflict, { $0.delete(ObjectID("Tag", key: 99), version: 1) }),
+                ("a stale reference", .conflict, { $0.unchanged = [.init(ObjectID("Tag", key: 2), version: 3)] }),
+                ("a taken key", .duplicateObject, { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }),
                 (
                     "a link to nothing", .objectNotFound,
-                    { try $0.add(Link(2, 77), to: RelationshipName("Tag", "tagged")) }
+                    { try $0.add(Link(2, 77), to: RelationshipName("Tag", name: "tagged")) }
                 ),
                 (
                     "a link from nothing", .objectNotFound,
-                    { try $0.add(Link(77, 1), to: RelationshipName("Tag", "tagged")) }
+                    { try $0.add(Link(77, 1), to: RelationshipName("Tag", name: "tagged")) }
                 ),
-                ("a missing object", .objectNotFound, { $0.existing = [ObjectID("Tag", 77)] }),
+                ("a missing object", .objectNotFound, { $0.existing = [ObjectID("Tag", key: 77)] }),
                 (
                     "a delete of a linked object", .deleteDenied,
                     { changes in
@@ -211,11 +211,11 @@ extension ConformanceCheck {
             for (name, code, fault) in faults {
                 try expectError(code, in: name) {
                     try store.change { changes in
-                        try changes.insert(ObjectID("Track", 50), values: ["title": "b"])
-                        try changes.update(ObjectID("Track", 1), version: 1, values: ["title": "c"])
-                        changes.delete(ObjectID("Tag", 1), version: 1)
-                        try changes.remove(Link(1, 1), from: RelationshipName("Tag", "tagged"))
-                        try changes.add(Link(2, 1), to: RelationshipName("Tag", "tagged"))
+                        try changes.insert(ObjectID("Track", key: 50), values: ["title": "b"])
+                        try changes.update(ObjectID("Track", key: 1), version: 1, values: ["title": "c"])
+                        changes.delete(ObjectID("Tag", key: 1), version: 1)
+                        try changes.remove(Link(1, 1), from: RelationshipName("Tag", name: "tagged"))
+                        try changes.add(Link(2, 1), to: RelationshipName("Tag", name: "tagged"))
                         changes.userMetadata["k"] = .int(1)
                         try fault(&changes)
                     }
@@ -224,7 +224,7 @@ extension ConformanceCheck {
                 try expectEqual(try store.view { try $0.recordedTally() }, digest, "the recorded tally after \(name)")
             }
             // The store is fit for use afterwards.
-            try store.change { try $0.insert(ObjectID("Track", 50), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 50), values: [:]) }
         },
         ConformanceCheck(
             "changes.durable", "Everything that was committed is there after closing and opening.",
@@ -235,7 +235,8 @@ extension ConformanceCheck {
                 try store.change { changes in
                     for key in 1...20 {
                         try changes.insert(
-                            ObjectID("Track", Int64(round * 100 + key)), values: ["title": .string("\(round)/\(key)")])
+                            ObjectID("Track", key: Int64(round * 100 + key)),
+                            values: ["title": .string("\(round)/\(key)")])
                     }
                 }
                 let before = try store.contents()
@@ -248,20 +249,22 @@ extension ConformanceCheck {
             let count = 20_000
             let receipt = try store.change { changes in
                 for key in 1...count {
-                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("title \(key)")])
+                    try changes.insert(ObjectID("Track", key: Int64(key)), values: ["title": .string("title \(key)")])
                 }
             }
             let next = try store.change { changes in
-                for key in 1...count where key % 3 == 0 { changes.delete(ObjectID("Track", Int64(key)), version: 1) }
+                for key in 1...count where key % 3 == 0 {
+                    changes.delete(ObjectID("Track", key: Int64(key)), version: 1)
+                }
                 for key in 1...count where key % 3 == 1 {
-                    try changes.update(ObjectID("Track", Int64(key)), version: 1, values: ["title": "u"])
+                    try changes.update(ObjectID("Track", key: Int64(key)), version: 1, values: ["title": "u"])
                 }
             }
             try expectLater(next.generation, than: receipt.generation, on: bench, "the generation")
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Track")), count - count / 3, "the number of objects")
                 try expectEqual(
-                    try snapshot.count(FetchRequest("Track", where: .equal("title", "u"))), (count + 2) / 3,
+                    try snapshot.count(FetchRequest("Track", where: .equal("title", to: "u"))), (count + 2) / 3,
                     "the number of updated objects")
             }
         },
@@ -270,8 +273,8 @@ extension ConformanceCheck {
             let keys = (1...300).map { Int64($0) }.shuffledForChecks
             try store.change { changes in
                 for key in keys {
-                    try changes.insert(ObjectID("Track", key), values: ["title": .string("\(key)")])
-                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: [:])
+                    try changes.insert(ObjectID("Track", key: key), values: ["title": .string("\(key)")])
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key: key), values: [:])
                 }
             }
             try store.view { snapshot in
@@ -285,13 +288,13 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try expectError(.invalidRequest, in: "a link of a to-one relationship") {
-                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", "album")) }
+                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", name: "album")) }
             }
             try expectError(.invalidRequest, in: "a link of a derived relationship") {
-                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Album", "songs")) }
+                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Album", name: "songs")) }
             }
             try expectError(.unknownProperty, in: "a link of no relationship") {
-                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", "nothing")) }
+                try store.change { try $0.add(Link(1, 1), to: RelationshipName("Track", name: "nothing")) }
             }
         },
         ConformanceCheck(
@@ -303,7 +306,7 @@ extension ConformanceCheck {
             let other = try ConformanceModel.changed(for: bench.fixture)
             for changesUpdates in [false, true] {
                 var records = RecordBatch(model: other)
-                try records.append(ObjectID("Track", changesUpdates ? 1 : 99), version: 1, values: [:])
+                try records.append(ObjectID("Track", key: changesUpdates ? 1 : 99), version: 1, values: [:])
                 var changes = ChangeSet(model: bench.model)
                 if changesUpdates { changes.updates = records } else { changes.inserts = records }
                 try expectError(.modelMismatch, in: changesUpdates ? "updating" : "inserting") {
@@ -331,7 +334,7 @@ extension ConformanceCheck {
                 }
                 loader.abandon()
             }
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1], "the tags")
         },
         ConformanceCheck("changes.threads", "Commits from several threads queue: each is whole and none is lost.") {
@@ -343,7 +346,7 @@ extension ConformanceCheck {
                         try store.change { changes in
                             for place in 0..<3 {
                                 try changes.insert(
-                                    ObjectID("Track", Int64(worker * 1000 + round * 10 + place + 1)),
+                                    ObjectID("Track", key: Int64(worker * 1000 + round * 10 + place + 1)),
                                     values: ["title": .string("\(worker)")])
                             }
                         }
@@ -361,14 +364,14 @@ extension ConformanceCheck {
         ConformanceCheck("versions.count-up", "An insert is version 1; each update is one higher.") { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Track", 1), values: [:])
-                try changes.inserts.append(ObjectID("Track", 2), version: 0, values: [:])
+                try changes.insert(ObjectID("Track", key: 1), values: [:])
+                try changes.inserts.append(ObjectID("Track", key: 2), version: 0, values: [:])
             }
             try expectEqual(
                 try store.view { try $0.objects(of: "Track").map(\.version) }, [1, 1], "the versions after the insert")
             for version in UInt32(1)...5 {
                 try store.change {
-                    try $0.update(ObjectID("Track", 1), version: version, values: ["title": .string("\(version)")])
+                    try $0.update(ObjectID("Track", key: 1), version: version, values: ["title": .string("\(version)")])
                 }
                 try expectEqual(
                     try store.view { try $0.objects(of: "Track").map(\.version) }, [version + 1, 1], "the versions")
@@ -380,28 +383,28 @@ extension ConformanceCheck {
             let store = try bench.create()
             try store.change { changes in
                 for key in 1...6 {
-                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("t\(key)")])
+                    try changes.insert(ObjectID("Track", key: Int64(key)), values: ["title": .string("t\(key)")])
                 }
             }
             try store.change { changes in
-                try changes.update(ObjectID("Track", 1), version: 1, values: ["title": "changed 1"])
-                try changes.update(ObjectID("Track", 2), version: 1, values: ["title": "changed 2"])
-                changes.delete(ObjectID("Track", 3), version: 1)
-                changes.delete(ObjectID("Track", 4), version: 1)
+                try changes.update(ObjectID("Track", key: 1), version: 1, values: ["title": "changed 1"])
+                try changes.update(ObjectID("Track", key: 2), version: 1, values: ["title": "changed 2"])
+                changes.delete(ObjectID("Track", key: 3), version: 1)
+                changes.delete(ObjectID("Track", key: 4), version: 1)
             }
             let before = try store.contents()
             let error = try expectError(.conflict, in: "a stale change set") {
                 try store.change { changes in
-                    try changes.update(ObjectID("Track", 1), version: 1, values: ["title": "mine"])
-                    changes.delete(ObjectID("Track", 2), version: 1)
-                    try changes.update(ObjectID("Track", 3), version: 1, values: ["title": "mine"])
-                    changes.delete(ObjectID("Track", 4), version: 1)
-                    try changes.update(ObjectID("Track", 5), version: 1, values: ["title": "mine"])
-                    changes.delete(ObjectID("Track", 6), version: 1)
+                    try changes.update(ObjectID("Track", key: 1), version: 1, values: ["title": "mine"])
+                    changes.delete(ObjectID("Track", key: 2), version: 1)
+                    try changes.update(ObjectID("Track", key: 3), version: 1, values: ["title": "mine"])
+                    changes.delete(ObjectID("Track", key: 4), version: 1)
+                    try changes.update(ObjectID("Track", key: 5), version: 1, values: ["title": "mine"])
+                    changes.delete(ObjectID("Track", key: 6), version: 1)
                 }
             }
             let conflicts = error.conflicts.sorted { $0.id.key < $1.id.key }
-            try expectEqual(conflicts.map(\.id), (1...4).map { ObjectID("Track", $0) }, "the objects in conflict")
+            try expectEqual(conflicts.map(\.id), (1...4).map { ObjectID("Track", key: $0) }, "the objects in conflict")
             try expectEqual(conflicts.map(\.expectedVersion), [1, 1, 1, 1], "the versions they were expected at")
             try expectEqual(conflicts.map { $0.current?.version }, [2, 2, nil, nil], "their current versions")
             try expectEqual(
@@ -413,10 +416,10 @@ extension ConformanceCheck {
             "versions.conflict.future", "A version higher than the current one is as stale as a lower one."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             for version in [UInt32(0), 2, .max] {
                 let error = try expectError(.conflict, in: "an update at version \(version)") {
-                    try store.change { try $0.update(ObjectID("Tag", 1), version: version, values: [:]) }
+                    try store.change { try $0.update(ObjectID("Tag", key: 1), version: version, values: [:]) }
                 }
                 try expectEqual(error.conflicts.map(\.expectedVersion), [version], "the expected version")
                 try expectEqual(error.conflicts.map { $0.current?.version }, [1], "the current version")
@@ -426,16 +429,16 @@ extension ConformanceCheck {
             "versions.conflict.second-writer", "Of two writers with the same version the second one gets the conflict."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": "start"]) }
-            try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "first"]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "start"]) }
+            try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: ["title": "first"]) }
             try expectError(.conflict, in: "the second writer") {
-                try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "second"]) }
+                try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: ["title": "second"]) }
             }
             try expectEqual(
-                try store.view { try $0.object(ObjectID("Track", 1))?.values["title"] }, "first", "the title")
-            try store.change { try $0.update(ObjectID("Track", 1), version: 2, values: ["title": "second"]) }
+                try store.view { try $0.object(ObjectID("Track", key: 1))?.values["title"] }, "first", "the title")
+            try store.change { try $0.update(ObjectID("Track", key: 1), version: 2, values: ["title": "second"]) }
             try expectEqual(
-                try store.view { try $0.object(ObjectID("Track", 1))?.values["title"] }, "second",
+                try store.view { try $0.object(ObjectID("Track", key: 1))?.values["title"] }, "second",
                 "the title after a retry")
         },
         ConformanceCheck(
@@ -443,10 +446,10 @@ extension ConformanceCheck {
             "An object that must be unchanged and is lets the commit through, and keeps its version."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             try store.change { changes in
-                changes.unchanged = [.init(ObjectID("Tag", 1), version: 1)]
-                try changes.insert(ObjectID("Tag", 2), values: [:])
+                changes.unchanged = [.init(ObjectID("Tag", key: 1), version: 1)]
+                try changes.insert(ObjectID("Tag", key: 2), values: [:])
             }
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.version) }, [1, 1], "the versions")
         },
@@ -456,21 +459,24 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.insert(ObjectID("Tag", 2), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 2), values: [:])
             }
             try store.change { changes in
-                try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
-                changes.delete(ObjectID("Tag", 2), version: 1)
+                try changes.update(ObjectID("Tag", key: 1), version: 1, values: [:])
+                changes.delete(ObjectID("Tag", key: 2), version: 1)
             }
             let error = try expectError(.conflict, in: "a change set with stale references") {
                 try store.change { changes in
-                    changes.unchanged = [.init(ObjectID("Tag", 1), version: 1), .init(ObjectID("Tag", 2), version: 1)]
-                    try changes.insert(ObjectID("Tag", 3), values: [:])
+                    changes.unchanged = [
+                        .init(ObjectID("Tag", key: 1), version: 1), .init(ObjectID("Tag", key: 2), version: 1),
+                    ]
+                    try changes.insert(ObjectID("Tag", key: 3), values: [:])
                 }
             }
             try expectEqual(
-                Set(error.conflicts.map(\.id)), [ObjectID("Tag", 1), ObjectID("Tag", 2)], "the objects in conflict")
+                Set(error.conflicts.map(\.id)), [ObjectID("Tag", key: 1), ObjectID("Tag", key: 2)],
+                "the objects in conflict")
             try expectEqual(
                 error.conflicts.sorted { $0.id.key < $1.id.key }.map { $0.current?.version }, [2, nil],
                 "their current versions")
@@ -481,13 +487,13 @@ extension ConformanceCheck {
             "A commit that expects a last place in an ordered relationship is a conflict where a later one was taken, and only then."
         ) { bench in
             let store = try bench.create()
-            let (album, songs) = (ObjectID("Album", 1), RelationshipName("Album", "songs"))
-            let (playlist, tracks) = (ObjectID("Playlist", 1), RelationshipName("Playlist", "tracks"))
+            let (album, songs) = (ObjectID("Album", key: 1), RelationshipName("Album", name: "songs"))
+            let (playlist, tracks) = (ObjectID("Playlist", key: 1), RelationshipName("Playlist", name: "tracks"))
             func insert(_ key: Int64, place: Int64, expecting last: Int64?) throws {
                 try store.change { changes in
                     changes.lastPlaces = [.init(album, songs, place: last), .init(playlist, tracks, place: last)]
                     try changes.insert(
-                        ObjectID("Track", key), values: ["album": .objectID(album), "album#order": .int(place)])
+                        ObjectID("Track", key: key), values: ["album": .objectID(album), "album#order": .int(place)])
                     try changes.add(Link(1, key, order: place), to: tracks)
                 }
             }
@@ -516,7 +522,9 @@ extension ConformanceCheck {
                 try expectEqual(snapshot.targets(of: tracks, from: playlist), [2, 1, 3, 4], "the tracks")
             }
             _ = try expectError(.invalidRequest, in: "a commit that expects a place in an unordered relationship") {
-                try store.change { $0.lastPlaces = [.init(ObjectID("Tag", 1), .init("Tag", "tagged"), place: nil)] }
+                try store.change {
+                    $0.lastPlaces = [.init(ObjectID("Tag", key: 1), .init("Tag", name: "tagged"), place: nil)]
+                }
             }
         },
         ConformanceCheck(
@@ -524,15 +532,15 @@ extension ConformanceCheck {
             "Updating or deleting an object that is gone is a conflict without a current record."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
-            try store.change { $0.delete(ObjectID("Tag", 1), version: 1) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
+            try store.change { $0.delete(ObjectID("Tag", key: 1), version: 1) }
             for attempt in ["update", "delete"] {
                 let error = try expectError(.conflict, in: "the \(attempt) of a deleted object") {
                     try store.change { changes in
                         if attempt == "update" {
-                            try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
+                            try changes.update(ObjectID("Tag", key: 1), version: 1, values: [:])
                         } else {
-                            changes.delete(ObjectID("Tag", 1), version: 1)
+                            changes.delete(ObjectID("Tag", key: 1), version: 1)
                         }
                     }
                 }
@@ -546,11 +554,11 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Dog", 1), values: ["name": "Rex"])
-                try changes.insert(ObjectID("Animal", 2), values: [:])
+                try changes.insert(ObjectID("Dog", key: 1), values: ["name": "Rex"])
+                try changes.insert(ObjectID("Animal", key: 2), values: [:])
             }
             let before = try store.contents()
-            for id in [ObjectID("Animal", 1), ObjectID("Robot", 1), ObjectID("Dog", 2)] {
+            for id in [ObjectID("Animal", key: 1), ObjectID("Robot", key: 1), ObjectID("Dog", key: 2)] {
                 let changes: [(String, (inout ChangeSet) throws -> Void)] = [
                     ("update", { try $0.update(id, version: 1, values: [:]) }),
                     ("delete", { $0.delete(id, version: 1) }),
@@ -567,13 +575,13 @@ extension ConformanceCheck {
         ConformanceCheck("versions.race", "Threads that increment one object with retries lose no increment.") {
             bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Everything", 1), values: ["i64": 0]) }
+            try store.change { try $0.insert(ObjectID("Everything", key: 1), values: ["i64": 0]) }
             let workers = (0..<3).map { _ in
                 Background { () -> Int in
                     var done = 0
                     while done < 10 {
                         let object = try require(
-                            try store.view { try $0.object(ObjectID("Everything", 1)) }, "the counter")
+                            try store.view { try $0.object(ObjectID("Everything", key: 1)) }, "the counter")
                         guard case .int(let count)? = object.values["i64"] else {
                             throw Mismatch(expected: "a number", actual: "none")
                         }
@@ -588,7 +596,7 @@ extension ConformanceCheck {
                 }
             }
             for worker in workers { _ = try worker.value() }
-            let object = try require(try store.view { try $0.object(ObjectID("Everything", 1)) }, "the counter")
+            let object = try require(try store.view { try $0.object(ObjectID("Everything", key: 1)) }, "the counter")
             try expectEqual(object.values["i64"], .int(30), "the count")
             try expectEqual(object.version, 31, "the version")
         },

@@ -29,7 +29,7 @@ extension ConformanceCheck {
             try expectEqual(try StoreContents(of: snapshot), shown, "what an open snapshot shows afterwards")
             try expectEqual(try store.metadata().storeUUID, identity, "the identity afterwards")
             try expectEqual(try store.view { try $0.computeTally() }.digest, digest, "the digest afterwards")
-            try store.change { try $0.insert(ObjectID("Track", 5000), values: ["title": "later"]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 5000), values: ["title": "later"]) }
             try expectEqual(
                 try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 11,
                 "objects after one more commit")
@@ -56,9 +56,11 @@ private func mostlyEmptiedStore(_ bench: Workbench) throws -> any PersistentStor
     try store.change { changes in
         for key in Int64(1)...2000 {
             try changes.insert(
-                ObjectID("Track", key), values: ["title": .string("\(key) " + String(repeating: "x", count: 200))])
+                ObjectID("Track", key: key), values: ["title": .string("\(key) " + String(repeating: "x", count: 200))])
         }
     }
-    try store.change { changes in for key in Int64(11)...2000 { changes.delete(ObjectID("Track", key), version: 1) } }
+    try store.change { changes in
+        for key in Int64(11)...2000 { changes.delete(ObjectID("Track", key: key), version: 1) }
+    }
     return store
 }

@@ -5,30 +5,30 @@ extension ConformanceCheck {
     /// Uniqueness constraints.
     static let constraints: [ConformanceCheck] = [
         unique("single", "Two objects cannot have the same value of a unique attribute; both are named.") { store in
-            try store.change { try $0.insert(ObjectID("Account", 1), values: ["email": "a@b"]) }
+            try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a@b"]) }
             try expectViolations([
                 .init(
-                    entity: "Account", attributes: ["email"], rejected: ObjectID("Account", 2),
-                    existing: ObjectID("Account", 1))
+                    entity: "Account", attributes: ["email"], rejected: ObjectID("Account", key: 2),
+                    existing: ObjectID("Account", key: 1))
             ]) {
                 try store.change { changes in
-                    try changes.insert(ObjectID("Account", 2), values: ["email": "a@b"])
-                    try changes.insert(ObjectID("Account", 3), values: ["email": "c@d"])
+                    try changes.insert(ObjectID("Account", key: 2), values: ["email": "a@b"])
+                    try changes.insert(ObjectID("Account", key: 3), values: ["email": "c@d"])
                 }
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.id.key) }, [1], "the accounts")
         },
         unique("update", "An update into a value that is taken is refused like an insert.") { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["number": 1])
-                try changes.insert(ObjectID("Account", 2), values: ["number": 2])
+                try changes.insert(ObjectID("Account", key: 1), values: ["number": 1])
+                try changes.insert(ObjectID("Account", key: 2), values: ["number": 2])
             }
             try expectViolations([
                 .init(
-                    entity: "Account", attributes: ["number"], rejected: ObjectID("Account", 2),
-                    existing: ObjectID("Account", 1))
+                    entity: "Account", attributes: ["number"], rejected: ObjectID("Account", key: 2),
+                    existing: ObjectID("Account", key: 1))
             ]) {
-                try store.change { try $0.update(ObjectID("Account", 2), version: 1, values: ["number": 1]) }
+                try store.change { try $0.update(ObjectID("Account", key: 2), version: 1, values: ["number": 1]) }
             }
             try expectEqual(
                 try store.view { try $0.objects(of: "Account").map(\.values) }, [["number": 1], ["number": 2]],
@@ -39,24 +39,24 @@ extension ConformanceCheck {
             "Every rejected object is listed, under every constraint, beside the one that holds the values."
         ) { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["email": "a", "number": 1])
-                try changes.insert(ObjectID("Account", 2), values: ["email": "b", "first": "x", "last": "y"])
+                try changes.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1])
+                try changes.insert(ObjectID("Account", key: 2), values: ["email": "b", "first": "x", "last": "y"])
             }
             try expectViolations([
                 .init(
-                    entity: "Account", attributes: ["email"], rejected: ObjectID("Account", 3),
-                    existing: ObjectID("Account", 1)),
+                    entity: "Account", attributes: ["email"], rejected: ObjectID("Account", key: 3),
+                    existing: ObjectID("Account", key: 1)),
                 .init(
-                    entity: "Account", attributes: ["number"], rejected: ObjectID("Account", 4),
-                    existing: ObjectID("Account", 1)),
+                    entity: "Account", attributes: ["number"], rejected: ObjectID("Account", key: 4),
+                    existing: ObjectID("Account", key: 1)),
                 .init(
-                    entity: "Account", attributes: ["first", "last"], rejected: ObjectID("Account", 4),
-                    existing: ObjectID("Account", 2)),
+                    entity: "Account", attributes: ["first", "last"], rejected: ObjectID("Account", key: 4),
+                    existing: ObjectID("Account", key: 2)),
             ]) {
                 try store.change { changes in
-                    try changes.insert(ObjectID("Account", 3), values: ["email": "a", "number": 3])
+                    try changes.insert(ObjectID("Account", key: 3), values: ["email": "a", "number": 3])
                     try changes.insert(
-                        ObjectID("Account", 4), values: ["email": "d", "number": 1, "first": "x", "last": "y"])
+                        ObjectID("Account", key: 4), values: ["email": "d", "number": 1, "first": "x", "last": "y"])
                 }
             }
         },
@@ -65,15 +65,15 @@ extension ConformanceCheck {
             "Several objects that claim one value are each listed once, beside the object that keeps it, or the first to claim it."
         ) { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["email": "a"])
-                try changes.insert(ObjectID("Account", 2), values: ["email": "b"])
+                try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])
+                try changes.insert(ObjectID("Account", key: 2), values: ["email": "b"])
             }
             func pairs(_ pairs: [(Int64, Int64)]) -> Set<ConstraintViolation> {
                 Set(
                     pairs.map {
                         ConstraintViolation(
-                            entity: "Account", attributes: ["email"], rejected: ObjectID("Account", $0.0),
-                            existing: ObjectID("Account", $0.1))
+                            entity: "Account", attributes: ["email"], rejected: ObjectID("Account", key: $0.0),
+                            existing: ObjectID("Account", key: $0.1))
                     })
             }
             try expectViolations(pairs([(3, 1), (4, 1), (5, 1), (7, 6), (8, 6)])) {
@@ -81,77 +81,79 @@ extension ConformanceCheck {
                     for (key, email) in [(3, "a"), (4, "a"), (5, "a"), (6, "c"), (7, "c"), (8, "c")]
                         as [(Int64, String)]
                     {
-                        try changes.insert(ObjectID("Account", key), values: ["email": .string(email)])
+                        try changes.insert(ObjectID("Account", key: key), values: ["email": .string(email)])
                     }
                 }
             }
             try expectViolations(pairs([(2, 1), (3, 1)])) {
                 try store.change { changes in
-                    try changes.insert(ObjectID("Account", 3), values: ["email": "a"])
-                    try changes.update(ObjectID("Account", 2), version: 1, values: ["email": "a"])
-                    try changes.update(ObjectID("Account", 1), version: 1, values: ["email": "a", "number": 7])
+                    try changes.insert(ObjectID("Account", key: 3), values: ["email": "a"])
+                    try changes.update(ObjectID("Account", key: 2), version: 1, values: ["email": "a"])
+                    try changes.update(ObjectID("Account", key: 1), version: 1, values: ["email": "a", "number": 7])
                 }
             }
             try expectViolations(pairs([(3, 2)])) {
                 try store.change { changes in
-                    try changes.insert(ObjectID("Account", 3), values: ["email": "a"])
-                    try changes.update(ObjectID("Account", 2), version: 1, values: ["email": "a"])
-                    changes.delete(ObjectID("Account", 1), version: 1)
+                    try changes.insert(ObjectID("Account", key: 3), values: ["email": "a"])
+                    try changes.update(ObjectID("Account", key: 2), version: 1, values: ["email": "a"])
+                    changes.delete(ObjectID("Account", key: 1), version: 1)
                 }
             }
         },
         unique("nulls", "Nulls never collide, not even in one attribute of a compound constraint.") { store in
             try store.change { changes in
-                for key in 1...3 { try changes.insert(ObjectID("Account", Int64(key)), values: [:]) }
-                for key in 4...6 { try changes.insert(ObjectID("Account", Int64(key)), values: ["first": "x"]) }
-                for key in 7...9 { try changes.insert(ObjectID("Account", Int64(key)), values: ["last": "y"]) }
+                for key in 1...3 { try changes.insert(ObjectID("Account", key: Int64(key)), values: [:]) }
+                for key in 4...6 { try changes.insert(ObjectID("Account", key: Int64(key)), values: ["first": "x"]) }
+                for key in 7...9 { try changes.insert(ObjectID("Account", key: Int64(key)), values: ["last": "y"]) }
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 9, "the number of accounts")
         },
         unique("compound", "A compound constraint compares all its attributes, each by its own boundary.") { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["first": "a", "last": "bc"])
-                try changes.insert(ObjectID("Account", 2), values: ["first": "ab", "last": "c"])
-                try changes.insert(ObjectID("Account", 3), values: ["first": "a", "last": ""])
-                try changes.insert(ObjectID("Account", 4), values: ["first": "", "last": "a"])
-                try changes.insert(ObjectID("Account", 5), values: ["first": "a\u{0}", "last": "x"])
-                try changes.insert(ObjectID("Account", 6), values: ["first": "a", "last": "\u{0}x"])
+                try changes.insert(ObjectID("Account", key: 1), values: ["first": "a", "last": "bc"])
+                try changes.insert(ObjectID("Account", key: 2), values: ["first": "ab", "last": "c"])
+                try changes.insert(ObjectID("Account", key: 3), values: ["first": "a", "last": ""])
+                try changes.insert(ObjectID("Account", key: 4), values: ["first": "", "last": "a"])
+                try changes.insert(ObjectID("Account", key: 5), values: ["first": "a\u{0}", "last": "x"])
+                try changes.insert(ObjectID("Account", key: 6), values: ["first": "a", "last": "\u{0}x"])
             }
             try expectViolations([
                 .init(
-                    entity: "Account", attributes: ["first", "last"], rejected: ObjectID("Account", 7),
-                    existing: ObjectID("Account", 6))
+                    entity: "Account", attributes: ["first", "last"], rejected: ObjectID("Account", key: 7),
+                    existing: ObjectID("Account", key: 6))
             ]) {
-                try store.change { try $0.insert(ObjectID("Account", 7), values: ["first": "a", "last": "\u{0}x"]) }
+                try store.change {
+                    try $0.insert(ObjectID("Account", key: 7), values: ["first": "a", "last": "\u{0}x"])
+                }
             }
         },
         unique("in-one-change-set", "Two objects of one change set collide with each other.") { store in
             let error = try expectError(.constraintViolation, in: "two equal inserts") {
                 try store.change { changes in
-                    try changes.insert(ObjectID("Account", 1), values: ["email": "same"])
-                    try changes.insert(ObjectID("Account", 2), values: ["email": "same"])
+                    try changes.insert(ObjectID("Account", key: 1), values: ["email": "same"])
+                    try changes.insert(ObjectID("Account", key: 2), values: ["email": "same"])
                 }
             }
             try expectEqual(error.violations.count, 1, "the number of violations")
             try expectEqual(
                 error.violations.map { Set([$0.rejected, $0.existing]) },
-                [[ObjectID("Account", 1), ObjectID("Account", 2)]], "the pair")
+                [[ObjectID("Account", key: 1), ObjectID("Account", key: 2)]], "the pair")
             try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 0, "the number of accounts")
         },
         unique("freed-by-delete", "A value that a delete of the same change set frees can be taken at once.") { store in
-            try store.change { try $0.insert(ObjectID("Account", 1), values: ["email": "a", "number": 1]) }
+            try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1]) }
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 2), values: ["email": "a", "number": 1])
-                changes.delete(ObjectID("Account", 1), version: 1)
+                try changes.insert(ObjectID("Account", key: 2), values: ["email": "a", "number": 1])
+                changes.delete(ObjectID("Account", key: 1), version: 1)
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.id.key) }, [2], "the accounts")
         },
         unique("freed-by-update", "A value that an update of the same change set frees can be taken at once.") {
             store in
-            try store.change { try $0.insert(ObjectID("Account", 1), values: ["email": "a"]) }
+            try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a"]) }
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 2), values: ["email": "a"])
-                try changes.update(ObjectID("Account", 1), version: 1, values: ["email": "b"])
+                try changes.insert(ObjectID("Account", key: 2), values: ["email": "a"])
+                try changes.update(ObjectID("Account", key: 1), version: 1, values: ["email": "b"])
             }
             try expectEqual(
                 try store.view { try $0.objects(of: "Account").map { $0.values["email"] } }, ["b", "a"], "the emails")
@@ -160,20 +162,20 @@ extension ConformanceCheck {
             store in
             try store.change { changes in
                 for key in 1...3 {
-                    try changes.insert(ObjectID("Account", Int64(key)), values: ["email": .string("\(key)")])
+                    try changes.insert(ObjectID("Account", key: Int64(key)), values: ["email": .string("\(key)")])
                 }
             }
             try store.change { changes in
-                try changes.update(ObjectID("Account", 1), version: 1, values: ["email": "2"])
-                try changes.update(ObjectID("Account", 2), version: 1, values: ["email": "1"])
+                try changes.update(ObjectID("Account", key: 1), version: 1, values: ["email": "2"])
+                try changes.update(ObjectID("Account", key: 2), version: 1, values: ["email": "1"])
             }
             try expectEqual(
                 try store.view { try $0.objects(of: "Account").map { $0.values["email"] } }, ["2", "1", "3"],
                 "the emails, swapped")
             try store.change { changes in
-                try changes.update(ObjectID("Account", 1), version: 2, values: ["email": "1"])
-                try changes.update(ObjectID("Account", 2), version: 2, values: ["email": "3"])
-                try changes.update(ObjectID("Account", 3), version: 1, values: ["email": "2"])
+                try changes.update(ObjectID("Account", key: 1), version: 2, values: ["email": "1"])
+                try changes.update(ObjectID("Account", key: 2), version: 2, values: ["email": "3"])
+                try changes.update(ObjectID("Account", key: 3), version: 1, values: ["email": "2"])
             }
             try expectEqual(
                 try store.view { try $0.objects(of: "Account").map { $0.values["email"] } }, ["1", "3", "2"],
@@ -181,45 +183,46 @@ extension ConformanceCheck {
         },
         unique("freed-later", "A value is free again after its object was deleted or changed.") { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["email": "a"])
-                try changes.insert(ObjectID("Account", 2), values: ["email": "b"])
+                try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])
+                try changes.insert(ObjectID("Account", key: 2), values: ["email": "b"])
             }
             try store.change { changes in
-                changes.delete(ObjectID("Account", 1), version: 1)
-                try changes.update(ObjectID("Account", 2), version: 1, values: [:])
+                changes.delete(ObjectID("Account", key: 1), version: 1)
+                try changes.update(ObjectID("Account", key: 2), version: 1, values: [:])
             }
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 3), values: ["email": "a"])
-                try changes.insert(ObjectID("Account", 4), values: ["email": "b"])
+                try changes.insert(ObjectID("Account", key: 3), values: ["email": "a"])
+                try changes.insert(ObjectID("Account", key: 4), values: ["email": "b"])
             }
         },
         unique("inherited", "A constraint binds objects of the subentities too, together with those of its own entity.")
         { store in
-            try store.change { try $0.insert(ObjectID("Admin", 1), values: ["email": "a", "badge": 7]) }
+            try store.change { try $0.insert(ObjectID("Admin", key: 1), values: ["email": "a", "badge": 7]) }
             try expectViolations([
                 .init(
-                    entity: "Account", attributes: ["email"], rejected: ObjectID("Account", 2),
-                    existing: ObjectID("Admin", 1))
+                    entity: "Account", attributes: ["email"], rejected: ObjectID("Account", key: 2),
+                    existing: ObjectID("Admin", key: 1))
             ]) {
-                try store.change { try $0.insert(ObjectID("Account", 2), values: ["email": "a"]) }
+                try store.change { try $0.insert(ObjectID("Account", key: 2), values: ["email": "a"]) }
             }
             try expectViolations([
                 .init(
-                    entity: "Admin", attributes: ["badge"], rejected: ObjectID("Admin", 3),
-                    existing: ObjectID("Admin", 1))
+                    entity: "Admin", attributes: ["badge"], rejected: ObjectID("Admin", key: 3),
+                    existing: ObjectID("Admin", key: 1))
             ]) {
-                try store.change { try $0.insert(ObjectID("Admin", 3), values: ["badge": 7]) }
+                try store.change { try $0.insert(ObjectID("Admin", key: 3), values: ["badge": 7]) }
             }
-            try store.change { try $0.insert(ObjectID("Account", 2), values: ["email": "b"]) }
+            try store.change { try $0.insert(ObjectID("Account", key: 2), values: ["email": "b"]) }
         },
         unique("unchanged-values", "An update that keeps its own unique values does not collide with itself.") {
             store in
             try store.change {
-                try $0.insert(ObjectID("Account", 1), values: ["email": "a", "first": "x", "last": "y"])
+                try $0.insert(ObjectID("Account", key: 1), values: ["email": "a", "first": "x", "last": "y"])
             }
             try store.change {
                 try $0.update(
-                    ObjectID("Account", 1), version: 1, values: ["email": "a", "first": "x", "last": "y", "number": 4])
+                    ObjectID("Account", key: 1), version: 1,
+                    values: ["email": "a", "first": "x", "last": "y", "number": 4])
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.version) }, [2], "the version")
         },
@@ -231,30 +234,32 @@ extension ConformanceCheck {
             ]
             try store.change { changes in
                 for (index, email) in emails.enumerated() {
-                    try changes.insert(ObjectID("Account", Int64(index + 1)), values: ["email": .string(email)])
+                    try changes.insert(ObjectID("Account", key: Int64(index + 1)), values: ["email": .string(email)])
                 }
             }
             for (index, email) in emails.enumerated() {
                 try expectViolations([
                     .init(
-                        entity: "Account", attributes: ["email"], rejected: ObjectID("Account", 50),
-                        existing: ObjectID("Account", Int64(index + 1)))
-                ]) { try store.change { try $0.insert(ObjectID("Account", 50), values: ["email": .string(email)]) } }
+                        entity: "Account", attributes: ["email"], rejected: ObjectID("Account", key: 50),
+                        existing: ObjectID("Account", key: Int64(index + 1)))
+                ]) {
+                    try store.change { try $0.insert(ObjectID("Account", key: 50), values: ["email": .string(email)]) }
+                }
             }
         },
         unique("uuid", "Unique UUIDs collide when all their bytes agree.") { store in
             let uuid = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
             let near = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16))
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["token": .uuid(uuid)])
-                try changes.insert(ObjectID("Account", 2), values: ["token": .uuid(near)])
+                try changes.insert(ObjectID("Account", key: 1), values: ["token": .uuid(uuid)])
+                try changes.insert(ObjectID("Account", key: 2), values: ["token": .uuid(near)])
             }
             try expectViolations([
                 .init(
-                    entity: "Account", attributes: ["token"], rejected: ObjectID("Account", 3),
-                    existing: ObjectID("Account", 1))
+                    entity: "Account", attributes: ["token"], rejected: ObjectID("Account", key: 3),
+                    existing: ObjectID("Account", key: 1))
             ]) {
-                try store.change { try $0.insert(ObjectID("Account", 3), values: ["token": .uuid(uuid)]) }
+                try store.change { try $0.insert(ObjectID("Account", key: 3), values: ["token": .uuid(uuid)]) }
             }
         },
     ]

@@ -146,18 +146,18 @@ extension ConformanceCheck {
             needs: [.persistence, .file]
         ) { bench in
             let other = try bench.create(name: "other")
-            try other.change { try $0.insert(ObjectID("Tag", 77), values: [:]) }
+            try other.change { try $0.insert(ObjectID("Tag", key: 77), values: [:]) }
             try other.close()
             let theirs = try require(bench.bytes(of: bench.location("other").path), "the other store's bytes")
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             let snapshot = try store.snapshot()
             try FileManager.default.removeItem(atPath: bench.location().path)
             try FileManager.default.moveItem(atPath: bench.location("other").path, toPath: bench.location().path)
             try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "what an open snapshot shows")
             snapshot.close()
             try expectError(.storeReplaced, in: "a commit after the file was exchanged") {
-                try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             }
             try closeTelling(store)
             try expect(bench.bytes(of: bench.location().path) == theirs, "no byte of the new file changed")
@@ -168,10 +168,10 @@ extension ConformanceCheck {
             needs: [.persistence, .file]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             try FileManager.default.removeItem(atPath: bench.location().path)
             try expectError(.storeReplaced, .notFound, in: "a commit after the file was removed") {
-                try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             }
             try closeTelling(store)
             try expect(bench.bytes(of: bench.location().path) == nil, "there is no new file")
@@ -209,16 +209,20 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
 /// What a store finds through indexes, which scans do not read.
 private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     var answers = [
-        try snapshot.keys(FetchRequest("Indexed", where: .less("i64", -5), sortedBy: [.init("str")])),
+        try snapshot.keys(FetchRequest("Indexed", where: .less("i64", than: -5), sortedBy: [.init("str")])),
         try snapshot.keys(FetchRequest("Indexed", sortedBy: [.init("i64")])),
-        try snapshot.keys(FetchRequest("Account", where: .equal("email", "7"))),
-        try snapshot.targets(of: RelationshipName("Playlist", "tracks"), from: ObjectID("Playlist", 1)),
+        try snapshot.keys(FetchRequest("Account", where: .equal("email", to: "7"))),
+        try snapshot.targets(of: RelationshipName("Playlist", name: "tracks"), from: ObjectID("Playlist", key: 1)),
     ]
     for key in Int64(1)...12 {
-        answers.append(try snapshot.objects(with: [ObjectID("Track", key), ObjectID("Account", key)]).map(\.id.key))
-        answers.append(try snapshot.targets(of: RelationshipName("Node", "children"), from: ObjectID("Node", key)))
-        answers.append(try snapshot.targets(of: RelationshipName("Node", "friends"), from: ObjectID("Node", key)))
-        answers.append(try snapshot.targets(of: RelationshipName("Track", "playlists"), from: ObjectID("Track", key)))
+        answers.append(
+            try snapshot.objects(with: [ObjectID("Track", key: key), ObjectID("Account", key: key)]).map(\.id.key))
+        answers.append(
+            try snapshot.targets(of: RelationshipName("Node", name: "children"), from: ObjectID("Node", key: key)))
+        answers.append(
+            try snapshot.targets(of: RelationshipName("Node", name: "friends"), from: ObjectID("Node", key: key)))
+        answers.append(
+            try snapshot.targets(of: RelationshipName("Track", name: "playlists"), from: ObjectID("Track", key: key)))
     }
     return answers
 }

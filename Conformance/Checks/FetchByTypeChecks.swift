@@ -83,7 +83,8 @@ extension ConformanceCheck {
             [[], [0], [1, 2, 3]].map { .data(Data($0 as [UInt8])) }
         },
         byType("object-id", "oid", operators: [.equal, .notEqual, .isIn]) {
-            [ObjectID("Dog", 1), ObjectID("Dog", 2), ObjectID("Tag", 1), ObjectID("Track", .max)].map { .objectID($0) }
+            [ObjectID("Dog", key: 1), ObjectID("Dog", key: 2), ObjectID("Tag", key: 1), ObjectID("Track", key: .max)]
+                .map { .objectID($0) }
         },
         byType("composite-string", "place.street") { ["", "a", "ab", "b"] },
         byType("composite-nested-double", "place.position.north") {
@@ -95,17 +96,18 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             let owners: [Value] = [
-                .objectID(ObjectID("Dog", 1)), .null, .objectID(ObjectID("Robot", 2)), .objectID(ObjectID("Dog", 1)),
-                .objectID(ObjectID("Dog", 9)),
+                .objectID(ObjectID("Dog", key: 1)), .null, .objectID(ObjectID("Robot", key: 2)),
+                .objectID(ObjectID("Dog", key: 1)),
+                .objectID(ObjectID("Dog", key: 9)),
             ]
             try store.change { changes in
                 for (index, owner) in owners.enumerated() {
-                    try changes.insert(ObjectID("Indexed", Int64(index + 1)), values: ["owner": owner])
+                    try changes.insert(ObjectID("Indexed", key: Int64(index + 1)), values: ["owner": owner])
                 }
                 for (index, parent) in [1, 1, 2].enumerated() {
                     try changes.insert(
-                        ObjectID("Node", Int64(index + 1)),
-                        values: ["parent": .objectID(ObjectID("Node", Int64(parent)))])
+                        ObjectID("Node", key: Int64(index + 1)),
+                        values: ["parent": .objectID(ObjectID("Node", key: Int64(parent)))])
                 }
             }
             try store.view { snapshot in
@@ -116,15 +118,17 @@ extension ConformanceCheck {
                         try snapshot.keys(FetchRequest(entity, where: predicate)), keys, "the objects with \(predicate)"
                     )
                 }
-                try expectKeys(.equal("owner", owners[0]), [1, 4])
-                try expectKeys(.notEqual("owner", owners[0]), [2, 3, 5])
+                try expectKeys(.equal("owner", to: owners[0]), [1, 4])
+                try expectKeys(.notEqual("owner", to: owners[0]), [2, 3, 5])
                 try expectKeys(.isNull("owner"), [2])
                 try expectKeys(.isNotNull("owner"), [1, 3, 4, 5])
-                try expectKeys(.isIn("owner", [owners[2], owners[4]]), [3, 5])
-                try expectKeys(.isIn("owner", [owners[2], .null]), [2, 3])
-                try expectKeys(!.isIn("owner", [owners[0]]), [2, 3, 5])
-                try expectKeys(.equal("parent", .objectID(ObjectID("Node", 1))), [1, 2], "Node")
-                try expectKeys(.comparison(.init(.keyPath(["parent"]), .equal, .evaluatedObject)), [1], "Node")
+                try expectKeys(.isIn("owner", values: [owners[2], owners[4]]), [3, 5])
+                try expectKeys(.isIn("owner", values: [owners[2], .null]), [2, 3])
+                try expectKeys(!.isIn("owner", values: [owners[0]]), [2, 3, 5])
+                try expectKeys(.equal("parent", to: .objectID(ObjectID("Node", key: 1))), [1, 2], "Node")
+                try expectKeys(
+                    .comparison(.init(left: .keyPath(["parent"]), operator: .equal, right: .evaluatedObject)), [1],
+                    "Node")
             }
         },
     ]
@@ -150,10 +154,10 @@ extension ConformanceCheck {
                         if path.count > 2 { written["place.position"] = .composite([:]) }
                     }
                     for entity in ["Everything", "Indexed"] as [EntityName] {
-                        try changes.insert(ObjectID(entity, Int64(index + 1)), values: written)
+                        try changes.insert(ObjectID(entity, key: Int64(index + 1)), values: written)
                     }
                     let nested = path.reversed().dropLast().reduce(value) { .composite([$1: $0]) }
-                    objects.append((ObjectID("Everything", Int64(index + 1)), [path[0]: nested]))
+                    objects.append((ObjectID("Everything", key: Int64(index + 1)), [path[0]: nested]))
                 }
             }
             let operators =
@@ -179,19 +183,21 @@ extension ConformanceCheck {
                         if comparison == .isIn {
                             for size in 0...3 {
                                 let list = Array(constants.prefix(size)) + Array(constants.suffix(size == 3 ? 1 : 0))
-                                try compare(FetchRequest(entity, where: .isIn(attribute, list)))
-                                try compare(FetchRequest(entity, where: !.isIn(attribute, list)))
+                                try compare(FetchRequest(entity, where: .isIn(attribute, values: list)))
+                                try compare(FetchRequest(entity, where: !.isIn(attribute, values: list)))
                             }
                             continue
                         }
                         if comparison == .beginsWith, !isText { continue }
                         for constant in constants {
-                            let predicate = FetchRequest.Predicate.compare(attribute, comparison, constant)
+                            let predicate = FetchRequest.Predicate.compare(attribute, using: comparison, with: constant)
                             try compare(FetchRequest(entity, where: predicate))
                             try compare(FetchRequest(entity, where: .not(predicate)))
                             try compare(
                                 FetchRequest(
-                                    entity, where: .comparison(.init(.constant(constant), comparison, .keyPath(key)))))
+                                    entity,
+                                    where: .comparison(
+                                        .init(left: .constant(constant), operator: comparison, right: .keyPath(key)))))
                         }
                     }
                     guard isSortable else { continue }
@@ -202,7 +208,7 @@ extension ConformanceCheck {
                         for constant in constants.prefix(4) {
                             try compare(
                                 FetchRequest(
-                                    entity, where: .greaterOrEqual(attribute, constant), sortedBy: order, limit: 4))
+                                    entity, where: .greaterOrEqual(attribute, to: constant), sortedBy: order, limit: 4))
                         }
                     }
                 }

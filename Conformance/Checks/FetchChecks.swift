@@ -11,22 +11,25 @@ extension ConformanceCheck {
         ) { snapshot, entity in
             // Objects 1 to 4 have str = "x", "y", "" and null. The table of the reference, written out by hand.
             let table: [(FetchRequest.Predicate, [Int64])] = [
-                (.isNull("str"), [4]), (.isNotNull("str"), [1, 2, 3]), (.equal("str", "x"), [1]),
-                (.notEqual("str", "x"), [2, 3, 4]),
-                (!.equal("str", "x"), [2, 3, 4]), (!.notEqual("str", "x"), [1]), (.less("str", "y"), [1, 3]),
-                (!.less("str", "y"), [2, 4]),
-                (.greater("str", ""), [1, 2]), (!.greater("str", ""), [3, 4]), (.lessOrEqual("str", "x"), [1, 3]),
-                (!.lessOrEqual("str", "x"), [2, 4]),
-                (.greaterOrEqual("str", ""), [1, 2, 3]), (!.greaterOrEqual("str", ""), [4]),
-                (.beginsWith("str", ""), [1, 2, 3]),
-                (!.beginsWith("str", "x"), [2, 3, 4]), (.isIn("str", ["x", ""]), [1, 3]),
-                (!.isIn("str", ["x", ""]), [2, 4]),
-                (.isIn("str", []), []), (!.isIn("str", []), [1, 2, 3, 4]), (.isIn("str", ["x", .null]), [1, 4]),
-                (.less("str", .null), []),
-                (!.less("str", .null), [1, 2, 3, 4]), (.greaterOrEqual("str", .null), []),
-                (!(.equal("str", "x") && .isNull("str")), [1, 2, 3, 4]),
-                (!(.equal("str", "x") || .isNull("str")), [2, 3]),
-                (.notEqual("str", "x") && .notEqual("str", "y"), [3, 4]),
+                (.isNull("str"), [4]), (.isNotNull("str"), [1, 2, 3]), (.equal("str", to: "x"), [1]),
+                (.notEqual("str", to: "x"), [2, 3, 4]),
+                (!.equal("str", to: "x"), [2, 3, 4]), (!.notEqual("str", to: "x"), [1]),
+                (.less("str", than: "y"), [1, 3]),
+                (!.less("str", than: "y"), [2, 4]),
+                (.greater("str", than: ""), [1, 2]), (!.greater("str", than: ""), [3, 4]),
+                (.lessOrEqual("str", to: "x"), [1, 3]),
+                (!.lessOrEqual("str", to: "x"), [2, 4]),
+                (.greaterOrEqual("str", to: ""), [1, 2, 3]), (!.greaterOrEqual("str", to: ""), [4]),
+                (.beginsWith("str", prefix: ""), [1, 2, 3]),
+                (!.beginsWith("str", prefix: "x"), [2, 3, 4]), (.isIn("str", values: ["x", ""]), [1, 3]),
+                (!.isIn("str", values: ["x", ""]), [2, 4]),
+                (.isIn("str", values: []), []), (!.isIn("str", values: []), [1, 2, 3, 4]),
+                (.isIn("str", values: ["x", .null]), [1, 4]),
+                (.less("str", than: .null), []),
+                (!.less("str", than: .null), [1, 2, 3, 4]), (.greaterOrEqual("str", to: .null), []),
+                (!(.equal("str", to: "x") && .isNull("str")), [1, 2, 3, 4]),
+                (!(.equal("str", to: "x") || .isNull("str")), [2, 3]),
+                (.notEqual("str", to: "x") && .notEqual("str", to: "y"), [3, 4]),
             ]
             for (predicate, keys) in table {
                 try expectEqual(
@@ -39,7 +42,7 @@ extension ConformanceCheck {
         fetch("logic", "AND, OR and NOT nest; of nothing, AND is true and OR is false; constants are what they say.") {
             snapshot, entity in
             let (x, y, low): (FetchRequest.Predicate, FetchRequest.Predicate, FetchRequest.Predicate) = (
-                .equal("str", "x"), .equal("str", "y"), .less("i64", 3)
+                .equal("str", to: "x"), .equal("str", to: "y"), .less("i64", than: 3)
             )
             let table: [(FetchRequest.Predicate?, [Int64])] = [
                 (nil, [1, 2, 3, 4]), (.constant(true), [1, 2, 3, 4]), (.constant(false), []), (.and([]), [1, 2, 3, 4]),
@@ -60,14 +63,15 @@ extension ConformanceCheck {
         },
         fetch("self", "The object itself compares with IDs.") { snapshot, entity in
             let mine = FetchRequest.Expression.evaluatedObject
-            func id(_ key: Int64) -> FetchRequest.Expression { .constant(.objectID(ObjectID(entity, key))) }
+            func id(_ key: Int64) -> FetchRequest.Expression { .constant(.objectID(ObjectID(entity, key: key))) }
             let table: [(FetchRequest.Comparison, [Int64])] = [
-                (.init(mine, .equal, id(2)), [2]), (.init(mine, .notEqual, id(2)), [1, 3, 4]),
-                (.init(id(3), .equal, mine), [3]),
-                (.init(mine, .isIn, .aggregate([id(4), id(1), id(99)])), [1, 4]),
-                (.init(mine, .isIn, .aggregate([])), []),
-                (.init(mine, .equal, .constant(.objectID(ObjectID("Tag", 2)))), []),
-                (.init(mine, .equal, .constant(.null)), []),
+                (.init(left: mine, operator: .equal, right: id(2)), [2]),
+                (.init(left: mine, operator: .notEqual, right: id(2)), [1, 3, 4]),
+                (.init(left: id(3), operator: .equal, right: mine), [3]),
+                (.init(left: mine, operator: .isIn, right: .aggregate([id(4), id(1), id(99)])), [1, 4]),
+                (.init(left: mine, operator: .isIn, right: .aggregate([])), []),
+                (.init(left: mine, operator: .equal, right: .constant(.objectID(ObjectID("Tag", key: 2)))), []),
+                (.init(left: mine, operator: .equal, right: .constant(.null)), []),
             ]
             for (comparison, keys) in table {
                 try expectEqual(
@@ -77,11 +81,11 @@ extension ConformanceCheck {
         },
         fetch("property-with-property", "Two properties of one object compare with each other.") { snapshot, entity in
             let table: [(FetchRequest.Comparison, [Int64])] = [
-                (.init(.keyPath(["i64"]), .equal, .keyPath(["i32"])), [1, 3]),
-                (.init(.keyPath(["i64"]), .notEqual, .keyPath(["i32"])), [2, 4]),
-                (.init(.keyPath(["i64"]), .less, .keyPath(["i32"])), [2]),
-                (.init(.keyPath(["dbl"]), .equal, .keyPath(["i64"])), [1]),
-                (.init(.keyPath(["str"]), .equal, .keyPath(["str"])), [1, 2, 3, 4]),
+                (.init(left: .keyPath(["i64"]), operator: .equal, right: .keyPath(["i32"])), [1, 3]),
+                (.init(left: .keyPath(["i64"]), operator: .notEqual, right: .keyPath(["i32"])), [2, 4]),
+                (.init(left: .keyPath(["i64"]), operator: .less, right: .keyPath(["i32"])), [2]),
+                (.init(left: .keyPath(["dbl"]), operator: .equal, right: .keyPath(["i64"])), [1]),
+                (.init(left: .keyPath(["str"]), operator: .equal, right: .keyPath(["str"])), [1, 2, 3, 4]),
             ]
             for (comparison, keys) in table {
                 try expectEqual(
@@ -93,13 +97,15 @@ extension ConformanceCheck {
             snapshot, entity in
             // Objects 1 to 4 have dbl = 1, NaN, -0.0 and null.
             let table: [(FetchRequest.Predicate, [Int64])] = [
-                (.equal("dbl", .double(.nan)), []), (.notEqual("dbl", .double(.nan)), [1, 2, 3, 4]),
-                (.less("dbl", .double(.nan)), []),
-                (.greaterOrEqual("dbl", .double(.nan)), []), (!.greaterOrEqual("dbl", .double(.nan)), [1, 2, 3, 4]),
-                (.isIn("dbl", [.double(.nan), 1.0]), [1]),
-                (.greater("dbl", .double(-.infinity)), [1, 3]), (.lessOrEqual("dbl", .double(.infinity)), [1, 3]),
-                (.notEqual("dbl", 1.0), [2, 3, 4]),
-                (.isNotNull("dbl"), [1, 2, 3]), (.equal("dbl", 0.0), [3]),
+                (.equal("dbl", to: .double(.nan)), []), (.notEqual("dbl", to: .double(.nan)), [1, 2, 3, 4]),
+                (.less("dbl", than: .double(.nan)), []),
+                (.greaterOrEqual("dbl", to: .double(.nan)), []),
+                (!.greaterOrEqual("dbl", to: .double(.nan)), [1, 2, 3, 4]),
+                (.isIn("dbl", values: [.double(.nan), 1.0]), [1]),
+                (.greater("dbl", than: .double(-.infinity)), [1, 3]),
+                (.lessOrEqual("dbl", to: .double(.infinity)), [1, 3]),
+                (.notEqual("dbl", to: 1.0), [2, 3, 4]),
+                (.isNotNull("dbl"), [1, 2, 3]), (.equal("dbl", to: 0.0), [3]),
             ]
             for (predicate, keys) in table {
                 try expectEqual(
@@ -121,10 +127,10 @@ extension ConformanceCheck {
             "Unknown properties in a predicate or an order throw `unknownProperty`, before the first record."
         ) { snapshot, entity in
             let requests = [
-                FetchRequest(entity, where: .equal("nothing", 1)),
+                FetchRequest(entity, where: .equal("nothing", to: 1)),
                 FetchRequest(entity, where: .constant(false) && .isNull("nothing")),
                 FetchRequest(entity, sortedBy: [.init("nothing")]),
-                FetchRequest(entity, where: .equal("place.nothing", "x")),
+                FetchRequest(entity, where: .equal("place.nothing", to: "x")),
                 FetchRequest(entity, sortedBy: [.init("i64"), .init("place.nothing")]),
             ]
             for request in requests {
@@ -132,7 +138,7 @@ extension ConformanceCheck {
                 try expectError(.unknownProperty, in: "count of \(request)") { _ = try snapshot.count(request) }
             }
             let error = try expectError(.unknownProperty, in: "a mistyped name") {
-                _ = try snapshot.fetch(FetchRequest(entity, where: .equal("fleg", true)))
+                _ = try snapshot.fetch(FetchRequest(entity, where: .equal("fleg", to: true)))
             }
             try expect(error.message.contains("fleg"), "the message names the property", otherwise: error.message)
         },
@@ -140,9 +146,11 @@ extension ConformanceCheck {
         { snapshot, entity in
             let requests = [
                 FetchRequest(entity, limit: -1), FetchRequest(entity, offset: -1),
-                FetchRequest(entity, where: .equal("str", 1)),
-                FetchRequest(entity, where: .less("i64", "1")), FetchRequest(entity, where: .beginsWith("i64", "1")),
-                FetchRequest(entity, where: .comparison(.init(.keyPath(["i64"]), .isIn, .constant(1)))),
+                FetchRequest(entity, where: .equal("str", to: 1)),
+                FetchRequest(entity, where: .less("i64", than: "1")),
+                FetchRequest(entity, where: .beginsWith("i64", prefix: "1")),
+                FetchRequest(
+                    entity, where: .comparison(.init(left: .keyPath(["i64"]), operator: .isIn, right: .constant(1)))),
             ]
             for request in requests {
                 try expectError(.invalidRequest, in: "fetch of \(request)") { _ = try snapshot.fetch(request) }
@@ -200,9 +208,9 @@ extension ConformanceCheck {
                     ]
                     if key % 7 == 0 { values["str"] = .null }
                     for entity in ["Everything", "Indexed"] as [EntityName] {
-                        try changes.insert(ObjectID(entity, key), values: values)
+                        try changes.insert(ObjectID(entity, key: key), values: values)
                     }
-                    objects.append((ObjectID("Everything", key), values))
+                    objects.append((ObjectID("Everything", key: key), values))
                 }
             }
             try store.view { snapshot in
@@ -222,7 +230,7 @@ extension ConformanceCheck {
                         }
                     }
                     let ties = try snapshot.keys(
-                        FetchRequest(entity, where: .equal("dbl", 2.0), sortedBy: [.init("dbl", ascending: false)]))
+                        FetchRequest(entity, where: .equal("dbl", to: 2.0), sortedBy: [.init("dbl", ascending: false)]))
                     try expectEqual(ties, ties.sorted(), "ties of a descending order, by ascending key")
                 }
             }
@@ -241,9 +249,9 @@ extension ConformanceCheck {
                         values[name] = smallValue(name, &random)
                     }
                     for entity in ["Everything", "Indexed"] as [EntityName] {
-                        try changes.insert(ObjectID(entity, key), values: values)
+                        try changes.insert(ObjectID(entity, key: key), values: values)
                     }
-                    objects.append((ObjectID("Everything", key), values))
+                    objects.append((ObjectID("Everything", key: key), values))
                 }
             }
             try store.view { snapshot in
@@ -274,24 +282,25 @@ extension ConformanceCheck {
                             "dbl": smallValue("dbl", &random),
                         ]
                         let touched = (changes.inserts.ids + changes.updates.ids + changes.deletes.map(\.id)).contains(
-                            ObjectID("Indexed", key))
+                            ObjectID("Indexed", key: key))
                         if touched { continue }
                         if let object = current[key] {
                             if random.oneIn(3) {
-                                changes.delete(ObjectID("Indexed", key), version: object.version)
+                                changes.delete(ObjectID("Indexed", key: key), version: object.version)
                                 current[key] = nil
                             } else {
-                                try changes.update(ObjectID("Indexed", key), version: object.version, values: values)
+                                try changes.update(
+                                    ObjectID("Indexed", key: key), version: object.version, values: values)
                                 current[key] = (object.version + 1, values)
                             }
                         } else {
-                            try changes.insert(ObjectID("Indexed", key), values: values)
+                            try changes.insert(ObjectID("Indexed", key: key), values: values)
                             current[key] = (1, values)
                         }
                     }
                 }
                 let objects = current.sorted { $0.key < $1.key }.map {
-                    (id: ObjectID("Indexed", $0.key), values: $0.value.values)
+                    (id: ObjectID("Indexed", key: $0.key), values: $0.value.values)
                 }
                 try store.view { snapshot in
                     for _ in 0..<6 {
@@ -299,7 +308,8 @@ extension ConformanceCheck {
                         let request = FetchRequest(
                             "Indexed",
                             where: .compare(
-                                name, random.pick([.equal, .less, .greaterOrEqual]), smallValue(name, &random)),
+                                name, using: random.pick([.equal, .less, .greaterOrEqual]),
+                                with: smallValue(name, &random)),
                             sortedBy: [.init(random.pick(["i64", "str", "dbl"]), ascending: random.oneIn(2))])
                         try expectEqual(
                             try snapshot.keys(request),
@@ -324,7 +334,7 @@ extension ConformanceCheck {
             try store.change { changes in
                 for (index, row) in rows.enumerated() {
                     for entity in ["Everything", "Indexed"] as [EntityName] {
-                        try changes.insert(ObjectID(entity, Int64(index + 1)), values: row)
+                        try changes.insert(ObjectID(entity, key: Int64(index + 1)), values: row)
                     }
                 }
             }
@@ -356,13 +366,15 @@ extension ConformanceCheck {
         switch random.below(8) {
         case 0: return random.oneIn(2) ? .isNull(name) : .isNotNull(name)
         case 1:
-            return .isIn(name, (0..<random.below(4)).map { _ in random.oneIn(6) ? .null : smallValue(name, &random) })
-        case 2: return .beginsWith("str", random.pick(["", "a", "e", "é"]))
+            return .isIn(
+                name, values: (0..<random.below(4)).map { _ in random.oneIn(6) ? .null : smallValue(name, &random) })
+        case 2: return .beginsWith("str", prefix: random.pick(["", "a", "e", "é"]))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
                 .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
-            return .compare(name, random.pick(operators), random.oneIn(12) ? .null : smallValue(name, &random))
+            return .compare(
+                name, using: random.pick(operators), with: random.oneIn(12) ? .null : smallValue(name, &random))
         }
     }
 

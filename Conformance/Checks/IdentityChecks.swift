@@ -55,7 +55,7 @@ extension ConformanceCheck {
             "identity.reserve.exhausted", "When the keys run out, reserving fails with `limitExceeded` and uses none."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", .max - 5), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: .max - 5), values: [:]) }
             try expectError(.limitExceeded, in: "reserving more keys than there are") {
                 _ = try store.reserveKeys(100, for: "Tag")
             }
@@ -79,8 +79,8 @@ extension ConformanceCheck {
         ) { bench in
             var store = try bench.create()
             let key = try store.reserveKeys(1, for: "Tag").lowerBound
-            try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
-            try store.change { $0.delete(ObjectID("Tag", key), version: 1) }
+            try store.change { try $0.insert(ObjectID("Tag", key: key), values: [:]) }
+            try store.change { $0.delete(ObjectID("Tag", key: key), version: 1) }
             try expect(try store.reserveKeys(1, for: "Tag").lowerBound > key, "the next key is higher")
             store = try bench.reopen(store)
             try expect(
@@ -96,17 +96,17 @@ extension ConformanceCheck {
             func reserve(above mark: Int64) throws {
                 let keys = try store.reserveKeys(12, for: "Tag")
                 try expect(keys.lowerBound > mark, "the next keys are above \(mark)", otherwise: "\(keys)")
-                try store.change { for key in keys { try $0.insert(ObjectID("Tag", key), values: [:]) } }
+                try store.change { for key in keys { try $0.insert(ObjectID("Tag", key: key), values: [:]) } }
             }
             var mark = try store.reserveKeys(1, for: "Tag").lowerBound
             try store.change { changes in
-                for key in [mark + 8, mark + 1000] { try changes.insert(ObjectID("Tag", key), values: [:]) }
+                for key in [mark + 8, mark + 1000] { try changes.insert(ObjectID("Tag", key: key), values: [:]) }
             }
             mark += 1000
             try reserve(above: mark)
             mark = try store.reserveKeys(1, for: "Tag").lowerBound
             var batch = RecordBatch(model: bench.model)
-            for key in [mark + 3, mark + 9000] { try batch.append(ObjectID("Tag", key), values: [:]) }
+            for key in [mark + 3, mark + 9000] { try batch.append(ObjectID("Tag", key: key), values: [:]) }
             let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": mark + 10_000]))
             try loader.append(batch)
             _ = try loader.finish()
@@ -116,10 +116,10 @@ extension ConformanceCheck {
             "identity.explicit-keys", "An insert with a key of its own raises the mark: later keys are higher."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Dog", 1_000_000), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Dog", key: 1_000_000), values: [:]) }
             try expectEqual(try store.view { try $0.lastKey(of: "Being") }, 1_000_000, "the last key")
             try expect(try store.reserveKeys(1, for: "Robot").lowerBound > 1_000_000, "the next key is higher")
-            try store.change { try $0.insert(ObjectID("Dog", 5), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Dog", key: 5), values: [:]) }
             try expect(try store.view { try $0.lastKey(of: "Being") } > 1_000_000, "a low key does not lower the mark")
         },
         ConformanceCheck(
@@ -130,16 +130,16 @@ extension ConformanceCheck {
             ]
             let store = try bench.create()
             try store.change { changes in
-                for key in keys.shuffledForChecks { try changes.insert(ObjectID("Tag", key), values: [:]) }
+                for key in keys.shuffledForChecks { try changes.insert(ObjectID("Tag", key: key), values: [:]) }
             }
             try bench.reopen(store).view { snapshot in
                 try expectEqual(try snapshot.objects(of: "Tag").map(\.id.key), keys, "the keys")
                 try expectEqual(
-                    try snapshot.objects(of: "Tag", after: ObjectID("Tag", 65_535)).map(\.id.key),
+                    try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: 65_535)).map(\.id.key),
                     Array(keys.drop { $0 <= 65_535 }),
                     "the keys behind 65535")
                 try expectEqual(
-                    try snapshot.objects(of: "Tag", after: ObjectID("Tag", .max)).count, 0,
+                    try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: .max)).count, 0,
                     "objects behind the last key")
             }
         },
@@ -151,13 +151,13 @@ extension ConformanceCheck {
             for version in [2, 17, .max] as [UInt32] {
                 try expectError(.invalidRequest, in: "an insert of version \(version)") {
                     try store.change { changes in
-                        try changes.insert(ObjectID("Dog", 2), values: [:])
-                        try changes.inserts.append(ObjectID("Dog", 1), version: version, values: [:])
+                        try changes.insert(ObjectID("Dog", key: 2), values: [:])
+                        try changes.inserts.append(ObjectID("Dog", key: 1), version: version, values: [:])
                     }
                 }
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 0, "the count")
-            try store.change { try $0.inserts.append(ObjectID("Dog", 1), version: 0, values: [:]) }
+            try store.change { try $0.inserts.append(ObjectID("Dog", key: 1), version: 0, values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Dog").map(\.version) }, [1], "the version")
         },
         ConformanceCheck(
@@ -167,22 +167,23 @@ extension ConformanceCheck {
             let store = try bench.create()
             try store.change { changes in
                 for key in Int64(1)...4 {
-                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: [:])
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key: key), values: [:])
                 }
             }
             try store.view { snapshot in
                 for (after, keys) in [
-                    (ObjectID("Being", 1), [2, 4]), (ObjectID("Robot", 2), [4]), (ObjectID("Dog", -7), [2, 4]),
-                    (ObjectID("Animal", .min), [2, 4]), (ObjectID("Dog", .max), []),
+                    (ObjectID("Being", key: 1), [2, 4]), (ObjectID("Robot", key: 2), [4]),
+                    (ObjectID("Dog", key: -7), [2, 4]),
+                    (ObjectID("Animal", key: .min), [2, 4]), (ObjectID("Dog", key: .max), []),
                 ] as [(ObjectID, [Int64])] {
                     try expectEqual(
                         try snapshot.objects(of: "Dog", after: after).map(\.id.key), keys, "the dogs behind \(after)")
                 }
                 try expectError(.invalidRequest, in: "reading behind an ID of another hierarchy") {
-                    _ = try snapshot.records(of: "Dog", after: ObjectID("Tag", 1))
+                    _ = try snapshot.records(of: "Dog", after: ObjectID("Tag", key: 1))
                 }
                 try expectError(.unknownEntity, in: "reading behind an ID of no entity") {
-                    _ = try snapshot.records(of: "Dog", after: ObjectID("Nothing", 1))
+                    _ = try snapshot.records(of: "Dog", after: ObjectID("Nothing", key: 1))
                 }
             }
         },
@@ -192,18 +193,18 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Dog", 1), values: ["name": "a"]) }
+            try store.change { try $0.insert(ObjectID("Dog", key: 1), values: ["name": "a"]) }
             let before = try store.contents()
             for entity in ["Dog", "Animal", "Robot"] as [EntityName] {
                 try expectError(.duplicateObject, in: "inserting \(entity)/p1 beside Dog/p1") {
                     try store.change { changes in
-                        try changes.insert(ObjectID("Dog", 2), values: [:])
-                        try changes.insert(ObjectID(entity, 1), values: [:])
+                        try changes.insert(ObjectID("Dog", key: 2), values: [:])
+                        try changes.insert(ObjectID(entity, key: 1), values: [:])
                     }
                 }
                 try expectEqual(try store.contents(), before, "the contents are as before")
             }
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         },
         ConformanceCheck(
             "identity.insert.duplicate-in-change-set",
@@ -212,8 +213,8 @@ extension ConformanceCheck {
             let store = try bench.create()
             try expectError(.duplicateObject, in: "inserting p1 twice") {
                 try store.change { changes in
-                    try changes.insert(ObjectID("Dog", 1), values: [:])
-                    try changes.insert(ObjectID("Robot", 1), values: [:])
+                    try changes.insert(ObjectID("Dog", key: 1), values: [:])
+                    try changes.insert(ObjectID("Robot", key: 1), values: [:])
                 }
             }
             try expectEqual(try store.view { try $0.objects(of: "Being").count }, 0, "the number of objects")
@@ -223,21 +224,22 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                for key in 1...9 { try changes.insert(ObjectID("Tag", Int64(key)), values: [:]) }
-                try changes.insert(ObjectID("Track", 2), values: [:])
-                try changes.insert(ObjectID("Dog", 2), values: [:])
+                for key in 1...9 { try changes.insert(ObjectID("Tag", key: Int64(key)), values: [:]) }
+                try changes.insert(ObjectID("Track", key: 2), values: [:])
+                try changes.insert(ObjectID("Dog", key: 2), values: [:])
             }
             try store.view { snapshot in
                 let mixed = [
-                    ObjectID("Track", 2), ObjectID("Tag", 2), ObjectID("Dog", 2), ObjectID("Tag", 1),
-                    ObjectID("Track", 2), ObjectID("Tag", 2),
+                    ObjectID("Track", key: 2), ObjectID("Tag", key: 2), ObjectID("Dog", key: 2),
+                    ObjectID("Tag", key: 1),
+                    ObjectID("Track", key: 2), ObjectID("Tag", key: 2),
                 ]
                 try expectEqual(
                     try snapshot.objects(with: mixed).map(\.id), mixed,
                     "IDs of several hierarchies, some asked for twice")
                 let asked: [Int64] = [7, 100, 2, 9, 1, 55, 3]
                 try expectEqual(
-                    try snapshot.objects(with: asked.map { ObjectID("Tag", $0) }).map(\.id.key), [7, 2, 9, 1, 3],
+                    try snapshot.objects(with: asked.map { ObjectID("Tag", key: $0) }).map(\.id.key), [7, 2, 9, 1, 3],
                     "the keys found")
                 try expectEqual(try snapshot.objects(with: []).count, 0, "objects for no IDs")
             }
@@ -246,19 +248,21 @@ extension ConformanceCheck {
             "identity.read.hierarchy", "An ID finds the record of its entity or of a subentity, never of another one."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Dog", 1), values: ["name": "Rex"]) }
+            try store.change { try $0.insert(ObjectID("Dog", key: 1), values: ["name": "Rex"]) }
             try store.view { snapshot in
                 for entity in ["Dog", "Animal", "Being"] as [EntityName] {
                     try expectEqual(
-                        try snapshot.objects(with: [ObjectID(entity, 1)]).map(\.id), [ObjectID("Dog", 1)],
+                        try snapshot.objects(with: [ObjectID(entity, key: 1)]).map(\.id), [ObjectID("Dog", key: 1)],
                         "what \(entity)/p1 finds")
                 }
-                try expectEqual(try snapshot.objects(with: [ObjectID("Robot", 1)]).map(\.id), [], "what Robot/p1 finds")
-                try expectEqual(try snapshot.objects(with: [ObjectID("Tag", 1)]).map(\.id), [], "what Tag/p1 finds")
+                try expectEqual(
+                    try snapshot.objects(with: [ObjectID("Robot", key: 1)]).map(\.id), [], "what Robot/p1 finds")
+                try expectEqual(
+                    try snapshot.objects(with: [ObjectID("Tag", key: 1)]).map(\.id), [], "what Tag/p1 finds")
             }
-            try store.change { try $0.insert(ObjectID("Animal", 2), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Animal", key: 2), values: [:]) }
             try expectEqual(
-                try store.view { try $0.objects(with: [ObjectID("Dog", 2)]).count }, 0,
+                try store.view { try $0.objects(with: [ObjectID("Dog", key: 2)]).count }, 0,
                 "what Dog/p2 finds, an animal but no dog")
         },
         ConformanceCheck("identity.read.many", "Reading thousands of records by ID gives each one, in order.") {
@@ -266,12 +270,12 @@ extension ConformanceCheck {
             let store = try bench.create()
             try store.change { changes in
                 for key in 1...5000 {
-                    try changes.insert(ObjectID("Track", Int64(key)), values: ["title": .string("t\(key)")])
+                    try changes.insert(ObjectID("Track", key: Int64(key)), values: ["title": .string("t\(key)")])
                 }
             }
             let asked = (1...5000).map { Int64($0) }.shuffledForChecks
             try store.view { snapshot in
-                let found = try snapshot.objects(with: asked.map { ObjectID("Track", $0) })
+                let found = try snapshot.objects(with: asked.map { ObjectID("Track", key: $0) })
                 try expectEqual(found.map(\.id.key), asked, "the keys")
                 try expect(
                     found.allSatisfy { $0.values["title"] == .string("t\($0.id.key)") }, "each has its own title")

@@ -23,7 +23,7 @@ extension ConformanceCheck {
             let store = try animals(on: bench)
             try store.view { snapshot in
                 for key in Int64(0)...13 {
-                    let after = ObjectID("Robot", max(key, 1))
+                    let after = ObjectID("Robot", key: max(key, 1))
                     try expectEqual(
                         try snapshot.objects(of: "Animal", after: after).map(\.id),
                         beings.filter { $0.entity != "Robot" && $0.key > after.key },
@@ -48,7 +48,8 @@ extension ConformanceCheck {
                 try expectEqual(try snapshot.count(FetchRequest("Being")), beings.count, "the count of beings")
                 try expectEqual(
                     try snapshot.keys(
-                        FetchRequest("Being", where: .greater("age", 3), sortedBy: [.init("age", ascending: false)])),
+                        FetchRequest(
+                            "Being", where: .greater("age", than: 3), sortedBy: [.init("age", ascending: false)])),
                     beings.map(\.key).filter { $0 > 3 }.reversed(), "beings by an inherited attribute")
             }
         },
@@ -57,7 +58,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try expectError(.invalidRequest, in: "an object of an abstract entity") {
-                try store.change { try $0.insert(ObjectID("Being", 1), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Being", key: 1), values: [:]) }
             }
         },
         ConformanceCheck(
@@ -65,8 +66,8 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Dog", 1), values: ["trait": "loyal", "name": "Rex", "legs": 4])
-                try changes.insert(ObjectID("Robot", 2), values: ["trait": 9, "name": "R2"])
+                try changes.insert(ObjectID("Dog", key: 1), values: ["trait": "loyal", "name": "Rex", "legs": 4])
+                try changes.insert(ObjectID("Robot", key: 2), values: ["trait": 9, "name": "R2"])
             }
             try bench.reopen(store).view { snapshot in
                 try expectEqual(
@@ -74,11 +75,11 @@ extension ConformanceCheck {
                     [["trait": "loyal", "name": "Rex", "legs": 4], ["trait": 9, "name": "R2"]],
                     "the values")
                 try expectEqual(
-                    try snapshot.keys(FetchRequest("Dog", where: .equal("trait", "loyal"))), [1], "dogs by trait")
+                    try snapshot.keys(FetchRequest("Dog", where: .equal("trait", to: "loyal"))), [1], "dogs by trait")
                 try expectEqual(
-                    try snapshot.keys(FetchRequest("Robot", where: .equal("trait", 9))), [2], "robots by trait")
+                    try snapshot.keys(FetchRequest("Robot", where: .equal("trait", to: 9))), [2], "robots by trait")
                 try expectError(.unknownProperty, in: "a fetch of beings by a property of some subentities") {
-                    _ = try snapshot.keys(FetchRequest("Being", where: .equal("trait", 9)))
+                    _ = try snapshot.keys(FetchRequest("Being", where: .equal("trait", to: 9)))
                 }
             }
         },
@@ -96,16 +97,17 @@ extension ConformanceCheck {
     ]
 
     private static let beings: [ObjectID] = [
-        ObjectID("Dog", 1), ObjectID("Robot", 2), ObjectID("Animal", 3), ObjectID("Dog", 4), ObjectID("Robot", 5),
-        ObjectID("Robot", 6),
-        ObjectID("Animal", 8), ObjectID("Dog", 12),
+        ObjectID("Dog", key: 1), ObjectID("Robot", key: 2), ObjectID("Animal", key: 3), ObjectID("Dog", key: 4),
+        ObjectID("Robot", key: 5),
+        ObjectID("Robot", key: 6),
+        ObjectID("Animal", key: 8), ObjectID("Dog", key: 12),
     ]
 
     private static func animals(on bench: Workbench) throws -> any PersistentStore {
         let store = try bench.create()
         try store.change { changes in
             for id in beings.shuffledForChecks { try changes.insert(id, values: ["age": .int(id.key)]) }
-            try changes.insert(ObjectID("Tag", 7), values: [:])
+            try changes.insert(ObjectID("Tag", key: 7), values: [:])
         }
         return store
     }

@@ -24,7 +24,7 @@ extension ConformanceCheck {
             let store = try filled(5, on: bench)
             try expectError(.busy, in: "destroying an open store") { try bench.type.destroy(bench.location()) }
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 5, "the count")
-            try store.change { try $0.insert(ObjectID("Track", 6), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 6), values: [:]) }
             try expectEqual(
                 try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 6, "the count after reopening")
         },
@@ -40,7 +40,7 @@ extension ConformanceCheck {
             needs: [.persistence]
         ) { bench in
             let store = try bench.create(name: "new") { $0.userMetadata = ["a": .int(5)] }
-            try store.change { try $0.insert(ObjectID("Tag", 3), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 3), values: [:]) }
             let (before, uuid) = (try store.contents(), try store.metadata().storeUUID)
             try store.close()
             try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: false)
@@ -55,11 +55,11 @@ extension ConformanceCheck {
         ) { bench in
             let old = try bench.create(name: "place")
             try old.change { changes in
-                for key in Int64(1)...500 { try changes.insert(ObjectID("Track", key), values: ["title": "old"]) }
+                for key in Int64(1)...500 { try changes.insert(ObjectID("Track", key: key), values: ["title": "old"]) }
             }
             try old.close()
             let new = try bench.create(name: "new")
-            try new.change { try $0.insert(ObjectID("Tag", 9), values: [:]) }
+            try new.change { try $0.insert(ObjectID("Tag", key: 9), values: [:]) }
             let before = try new.contents()
             try new.close()
             try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
@@ -73,7 +73,7 @@ extension ConformanceCheck {
             var contents: [StoreContents] = []
             for (name, key) in [("place", 1), ("new", 2)] as [(String, Int64)] {
                 let store = try bench.create(name: name)
-                try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: key), values: [:]) }
                 contents.append(try store.contents())
                 try store.close()
             }
@@ -103,12 +103,12 @@ extension ConformanceCheck {
         ) { bench in
             let place = try bench.create(name: "place")
             let new = try bench.create(name: "new")
-            try new.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try new.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             try new.close()
             try expectError(.busy, in: "replacing an open store") {
                 try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
             }
-            try place.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+            try place.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             try place.close()
             let reopened = try bench.open(name: "new")
             try expectError(.busy, in: "replacing with an open store") {
@@ -136,7 +136,7 @@ extension ConformanceCheck {
             needs: [.persistence]
         ) { bench in
             let store = try bench.create(name: "place")
-            try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             try store.close()
             try expectError(.notFound, in: "replacing with nothing") {
                 try bench.type.replace(bench.location("place"), with: bench.location("new"), overwriting: true)
@@ -158,7 +158,7 @@ extension ConformanceCheck {
             try expectError(.closed, in: "snapshot()") { _ = try store.snapshot() }
             try expectError(.closed, in: "reserveKeys(_:for:)") { _ = try store.reserveKeys(1, for: "Tag") }
             try expectError(.closed, in: "commit(_:)") {
-                try store.change { try $0.insert(ObjectID("Tag", 99), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: 99), values: [:]) }
             }
             try expectError(.closed, in: "an empty commit") { try store.change { _ in } }
             try expectError(.closed, in: "bulkLoader(_:)") { _ = try store.bulkLoader(BulkLoadOptions()) }
@@ -174,7 +174,7 @@ extension ConformanceCheck {
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
             let records = try snapshot.records(of: "Track", after: nil)
-            let links = try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil)
+            let links = try snapshot.links(of: RelationshipName("Tag", name: "tagged"), after: nil)
             try store.close()
             try expectClosed(snapshot, records, links)
             snapshot.close()
@@ -187,7 +187,7 @@ extension ConformanceCheck {
             try bench.create().close()
             for key in Int64(1)...15 {
                 let store = try bench.open()
-                try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: key), values: [:]) }
                 expected.append(key)
                 try expectEqual(try store.view { try $0.keys(FetchRequest("Tag")) }, expected, "the keys")
                 try store.close()
@@ -228,44 +228,44 @@ extension ConformanceCheck {
             let store = try bench.create()
             let secret = Value.string(plantedSecret)
             try store.change { changes in
-                try changes.insert(ObjectID("Account", 1), values: ["first": secret, "last": secret])
-                try changes.insert(ObjectID("Track", 1), values: ["title": secret])
+                try changes.insert(ObjectID("Account", key: 1), values: ["first": secret, "last": secret])
+                try changes.insert(ObjectID("Track", key: 1), values: ["title": secret])
             }
             // Every error that `expectError` sees is searched for the planted text.
             try expectError(.conflict, in: "a conflict") {
-                try store.change { try $0.update(ObjectID("Track", 1), version: 7, values: ["title": secret]) }
+                try store.change { try $0.update(ObjectID("Track", key: 1), version: 7, values: ["title": secret]) }
             }
             try expectError(.duplicateObject, in: "a duplicate") {
-                try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": secret]) }
+                try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": secret]) }
             }
             if bench.fixture.capabilities.contains(.uniquenessConstraints) {
                 try expectError(.constraintViolation, in: "a violation") {
                     try store.change {
-                        try $0.insert(ObjectID("Account", 2), values: ["first": secret, "last": secret])
+                        try $0.insert(ObjectID("Account", key: 2), values: ["first": secret, "last": secret])
                     }
                 }
             }
             try expectError(.objectNotFound, in: "a link to nothing") {
                 try store.change { changes in
-                    try changes.update(ObjectID("Track", 1), version: 1, values: ["title": secret])
-                    try changes.add(Link(1, 1), to: RelationshipName("Tag", "tagged"))
+                    try changes.update(ObjectID("Track", key: 1), version: 1, values: ["title": secret])
+                    try changes.add(Link(1, 1), to: RelationshipName("Tag", name: "tagged"))
                 }
             }
             try expectError(.invalidValue, in: "a value of the wrong type") {
-                try store.change { try $0.insert(ObjectID("Everything", 1), values: ["i64": secret]) }
+                try store.change { try $0.insert(ObjectID("Everything", key: 1), values: ["i64": secret]) }
             }
             try store.view { snapshot in
                 try expectError(.invalidRequest, in: "a comparison of the wrong type") {
-                    _ = try snapshot.keys(FetchRequest("Everything", where: .equal("i64", secret)))
+                    _ = try snapshot.keys(FetchRequest("Everything", where: .equal("i64", to: secret)))
                 }
                 try expectError(.unknownProperty, in: "an unknown property") {
-                    _ = try snapshot.keys(FetchRequest("Track", where: .equal("name", secret)))
+                    _ = try snapshot.keys(FetchRequest("Track", where: .equal("name", to: secret)))
                 }
             }
             let loader = try store.bulkLoader(BulkLoadOptions())
             try expectError(.duplicateObject, in: "a duplicate in a load") {
                 var batch = RecordBatch(model: bench.model)
-                try batch.append(ObjectID("Track", 1), values: ["title": secret])
+                try batch.append(ObjectID("Track", key: 1), values: ["title": secret])
                 try loader.append(batch)
                 _ = try loader.finish()
             }

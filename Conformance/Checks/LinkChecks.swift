@@ -1,15 +1,15 @@
 internal import RoostCore
 
-private let tracks = RelationshipName("Playlist", "tracks")
-private let playlists = RelationshipName("Track", "playlists")
-private let tagged = RelationshipName("Tag", "tagged")
-private let tags = RelationshipName("Track", "tags")
-private let members = RelationshipName("Queue", "members")
-private let queues = RelationshipName("Track", "queues")
-private let extras = RelationshipName("Shelf", "extras")
-private let friends = RelationshipName("Node", "friends")
-private let songs = RelationshipName("Album", "songs")
-private let children = RelationshipName("Node", "children")
+private let tracks = RelationshipName("Playlist", name: "tracks")
+private let playlists = RelationshipName("Track", name: "playlists")
+private let tagged = RelationshipName("Tag", name: "tagged")
+private let tags = RelationshipName("Track", name: "tags")
+private let members = RelationshipName("Queue", name: "members")
+private let queues = RelationshipName("Track", name: "queues")
+private let extras = RelationshipName("Shelf", name: "extras")
+private let friends = RelationshipName("Node", name: "friends")
+private let songs = RelationshipName("Album", name: "songs")
+private let children = RelationshipName("Node", name: "children")
 
 extension ConformanceCheck {
     /// Links of many-to-many relationships and of to-many relationships without an inverse.
@@ -20,11 +20,13 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: tagged, from: ObjectID("Tag", 1)), [1, 2], "the tracks of tag 1")
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", key: 1)), [1, 2], "the tracks of tag 1")
                 try expectEqual(
-                    try snapshot.targets(of: tags, from: ObjectID("Track", 1)), [1, 2], "the tags of track 1")
-                try expectEqual(try snapshot.targets(of: tags, from: ObjectID("Track", 2)), [1], "the tags of track 2")
-                try expectEqual(try snapshot.targets(of: tags, from: ObjectID("Track", 4)), [], "the tags of track 4")
+                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 1)), [1, 2], "the tags of track 1")
+                try expectEqual(
+                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 2)), [1], "the tags of track 2")
+                try expectEqual(
+                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 4)), [], "the tags of track 4")
                 try expectEqual(
                     try snapshot.allLinks(of: tagged), [Link(1, 1), Link(1, 2), Link(2, 1), Link(3, 3)],
                     "all links by source and target")
@@ -51,7 +53,7 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 2)), [6, 5], "the tracks in order")
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", key: 2)), [6, 5], "the tracks in order")
                 try expectEqual(
                     try snapshot.allLinks(of: tracks), [Link(2, 6, order: 20), Link(2, 5, order: 30)], "the links")
             }
@@ -70,15 +72,17 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), [4, 2, 8, 6, 1, 3, 7, 9, 5],
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", key: 1)), [4, 2, 8, 6, 1, 3, 7, 9, 5],
                     "the tracks in order")
                 let sorted: [Int64] = [.min, -5, -5, 0, 70, 70, 70, 1 << 40, .max]
                 try expectEqual(try snapshot.allLinks(of: tracks).map(\.order), sorted, "the places")
                 try expectEqual(
-                    try snapshot.drain(snapshot.links(of: tracks, from: ObjectID("Playlist", 1))).map(\.order), sorted,
+                    try snapshot.drain(snapshot.links(of: tracks, from: ObjectID("Playlist", key: 1))).map(\.order),
+                    sorted,
                     "the places, from the playlist")
                 try expectEqual(
-                    try snapshot.drain(snapshot.links(of: playlists, from: ObjectID("Track", 9))).map(\.inverseOrder),
+                    try snapshot.drain(snapshot.links(of: playlists, from: ObjectID("Track", key: 9))).map(
+                        \.inverseOrder),
                     [1 << 40], "the place, from the track")
             }
         },
@@ -91,9 +95,11 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: members, from: ObjectID("Queue", 1)), [2, 1], "the members of queue 1")
+                    try snapshot.targets(of: members, from: ObjectID("Queue", key: 1)), [2, 1], "the members of queue 1"
+                )
                 try expectEqual(
-                    try snapshot.targets(of: queues, from: ObjectID("Track", 1)), [2, 3, 1], "the queues of track 1")
+                    try snapshot.targets(of: queues, from: ObjectID("Track", key: 1)), [2, 3, 1],
+                    "the queues of track 1")
                 try expectEqual(
                     try snapshot.allLinks(of: members),
                     [
@@ -112,11 +118,13 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), [3, 2, 4, 1], "the tracks in order"
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", key: 1)), [3, 2, 4, 1],
+                    "the tracks in order"
                 )
                 try expectEqual(try snapshot.allLinks(of: tracks).count, 4, "the number of links")
                 try expectEqual(
-                    try snapshot.targets(of: playlists, from: ObjectID("Track", 1)), [1], "the playlists of track 1")
+                    try snapshot.targets(of: playlists, from: ObjectID("Track", key: 1)), [1],
+                    "the playlists of track 1")
             }
         },
         linked("unordered-places", "Places of an end without order are dropped, so that equal links are equal.") {
@@ -134,8 +142,9 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: tagged, from: ObjectID("Tag", 1)), [1, 3], "the tracks of tag 1")
-                try expectEqual(try snapshot.targets(of: tags, from: ObjectID("Track", 2)), [], "the tags of track 2")
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", key: 1)), [1, 3], "the tracks of tag 1")
+                try expectEqual(
+                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 2)), [], "the tags of track 2")
             }
         },
         linked("remove-ordered", "An ordered link is removed by its keys alone, whatever places the removal names.") {
@@ -144,7 +153,8 @@ extension ConformanceCheck {
             try store.change { try $0.remove(Link(1, 1, order: 1), from: members) }
             try store.view { snapshot in
                 try expectEqual(try snapshot.allLinks(of: members), [], "the links")
-                try expectEqual(try snapshot.targets(of: queues, from: ObjectID("Track", 1)), [], "from the other end")
+                try expectEqual(
+                    try snapshot.targets(of: queues, from: ObjectID("Track", key: 1)), [], "from the other end")
             }
         },
         linked("remove-before-add", "In one change set removals come before additions.") { store in
@@ -165,10 +175,13 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: friends, from: ObjectID("Node", 1)), [2, 3], "the friends of 1")
-                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 2)), [1], "the friends of 2")
-                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 3)), [1], "the friends of 3")
-                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 4)), [4], "the friends of 4")
+                    try snapshot.targets(of: friends, from: ObjectID("Node", key: 1)), [2, 3], "the friends of 1")
+                try expectEqual(
+                    try snapshot.targets(of: friends, from: ObjectID("Node", key: 2)), [1], "the friends of 2")
+                try expectEqual(
+                    try snapshot.targets(of: friends, from: ObjectID("Node", key: 3)), [1], "the friends of 3")
+                try expectEqual(
+                    try snapshot.targets(of: friends, from: ObjectID("Node", key: 4)), [4], "the friends of 4")
                 try expectEqual(
                     try snapshot.allLinks(of: friends), [Link(1, 2), Link(1, 3), Link(4, 4)], "each pair once")
             }
@@ -184,7 +197,7 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: extras, from: ObjectID("Shelf", 1)), [3, 9], "the extras of shelf 1")
+                    try snapshot.targets(of: extras, from: ObjectID("Shelf", key: 1)), [3, 9], "the extras of shelf 1")
                 try expectEqual(try snapshot.allLinks(of: extras), [Link(1, 3), Link(1, 9), Link(2, 9)], "all links")
             }
         },
@@ -201,7 +214,7 @@ extension ConformanceCheck {
             }
             try expectError(.objectNotFound, in: "a link to an object deleted in the same change set") {
                 try store.change { changes in
-                    changes.delete(ObjectID("Track", 1), version: 1)
+                    changes.delete(ObjectID("Track", key: 1), version: 1)
                     try changes.add(Link(1, 1), to: tagged)
                 }
             }
@@ -214,8 +227,8 @@ extension ConformanceCheck {
         linked("to-new-object", "A link may lead to and from objects inserted in the same change set.") { store in
             try store.change { changes in
                 try changes.add(Link(500, 600), to: tagged)
-                try changes.insert(ObjectID("Tag", 500), values: [:])
-                try changes.insert(ObjectID("Track", 600), values: [:])
+                try changes.insert(ObjectID("Tag", key: 500), values: [:])
+                try changes.insert(ObjectID("Track", key: 600), values: [:])
             }
             try expectEqual(try store.view { try $0.allLinks(of: tagged) }, [Link(500, 600)], "the links")
         },
@@ -230,19 +243,20 @@ extension ConformanceCheck {
                 try changes.add(Link(1, 5), to: extras)
                 try changes.add(Link(1, 5, order: 1, inverseOrder: 1), to: members)
             }
-            try store.change { $0.delete(ObjectID("Track", 5), version: 1) }
+            try store.change { $0.delete(ObjectID("Track", key: 5), version: 1) }
             try store.view { snapshot in
                 try expectEqual(try snapshot.allLinks(of: tagged), [Link(2, 6)], "the tags")
                 try expectEqual(try snapshot.allLinks(of: tracks), [Link(1, 6, order: 2)], "the playlists")
                 try expectEqual(try snapshot.allLinks(of: extras), [], "the extras")
                 try expectEqual(try snapshot.allLinks(of: members), [], "the queues")
-                try expectEqual(try snapshot.targets(of: tagged, from: ObjectID("Tag", 1)), [], "the tracks of tag 1")
                 try expectEqual(
-                    try snapshot.targets(of: tags, from: ObjectID("Track", 5)), [], "the tags of what is gone")
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", key: 1)), [], "the tracks of tag 1")
+                try expectEqual(
+                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 5)), [], "the tags of what is gone")
             }
-            try store.change { $0.delete(ObjectID("Tag", 2), version: 1) }
+            try store.change { $0.delete(ObjectID("Tag", key: 2), version: 1) }
             try expectEqual(
-                try store.view { try $0.targets(of: tags, from: ObjectID("Track", 6)) }, [], "the tags of track 6")
+                try store.view { try $0.targets(of: tags, from: ObjectID("Track", key: 6)) }, [], "the tags of track 6")
         },
         linked(
             "deleted-reflexive",
@@ -251,10 +265,11 @@ extension ConformanceCheck {
             try store.change { changes in
                 for link in [Link(1, 2), Link(2, 3), Link(2, 2), Link(1, 3)] { try changes.add(link, to: friends) }
             }
-            try store.change { $0.delete(ObjectID("Node", 2), version: 1) }
+            try store.change { $0.delete(ObjectID("Node", key: 2), version: 1) }
             try store.view { snapshot in
                 try expectEqual(try snapshot.allLinks(of: friends), [Link(1, 3)], "the pairs")
-                try expectEqual(try snapshot.targets(of: friends, from: ObjectID("Node", 3)), [1], "the friends of 3")
+                try expectEqual(
+                    try snapshot.targets(of: friends, from: ObjectID("Node", key: 3)), [1], "the friends of 3")
             }
         },
         linked("after", "Links can be walked from behind any link, whether or not it exists.") { store in
@@ -287,7 +302,7 @@ extension ConformanceCheck {
             "after-any",
             "Links can be walked from behind a link in any form: turned round, with places that have no meaning, with any numbers."
         ) { store in
-            let friends = RelationshipName("Node", "friends")
+            let friends = RelationshipName("Node", name: "friends")
             try store.change { changes in
                 for link in [Link(1, 2), Link(1, 3), Link(2, 4), Link(3, 3)] { try changes.add(link, to: friends) }
                 for link in [Link(1, 1, order: -5), Link(1, 2, order: 3), Link(2, 1, order: .max)] {
@@ -324,7 +339,7 @@ extension ConformanceCheck {
         ) { store in
             for (relationship, link) in [
                 (tracks, Link(0, 1)), (tracks, Link(1, 0)), (tracks, Link(-1, 1)), (tracks, Link(1, .min)),
-                (RelationshipName("Node", "friends"), Link(2, -2)),
+                (RelationshipName("Node", name: "friends"), Link(2, -2)),
             ] {
                 try expectError(.invalidRequest, in: "adding \(link)") {
                     try store.change { changes in
@@ -374,7 +389,7 @@ extension ConformanceCheck {
             store in
             let count = 10_000
             try store.change { changes in
-                for key in 1...count { try changes.insert(ObjectID("Track", Int64(100_000 + key)), values: [:]) }
+                for key in 1...count { try changes.insert(ObjectID("Track", key: Int64(100_000 + key)), values: [:]) }
                 for key in 1...count {
                     try changes.add(Link(1, Int64(100_000 + key), order: Int64((key * 7919) % count)), to: tracks)
                 }
@@ -382,7 +397,8 @@ extension ConformanceCheck {
             let expected = (1...count).sorted { ($0 * 7919) % count < ($1 * 7919) % count }.map { Int64(100_000 + $0) }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", 1)), expected, "the tracks in order")
+                    try snapshot.targets(of: tracks, from: ObjectID("Playlist", key: 1)), expected,
+                    "the tracks in order")
                 try expectEqual(try snapshot.allLinks(of: tracks).map(\.target), expected, "the walk of all links")
             }
         },
@@ -391,48 +407,50 @@ extension ConformanceCheck {
         ) { store in
             try store.view { snapshot in
                 try expectError(.unknownEntity, in: "links of an unknown entity") {
-                    _ = try snapshot.allLinks(of: RelationshipName("No", "x"))
+                    _ = try snapshot.allLinks(of: RelationshipName("No", name: "x"))
                 }
                 try expectError(.unknownProperty, in: "links of an unknown relationship") {
-                    _ = try snapshot.allLinks(of: RelationshipName("Tag", "x"))
+                    _ = try snapshot.allLinks(of: RelationshipName("Tag", name: "x"))
                 }
                 try expectError(.unknownProperty, in: "links of an attribute") {
-                    _ = try snapshot.allLinks(of: RelationshipName("Track", "title"))
+                    _ = try snapshot.allLinks(of: RelationshipName("Track", name: "title"))
                 }
                 try expectError(.invalidRequest, in: "all links of a to-one relationship") {
-                    _ = try snapshot.allLinks(of: RelationshipName("Track", "album"))
+                    _ = try snapshot.allLinks(of: RelationshipName("Track", name: "album"))
                 }
                 try expectError(.invalidRequest, in: "all links of a derived relationship") {
                     _ = try snapshot.allLinks(of: songs)
                 }
                 try expectError(.unknownProperty, in: "links of an unknown relationship from an object") {
-                    _ = try snapshot.targets(of: RelationshipName("Tag", "x"), from: ObjectID("Tag", 1))
+                    _ = try snapshot.targets(of: RelationshipName("Tag", name: "x"), from: ObjectID("Tag", key: 1))
                 }
                 try expectEqual(
-                    try snapshot.targets(of: tagged, from: ObjectID("Tag", 12_345)), [],
+                    try snapshot.targets(of: tagged, from: ObjectID("Tag", key: 12_345)), [],
                     "links of an object that does not exist")
             }
         },
         linked("polymorphic", "Links lead to and from objects of subentities.") { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Dog", 1), values: [:])
-                try changes.insert(ObjectID("Robot", 2), values: [:])
-                try changes.add(Link(1, 1), to: RelationshipName("Node", "owned"))
-                try changes.add(Link(1, 2), to: RelationshipName("Node", "owned"))
-                try changes.add(Link(2, 3), to: RelationshipName("Robot", "keepers"))
+                try changes.insert(ObjectID("Dog", key: 1), values: [:])
+                try changes.insert(ObjectID("Robot", key: 2), values: [:])
+                try changes.add(Link(1, 1), to: RelationshipName("Node", name: "owned"))
+                try changes.add(Link(1, 2), to: RelationshipName("Node", name: "owned"))
+                try changes.add(Link(2, 3), to: RelationshipName("Robot", name: "keepers"))
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Node", "owned"), from: ObjectID("Node", 1)), [1, 2],
+                    try snapshot.targets(of: RelationshipName("Node", name: "owned"), from: ObjectID("Node", key: 1)),
+                    [1, 2],
                     "what node 1 owns")
                 for entity in ["Robot", "Being"] as [EntityName] {
                     try expectEqual(
-                        try snapshot.targets(of: RelationshipName(entity, "keepers"), from: ObjectID(entity, 2)),
+                        try snapshot.targets(
+                            of: RelationshipName(entity, name: "keepers"), from: ObjectID(entity, key: 2)),
                         [1, 3],
                         "the keepers of the robot, asked as \(entity)")
                 }
                 try expectEqual(
-                    try snapshot.allLinks(of: RelationshipName("Being", "keepers")),
+                    try snapshot.allLinks(of: RelationshipName("Being", name: "keepers")),
                     [Link(1, 1), Link(2, 1), Link(2, 3)], "all links")
             }
         },
@@ -444,12 +462,12 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.drain(snapshot.links(of: playlists, from: ObjectID("Track", 7))).map {
+                    try snapshot.drain(snapshot.links(of: playlists, from: ObjectID("Track", key: 7))).map {
                         [$0.source, $0.target]
                     }, [[7, 2]],
                     "source and target from the track")
                 try expectEqual(
-                    try snapshot.drain(snapshot.links(of: friends, from: ObjectID("Node", 3))).map {
+                    try snapshot.drain(snapshot.links(of: friends, from: ObjectID("Node", key: 3))).map {
                         [$0.source, $0.target]
                     }, [[3, 1]],
                     "source and target from the higher node")
@@ -466,18 +484,19 @@ extension ConformanceCheck {
                 }
                 for link in [Link(1, 3), Link(2, 3), Link(3, 3), Link(3, 9)] { try changes.add(link, to: friends) }
                 for (key, parent) in [(11, 1), (12, 3), (13, 1)] as [(Int64, Int64)] {
-                    try changes.insert(ObjectID("Node", key), values: ["parent": .objectID(ObjectID("Node", parent))])
+                    try changes.insert(
+                        ObjectID("Node", key: key), values: ["parent": .objectID(ObjectID("Node", key: parent))])
                 }
                 for (key, place) in [(21, 4), (22, 3)] as [(Int64, Int64)] {
                     try changes.insert(
-                        ObjectID("Track", key),
-                        values: ["album": .objectID(ObjectID("Album", 3)), "album#order": .int(place)])
+                        ObjectID("Track", key: key),
+                        values: ["album": .objectID(ObjectID("Album", key: 3)), "album#order": .int(place)])
                 }
             }
             try store.view { snapshot in
                 for relationship in [tagged, tags, tracks, playlists, friends, children, songs] {
                     // 99 does not exist, 10 has no links, and 3 is named twice.
-                    let ids = [3, 99, 1, 10, 2, 7, 3].map { ObjectID(relationship.entity, $0) }
+                    let ids = [3, 99, 1, 10, 2, 7, 3].map { ObjectID(relationship.entity, key: $0) }
                     let expected = try ids.flatMap { try snapshot.drain(snapshot.links(of: relationship, from: $0)) }
                     try expect(!expected.isEmpty, "there are links of \(relationship)")
                     try expectEqual(
@@ -487,13 +506,15 @@ extension ConformanceCheck {
                         try snapshot.drain(snapshot.links(of: relationship, from: [])), [], "the links of no object")
                 }
                 try expectError(.unknownProperty, in: "links of an unknown relationship") {
-                    _ = try snapshot.links(of: RelationshipName("Tag", "nothing"), from: [ObjectID("Tag", 1)])
+                    _ = try snapshot.links(
+                        of: RelationshipName("Tag", name: "nothing"), from: [ObjectID("Tag", key: 1)])
                 }
                 try expectError(.unknownEntity, in: "links of an object of an unknown entity") {
-                    _ = try snapshot.links(of: tagged, from: [ObjectID("Tag", 1), ObjectID("Nobody", 1)])
+                    _ = try snapshot.links(of: tagged, from: [ObjectID("Tag", key: 1), ObjectID("Nobody", key: 1)])
                 }
                 try expectError(.invalidRequest, in: "links of a to-one relationship") {
-                    _ = try snapshot.links(of: RelationshipName("Node", "parent"), from: [ObjectID("Node", 1)])
+                    _ = try snapshot.links(
+                        of: RelationshipName("Node", name: "parent"), from: [ObjectID("Node", key: 1)])
                 }
             }
         },
@@ -505,8 +526,8 @@ extension ConformanceCheck {
             let count = Int64(LinkBatch.capacityCount + 500)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
-            let (tag, album) = (ObjectID("Tag", 1), ObjectID("Album", 1))
-            let cursor = try snapshot.links(of: tagged, from: [tag, ObjectID("Tag", 2), tag])
+            let (tag, album) = (ObjectID("Tag", key: 1), ObjectID("Album", key: 1))
+            let cursor = try snapshot.links(of: tagged, from: [tag, ObjectID("Tag", key: 2), tag])
             var batch = LinkBatch(relationship: 0, links: [Link(9, 9)])
             var targets: [Int64] = []
             while try cursor.next(into: &batch) {
@@ -542,38 +563,45 @@ extension ConformanceCheck {
         ) { store in
             try store.change { changes in
                 for (key, parent) in [(11, 1), (12, 2), (13, 1), (14, 1)] as [(Int64, Int64)] {
-                    try changes.insert(ObjectID("Node", key), values: ["parent": .objectID(ObjectID("Node", parent))])
+                    try changes.insert(
+                        ObjectID("Node", key: key), values: ["parent": .objectID(ObjectID("Node", key: parent))])
                 }
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: children, from: ObjectID("Node", 1)), [11, 13, 14], "the children of 1")
+                    try snapshot.targets(of: children, from: ObjectID("Node", key: 1)), [11, 13, 14],
+                    "the children of 1")
                 try expectEqual(
-                    try snapshot.targets(of: children, from: ObjectID("Node", 2)), [12], "the children of 2")
-                try expectEqual(try snapshot.targets(of: children, from: ObjectID("Node", 3)), [], "the children of 3")
-                let links = try snapshot.drain(snapshot.links(of: children, from: ObjectID("Node", 1)))
+                    try snapshot.targets(of: children, from: ObjectID("Node", key: 2)), [12], "the children of 2")
+                try expectEqual(
+                    try snapshot.targets(of: children, from: ObjectID("Node", key: 3)), [], "the children of 3")
+                let links = try snapshot.drain(snapshot.links(of: children, from: ObjectID("Node", key: 1)))
                 try expectEqual(links.map(\.source), [1, 1, 1], "the sources")
             }
         },
         linked("moves", "It follows every update: into another object, to null and back.", group: "derived") { store in
-            try store.change { try $0.insert(ObjectID("Node", 11), values: ["parent": .objectID(ObjectID("Node", 1))]) }
+            try store.change {
+                try $0.insert(ObjectID("Node", key: 11), values: ["parent": .objectID(ObjectID("Node", key: 1))])
+            }
             func parents() throws -> [[Int64]] {
                 try store.view { snapshot in
-                    try [1, 2].map { try snapshot.targets(of: children, from: ObjectID("Node", $0)) }
+                    try [1, 2].map { try snapshot.targets(of: children, from: ObjectID("Node", key: $0)) }
                 }
             }
             try expectEqual(try parents(), [[11], []], "the children of 1 and 2")
             try store.change {
-                try $0.update(ObjectID("Node", 11), version: 1, values: ["parent": .objectID(ObjectID("Node", 2))])
+                try $0.update(
+                    ObjectID("Node", key: 11), version: 1, values: ["parent": .objectID(ObjectID("Node", key: 2))])
             }
             try expectEqual(try parents(), [[], [11]], "after moving to 2")
-            try store.change { try $0.update(ObjectID("Node", 11), version: 2, values: [:]) }
+            try store.change { try $0.update(ObjectID("Node", key: 11), version: 2, values: [:]) }
             try expectEqual(try parents(), [[], []], "after leaving")
             try store.change {
-                try $0.update(ObjectID("Node", 11), version: 3, values: ["parent": .objectID(ObjectID("Node", 1))])
+                try $0.update(
+                    ObjectID("Node", key: 11), version: 3, values: ["parent": .objectID(ObjectID("Node", key: 1))])
             }
             try expectEqual(try parents(), [[11], []], "after coming back")
-            try store.change { $0.delete(ObjectID("Node", 11), version: 4) }
+            try store.change { $0.delete(ObjectID("Node", key: 11), version: 4) }
             try expectEqual(try parents(), [[], []], "after the delete")
         },
         linked(
@@ -581,52 +609,58 @@ extension ConformanceCheck {
             group: "derived"
         ) { store in
             func song(_ place: Int64) -> [String: Value] {
-                ["album": .objectID(ObjectID("Album", 1)), "album#order": .int(place)]
+                ["album": .objectID(ObjectID("Album", key: 1)), "album#order": .int(place)]
             }
             try store.change { changes in
                 for (key, place) in [(51, 30), (52, -7), (53, 30), (54, .max), (55, .min), (56, 0)] as [(Int64, Int64)]
                 {
-                    try changes.insert(ObjectID("Track", key), values: song(place))
+                    try changes.insert(ObjectID("Track", key: key), values: song(place))
                 }
             }
             try expectEqual(
-                try store.view { try $0.targets(of: songs, from: ObjectID("Album", 1)) }, [55, 52, 56, 51, 53, 54],
+                try store.view { try $0.targets(of: songs, from: ObjectID("Album", key: 1)) },
+                [55, 52, 56, 51, 53, 54],
                 "the songs in order")
             try store.change { changes in
-                try changes.update(ObjectID("Track", 54), version: 1, values: song(-100))
+                try changes.update(ObjectID("Track", key: 54), version: 1, values: song(-100))
                 try changes.update(
-                    ObjectID("Track", 55), version: 1,
-                    values: ["album": .objectID(ObjectID("Album", 2)), "album#order": 1])
+                    ObjectID("Track", key: 55), version: 1,
+                    values: ["album": .objectID(ObjectID("Album", key: 2)), "album#order": 1])
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: songs, from: ObjectID("Album", 1)), [54, 52, 56, 51, 53],
+                    try snapshot.targets(of: songs, from: ObjectID("Album", key: 1)), [54, 52, 56, 51, 53],
                     "the songs after moving")
                 try expectEqual(
-                    try snapshot.targets(of: songs, from: ObjectID("Album", 2)), [55], "the songs of the other album")
+                    try snapshot.targets(of: songs, from: ObjectID("Album", key: 2)), [55],
+                    "the songs of the other album")
             }
         },
         linked("reflexive", "It works within one entity, and an object may refer to itself.", group: "derived") {
             store in
             try store.change {
-                try $0.insert(ObjectID("Node", 20), values: ["parent": .objectID(ObjectID("Node", 20))])
+                try $0.insert(ObjectID("Node", key: 20), values: ["parent": .objectID(ObjectID("Node", key: 20))])
             }
             try expectEqual(
-                try store.view { try $0.targets(of: children, from: ObjectID("Node", 20)) }, [20], "the children of 20")
+                try store.view { try $0.targets(of: children, from: ObjectID("Node", key: 20)) }, [20],
+                "the children of 20")
         },
         linked(
             "dangling", "A to-one reference to a deleted object stays as it is and leads nowhere, nor back.",
             group: "derived"
         ) { store in
-            try store.change { try $0.insert(ObjectID("Node", 11), values: ["parent": .objectID(ObjectID("Node", 1))]) }
-            try store.change { $0.delete(ObjectID("Node", 1), version: 1) }
+            try store.change {
+                try $0.insert(ObjectID("Node", key: 11), values: ["parent": .objectID(ObjectID("Node", key: 1))])
+            }
+            try store.change { $0.delete(ObjectID("Node", key: 1), version: 1) }
             try store.view { snapshot in
-                let object = try require(try snapshot.object(ObjectID("Node", 11)), "the object")
-                try expectEqual(object.values["parent"], .objectID(ObjectID("Node", 1)), "the reference")
+                let object = try require(try snapshot.object(ObjectID("Node", key: 11)), "the object")
+                try expectEqual(object.values["parent"], .objectID(ObjectID("Node", key: 1)), "the reference")
                 try expectEqual(object.version, 1, "the version")
-                try expectEqual(try snapshot.objects(with: [ObjectID("Node", 1)]).count, 0, "what it leads to")
+                try expectEqual(try snapshot.objects(with: [ObjectID("Node", key: 1)]).count, 0, "what it leads to")
                 try expectEqual(
-                    try snapshot.targets(of: children, from: ObjectID("Node", 1)), [], "the children of what is gone")
+                    try snapshot.targets(of: children, from: ObjectID("Node", key: 1)), [],
+                    "the children of what is gone")
             }
         },
         linked("many", "Thousands of referring objects come back complete and in key order.", group: "derived") {
@@ -635,12 +669,12 @@ extension ConformanceCheck {
             try store.change { changes in
                 for key in keys.shuffledForChecks {
                     try changes.insert(
-                        ObjectID("Node", key), values: ["parent": .objectID(ObjectID("Node", key % 2 + 1))])
+                        ObjectID("Node", key: key), values: ["parent": .objectID(ObjectID("Node", key: key % 2 + 1))])
                 }
             }
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: children, from: ObjectID("Node", 1)), keys.filter { $0 % 2 == 0 },
+                    try snapshot.targets(of: children, from: ObjectID("Node", key: 1)), keys.filter { $0 % 2 == 0 },
                     "the children of 1")
             }
         },
@@ -649,13 +683,14 @@ extension ConformanceCheck {
             group: "derived"
         ) { store in
             try store.change { changes in
-                try changes.insert(ObjectID("Dog", 1), values: [:])
-                try changes.insert(ObjectID("Robot", 2), values: [:])
-                try changes.insert(ObjectID("Indexed", 1), values: ["owner": .objectID(ObjectID("Dog", 1))])
-                try changes.insert(ObjectID("Indexed", 2), values: ["owner": .objectID(ObjectID("Robot", 2))])
+                try changes.insert(ObjectID("Dog", key: 1), values: [:])
+                try changes.insert(ObjectID("Robot", key: 2), values: [:])
+                try changes.insert(ObjectID("Indexed", key: 1), values: ["owner": .objectID(ObjectID("Dog", key: 1))])
+                try changes.insert(ObjectID("Indexed", key: 2), values: ["owner": .objectID(ObjectID("Robot", key: 2))])
             }
             let owners = try store.view { try $0.objects(of: "Indexed").map { $0.values["owner"] } }
-            try expectEqual(owners, [.objectID(ObjectID("Dog", 1)), .objectID(ObjectID("Robot", 2))], "the owners")
+            try expectEqual(
+                owners, [.objectID(ObjectID("Dog", key: 1)), .objectID(ObjectID("Robot", key: 2))], "the owners")
         },
     ]
 
@@ -669,7 +704,7 @@ extension ConformanceCheck {
             try store.change { changes in
                 for key in Int64(1)...10 {
                     for entity in ["Track", "Tag", "Playlist", "Queue", "Shelf", "Node", "Album"] as [EntityName] {
-                        try changes.insert(ObjectID(entity, key), values: [:])
+                        try changes.insert(ObjectID(entity, key: key), values: [:])
                     }
                 }
             }

@@ -33,14 +33,14 @@ extension ConformanceCheck {
             try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)
                 for (key, version) in [(1, 1), (2, 17), (3, UInt32.max)] as [(Int64, UInt32)] {
-                    try batch.append(ObjectID("Tag", key), version: version, values: [:])
+                    try batch.append(ObjectID("Tag", key: key), version: version, values: [:])
                 }
                 try loader.append(batch)
             }
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.version) }, [1, 17, .max], "the versions")
-            try store.change { try $0.update(ObjectID("Tag", 2), version: 17, values: [:]) }
+            try store.change { try $0.update(ObjectID("Tag", key: 2), version: 17, values: [:]) }
             try expectEqual(
-                try store.view { try $0.object(ObjectID("Tag", 2))?.version }, 18, "the version after an update")
+                try store.view { try $0.object(ObjectID("Tag", key: 2))?.version }, 18, "the version after an update")
         },
         ConformanceCheck("bulk.any-order", "Records may be loaded in any order of keys and hierarchies.") { bench in
             let store = try bench.create()
@@ -48,8 +48,8 @@ extension ConformanceCheck {
             try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)
                 for (index, key) in keys.enumerated() {
-                    try batch.append(ObjectID("Track", key), values: ["title": .string("t\(key)")])
-                    try batch.append(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: ["age": .int(key)])
+                    try batch.append(ObjectID("Track", key: key), values: ["title": .string("t\(key)")])
+                    try batch.append(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key: key), values: ["age": .int(key)])
                     if index % 100 == 99 {
                         try loader.append(batch)
                         batch.removeAll()
@@ -61,7 +61,7 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.objects(of: "Dog").map(\.id.key), keys.sorted().filter { $0 % 2 == 0 }, "the dogs")
                 try expectEqual(
-                    try snapshot.keys(FetchRequest("Being", where: .equal("age", 77))), [77],
+                    try snapshot.keys(FetchRequest("Being", where: .equal("age", to: 77))), [77],
                     "a being found by an index")
             }
         },
@@ -70,11 +70,11 @@ extension ConformanceCheck {
             "Nothing of a load shows before `finish()`, not even in snapshots taken meanwhile and read afterwards."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": "before"]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "before"]) }
             let before = try store.contents()
             let loader = try store.bulkLoader(BulkLoadOptions())
             var batch = RecordBatch(model: bench.model)
-            for key in Int64(2)...3000 { try batch.append(ObjectID("Track", key), values: ["title": "loaded"]) }
+            for key in Int64(2)...3000 { try batch.append(ObjectID("Track", key: key), values: ["title": "loaded"]) }
             try loader.append(batch)
             let meanwhile = try store.snapshot()
             defer { meanwhile.close() }
@@ -91,11 +91,12 @@ extension ConformanceCheck {
             for letGo in [false, true] {
                 var loader: (any BulkLoader)? = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 900]))
                 var batch = RecordBatch(model: bench.model)
-                for key in Int64(100)...3000 { try batch.append(ObjectID("Track", key), values: ["title": "x"]) }
+                for key in Int64(100)...3000 { try batch.append(ObjectID("Track", key: key), values: ["title": "x"]) }
                 try loader?.append(batch)
                 try loader?.append(
                     LinkBatch(
-                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", name: "tagged"))
+                            .owner,
                         links: [Link(1, 100)]))
                 if !letGo { loader?.abandon() }
                 loader = nil
@@ -103,7 +104,7 @@ extension ConformanceCheck {
                 try expectEqual(try store.view { try $0.computeTally() }, tally, "the tally")
                 try expectEqual(try store.view { try $0.lastKey(of: "Tag") }, 1, "the last key")
             }
-            try store.change { try $0.insert(ObjectID("Track", 100), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 100), values: [:]) }
             try expectEqual(try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 11, "the count")
         },
         ConformanceCheck(
@@ -117,13 +118,13 @@ extension ConformanceCheck {
                 let title = Value.string(String(repeating: "sixteen letters ", count: 1 << 16))
                 for key in Int64(1)...24 {
                     var batch = RecordBatch(model: bench.model)
-                    try batch.append(ObjectID("Track", key), values: ["title": title])
+                    try batch.append(ObjectID("Track", key: key), values: ["title": title])
                     try loader.append(batch)
                 }
                 loader.abandon()
                 try expectEqual(try store.contents(), before, "the contents")
                 try expectEqual(try checkStore(store), [], "the findings")
-                try store.change { try $0.insert(ObjectID("Track", 7), values: ["title": "x"]) }
+                try store.change { try $0.insert(ObjectID("Track", key: 7), values: ["title": "x"]) }
                 try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 1, "the count")
                 try store.close()
             }
@@ -134,8 +135,8 @@ extension ConformanceCheck {
             let store = try bench.create()
             let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 500, "Being": 3]))
             var batch = RecordBatch(model: bench.model)
-            try batch.append(ObjectID("Dog", 40), values: [:])
-            try batch.append(ObjectID("Tag", 4), values: [:])
+            try batch.append(ObjectID("Dog", key: 40), values: [:])
+            try batch.append(ObjectID("Tag", key: 4), values: [:])
             try loader.append(batch)
             _ = try loader.finish()
             let reopened = try bench.reopen(store)
@@ -151,13 +152,13 @@ extension ConformanceCheck {
             "Loading a key that is taken, in the store or in the load, fails with `duplicateObject` and leaves no trace."
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Dog", 5), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Dog", key: 5), values: [:]) }
             let before = try store.contents()
             for keys in [[1, 2, 5], [7, 8, 7], [9, 9]] as [[Int64]] {
                 let loader = try store.bulkLoader(BulkLoadOptions())
                 try expectError(.duplicateObject, in: "loading the keys \(keys)") {
                     var batch = RecordBatch(model: bench.model)
-                    for key in keys { try batch.append(ObjectID("Robot", key), values: [:]) }
+                    for key in keys { try batch.append(ObjectID("Robot", key: key), values: [:]) }
                     try loader.append(batch)
                     _ = try loader.finish()
                 }
@@ -172,7 +173,7 @@ extension ConformanceCheck {
             for (source, relationship) in [("Node", "friends"), ("Playlist", "tracks"), ("Queue", "members")]
                 as [(EntityName, String)]
             {
-                let name = RelationshipName(source, relationship)
+                let name = RelationshipName(source, name: relationship)
                 let owner = try bench.model.requireLinkRelationship(name).owner
                 for (isFilled, second) in [false, true].flatMap({ filled in
                     [Link(1, 2, order: 5), source == "Node" ? Link(2, 1) : Link(1, 2, order: 7, inverseOrder: 9)].map {
@@ -183,7 +184,7 @@ extension ConformanceCheck {
                     if isFilled {
                         try store.change { changes in
                             for entity in Set([source, "Track"]) {
-                                for key in Int64(1)...3 { try changes.insert(ObjectID(entity, key), values: [:]) }
+                                for key in Int64(1)...3 { try changes.insert(ObjectID(entity, key: key), values: [:]) }
                             }
                         }
                     }
@@ -204,7 +205,8 @@ extension ConformanceCheck {
             try expectError(.duplicateObject, in: "loading a link that is in the store") {
                 try loader.append(
                     LinkBatch(
-                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", name: "tagged"))
+                            .owner,
                         links: [Link(1, 4)]))
                 _ = try loader.finish()
             }
@@ -222,11 +224,11 @@ extension ConformanceCheck {
                         $0.isUnpublished = isUnpublished
                     }
                     let loader = try store.bulkLoader(BulkLoadOptions())
-                    let owner = try bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner
+                    let owner = try bench.model.requireLinkRelationship(RelationshipName("Tag", name: "tagged")).owner
                     try expectError(.duplicateObject, in: "a load") {
                         var batch = RecordBatch(model: bench.model)
                         for key in failsLate ? [1, 2] : [1, 1] as [Int64] {
-                            try batch.append(ObjectID("Track", key), values: [:])
+                            try batch.append(ObjectID("Track", key: key), values: [:])
                         }
                         try loader.append(batch)
                         try loader.append(LinkBatch(relationship: owner, links: [Link(1, 2), Link(1, 2)]))
@@ -236,7 +238,7 @@ extension ConformanceCheck {
                         try loader.append(RecordBatch(model: bench.model))
                     }
                     try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
-                    try store.change { try $0.insert(ObjectID("Track", 7), values: [:]) }
+                    try store.change { try $0.insert(ObjectID("Track", key: 7), values: [:]) }
                     loader.abandon()
                     try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [7], "the tracks")
                 }
@@ -252,9 +254,9 @@ extension ConformanceCheck {
                 let loader =
                     isConcurrent ? try store.concurrentBulkLoader(options) : try store.bulkLoader(options)
                 var batch = RecordBatch(model: try ConformanceModel.changed(for: bench.fixture))
-                try batch.append(ObjectID("Track", 1), values: [:])
+                try batch.append(ObjectID("Track", key: 1), values: [:])
                 try expectError(.modelMismatch, in: "loading records of another model") { try loader.append(batch) }
-                try store.change { try $0.insert(ObjectID("Track", isConcurrent ? 8 : 7), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Track", key: isConcurrent ? 8 : 7), values: [:]) }
                 try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
             }
             try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [7, 8], "the tracks")
@@ -269,7 +271,7 @@ extension ConformanceCheck {
                 let store = try bench.create(name: name)
                 let loader = try store.bulkLoader(BulkLoadOptions())
                 var batch = RecordBatch(model: bench.model)
-                try batch.append(ObjectID("Track", 1), values: [:])
+                try batch.append(ObjectID("Track", key: 1), values: [:])
                 try loader.append(batch)
                 try store.close()
                 try expectError(.closed, in: finishes ? "finishing" : "appending") {
@@ -277,7 +279,7 @@ extension ConformanceCheck {
                     _ = try loader.finish()
                 }
                 let again = try bench.open(name: name) { $0.timeoutSeconds = 0.2 }
-                try again.change { try $0.insert(ObjectID("Track", 7), values: [:]) }
+                try again.change { try $0.insert(ObjectID("Track", key: 7), values: [:]) }
                 try expectEqual(try again.view { try $0.objects(of: "Track").map(\.id.key) }, [7], "the tracks")
                 try again.close()
                 loader.abandon()
@@ -290,13 +292,13 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Account", 1), values: ["email": "a"]) }
+            try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a"]) }
             for (values, pair) in [(["b", "c", "b"], Set([2, 4] as [Int64])), (["x", "a"], [1, 3])] {
                 let loader = try store.bulkLoader(BulkLoadOptions())
                 let error = try expectError(.constraintViolation, in: "loading \(values)") {
                     var batch = RecordBatch(model: bench.model)
                     for (index, value) in values.enumerated() {
-                        try batch.append(ObjectID("Account", Int64(index + 2)), values: ["email": .string(value)])
+                        try batch.append(ObjectID("Account", key: Int64(index + 2)), values: ["email": .string(value)])
                     }
                     try loader.append(batch)
                     _ = try loader.finish()
@@ -313,31 +315,32 @@ extension ConformanceCheck {
             let store = try filled(20, on: bench)
             let tally = try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)
-                for key in Int64(21)...30 { try batch.append(ObjectID("Track", key), values: ["title": "new"]) }
+                for key in Int64(21)...30 { try batch.append(ObjectID("Track", key: key), values: ["title": "new"]) }
                 try loader.append(batch)
                 try loader.append(
                     LinkBatch(
-                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner,
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", name: "tagged"))
+                            .owner,
                         links: [Link(1, 25)]))
             }
             try store.view { snapshot in
                 try expectEqual(tally.digest, try snapshot.computeTally().digest, "the returned digest")
                 try expectEqual(try snapshot.objects(of: "Track").count, 30, "the number of objects")
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)),
+                    try snapshot.targets(of: RelationshipName("Tag", name: "tagged"), from: ObjectID("Tag", key: 1)),
                     Array(1...20) + [25], "the links")
             }
         },
         ConformanceCheck("bulk.links-any-order", "Links may be loaded in any order and keep their places.") { bench in
             let store = try bench.create()
-            let tracks = RelationshipName("Playlist", "tracks")
+            let tracks = RelationshipName("Playlist", name: "tracks")
             let links = (Int64(1)...30).flatMap { source in
                 (Int64(1)...30).map { Link(source, $0, order: ($0 * 7) % 31) }
             }
             try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)
                 for entity in ["Playlist", "Track"] as [EntityName] {
-                    for key in Int64(1)...30 { try batch.append(ObjectID(entity, key), values: [:]) }
+                    for key in Int64(1)...30 { try batch.append(ObjectID(entity, key: key), values: [:]) }
                 }
                 try loader.append(batch)
                 try loader.append(
@@ -349,7 +352,8 @@ extension ConformanceCheck {
                 let expected = links.sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
                 try expectEqual(try snapshot.allLinks(of: tracks), expected, "all links")
                 try expectEqual(
-                    try snapshot.targets(of: RelationshipName("Track", "playlists"), from: ObjectID("Track", 9)),
+                    try snapshot.targets(
+                        of: RelationshipName("Track", name: "playlists"), from: ObjectID("Track", key: 9)),
                     Array(1...30), "from the other end")
             }
         },
@@ -367,7 +371,7 @@ extension ConformanceCheck {
             try expectEqual(try final.contents(), before, "the contents")
             try final.change { changes in
                 let key = try final.reserveKeys(1, for: "Genre").lowerBound
-                try changes.insert(ObjectID("Genre", key), values: ["name": "late"])
+                try changes.insert(ObjectID("Genre", key: key), values: ["name": "late"])
             }
         },
         ConformanceCheck(
@@ -380,12 +384,12 @@ extension ConformanceCheck {
                 $0.timeoutSeconds = 60
             }
             let loader = try store.bulkLoader(BulkLoadOptions())
-            let writer = Background { try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) } }
+            let writer = Background { try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) } }
             // More than any store writes at a time.
             let text = Value.string(String(repeating: "long ", count: 20_000))
             for key in Int64(1)...400 {
                 var batch = RecordBatch(model: bench.model)
-                try batch.append(ObjectID("Track", key), values: ["title": text])
+                try batch.append(ObjectID("Track", key: key), values: ["title": text])
                 try loader.append(batch)
             }
             let tally = try loader.finish()
@@ -408,7 +412,7 @@ extension ConformanceCheck {
                 let loader = try store.bulkLoader(BulkLoadOptions())
                 if abandoned { loader.abandon() } else { _ = try loader.finish() }
                 var batch = RecordBatch(model: bench.model)
-                try batch.append(ObjectID("Tag", 1), values: [:])
+                try batch.append(ObjectID("Tag", key: 1), values: [:])
                 try expectError(.closed, in: "appending records afterwards") { try loader.append(batch) }
                 try expectError(.closed, in: "finishing afterwards") { _ = try loader.finish() }
                 loader.abandon()
@@ -421,14 +425,14 @@ extension ConformanceCheck {
             let (started, isFinishing) = (Signal(), Mutex(false))
             let writer = Background {
                 started.send()
-                try store.change { try $0.insert(ObjectID("Track", 1), values: ["title": "after"]) }
+                try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "after"]) }
                 return isFinishing.withLock { $0 }
             }
             try started.wait()
             // Long enough that a writer who is let through has been there.
             for first in stride(from: Int64(2), to: 20_000, by: 1000) {
                 var batch = RecordBatch(model: bench.model)
-                for key in first..<first + 1000 { try batch.append(ObjectID("Track", key), values: [:]) }
+                for key in first..<first + 1000 { try batch.append(ObjectID("Track", key: key), values: [:]) }
                 try loader.append(batch)
                 try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 0, "the count during the load")
             }
@@ -447,7 +451,7 @@ extension ConformanceCheck {
                 let start = ContinuousClock.now
                 do throws(StoreError) {
                     var changes = ChangeSet(model: store.model)
-                    try changes.insert(ObjectID("Track", 1), values: [:])
+                    try changes.insert(ObjectID("Track", key: 1), values: [:])
                     _ = try store.commit(changes)
                     return (nil, ContinuousClock.now - start)
                 } catch {
@@ -460,14 +464,14 @@ extension ConformanceCheck {
             // Clocks of different grain may be in it.
             try expect(waited >= .milliseconds(180), "it waits as long as the timeout", otherwise: "\(waited)")
             try expect(error?.isRetryable == true, "the error says that a retry can succeed")
-            try store.change { try $0.insert(ObjectID("Track", 2), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 2), values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Track").map(\.id.key) }, [2], "the tracks")
         },
         ConformanceCheck(
             "bulk.concurrent",
             "A load on a thread of its own takes batches of any size and gives the store that the plain one gives."
         ) { bench in
-            let owner = try bench.model.requireLinkRelationship(RelationshipName("Playlist", "tracks")).owner
+            let owner = try bench.model.requireLinkRelationship(RelationshipName("Playlist", name: "tracks")).owner
             func load(_ loader: any BulkLoader) throws -> StoreTally {
                 var key: Int64 = 0
                 let full = RecordBatch.capacityCount
@@ -476,14 +480,14 @@ extension ConformanceCheck {
                     var links = LinkBatch(relationship: owner)
                     for _ in 0..<count {
                         key += 1
-                        try batch.append(ObjectID("Track", key), values: ["title": .string("t\(key % 7)")])
+                        try batch.append(ObjectID("Track", key: key), values: ["title": .string("t\(key % 7)")])
                         links.links.append(Link(9, key, order: key))
                     }
                     try loader.append(batch)
                     try loader.append(links)
                 }
                 var batch = RecordBatch(model: bench.model)
-                try batch.append(ObjectID("Playlist", 9), values: [:])
+                try batch.append(ObjectID("Playlist", key: 9), values: [:])
                 try loader.append(batch)
                 return try loader.finish()
             }
@@ -500,7 +504,8 @@ extension ConformanceCheck {
                 try loader.append(RecordBatch(model: bench.model))
                 try loader.append(
                     LinkBatch(
-                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", "tagged")).owner))
+                        relationship: bench.model.requireLinkRelationship(RelationshipName("Tag", name: "tagged")).owner
+                    ))
             }
             try expectEqual(try store.contents(), before, "the contents")
             try expectEqual(tally.digest, try store.view { try $0.computeTally() }.digest, "the digest")
@@ -542,48 +547,48 @@ extension ConformanceCheck {
             try compare("nothing")
             try store.change { changes in
                 for key in Int64(1)...5 {
-                    try changes.insert(ObjectID("Track", key), values: ["title": .string("\(key)")])
-                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key), values: ["age": .int(key)])
-                    try changes.insert(ObjectID("Node", key), values: [:])
-                    try changes.insert(ObjectID("Playlist", key), values: [:])
+                    try changes.insert(ObjectID("Track", key: key), values: ["title": .string("\(key)")])
+                    try changes.insert(ObjectID(key % 2 == 0 ? "Dog" : "Robot", key: key), values: ["age": .int(key)])
+                    try changes.insert(ObjectID("Node", key: key), values: [:])
+                    try changes.insert(ObjectID("Playlist", key: key), values: [:])
                 }
             }
             try compare("inserts")
-            try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "changed"]) }
+            try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: ["title": "changed"]) }
             try compare("an update")
-            try store.change { try $0.update(ObjectID("Track", 1), version: 2, values: ["title": "changed"]) }
+            try store.change { try $0.update(ObjectID("Track", key: 1), version: 2, values: ["title": "changed"]) }
             try compare("an update to the same values")
             try store.change { changes in
                 for link in [Link(1, 2), Link(3, 1), Link(2, 2)] {
-                    try changes.add(link, to: RelationshipName("Node", "friends"))
+                    try changes.add(link, to: RelationshipName("Node", name: "friends"))
                 }
                 for link in [Link(1, 1, order: 5), Link(1, 2, order: 3), Link(2, 2)] {
-                    try changes.add(link, to: RelationshipName("Playlist", "tracks"))
+                    try changes.add(link, to: RelationshipName("Playlist", name: "tracks"))
                 }
             }
             try compare("links")
             try store.change { changes in
-                try changes.add(Link(1, 1, order: 6), to: RelationshipName("Playlist", "tracks"))
-                try changes.add(Link(2, 1), to: RelationshipName("Node", "friends"))
-                try changes.remove(Link(1, 3), from: RelationshipName("Node", "friends"))
-                try changes.remove(Link(4, 4), from: RelationshipName("Node", "friends"))
+                try changes.add(Link(1, 1, order: 6), to: RelationshipName("Playlist", name: "tracks"))
+                try changes.add(Link(2, 1), to: RelationshipName("Node", name: "friends"))
+                try changes.remove(Link(1, 3), from: RelationshipName("Node", name: "friends"))
+                try changes.remove(Link(4, 4), from: RelationshipName("Node", name: "friends"))
             }
             try compare("replaced, repeated and removed links")
             try store.change { changes in
-                changes.delete(ObjectID("Node", 2), version: 1)
-                changes.delete(ObjectID("Track", 2), version: 1)
-                changes.delete(ObjectID("Robot", 1), version: 1)
+                changes.delete(ObjectID("Node", key: 2), version: 1)
+                changes.delete(ObjectID("Track", key: 2), version: 1)
+                changes.delete(ObjectID("Robot", key: 1), version: 1)
             }
             try compare("deletes with links")
             try expectError(.conflict, in: "a stale update") {
-                try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: [:]) }
+                try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: [:]) }
             }
             try compare("a failed commit")
             store = try bench.reopen(store)
             try compare("reopening")
             let loader = try store.bulkLoader(BulkLoadOptions())
             var batch = RecordBatch(model: bench.model)
-            try batch.append(ObjectID("Track", 70), values: [:])
+            try batch.append(ObjectID("Track", key: 70), values: [:])
             try loader.append(batch)
             _ = try loader.finish()
             try compare("a bulk load")
@@ -594,30 +599,31 @@ extension ConformanceCheck {
             let (a, b) = (try bench.create(name: "a"), try bench.create(name: "b"))
             try a.change { changes in
                 for key in Int64(1)...20 {
-                    try changes.insert(ObjectID("Track", key), values: ["title": .string("t\(key)")])
+                    try changes.insert(ObjectID("Track", key: key), values: ["title": .string("t\(key)")])
                 }
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.add(Link(1, 3), to: RelationshipName("Tag", "tagged"))
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.add(Link(1, 3), to: RelationshipName("Tag", name: "tagged"))
             }
             try b.change { changes in
-                try changes.insert(ObjectID("Tag", 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
                 for key in (Int64(1)...40).reversed() {
-                    try changes.insert(ObjectID("Track", key), values: ["title": "other"])
+                    try changes.insert(ObjectID("Track", key: key), values: ["title": "other"])
                 }
             }
-            try b.change { try $0.add(Link(1, 5), to: RelationshipName("Tag", "tagged")) }
+            try b.change { try $0.add(Link(1, 5), to: RelationshipName("Tag", name: "tagged")) }
             for key in Int64(1)...40 {
                 try b.change { changes in
                     if key > 20 {
-                        changes.delete(ObjectID("Track", key), version: 1)
+                        changes.delete(ObjectID("Track", key: key), version: 1)
                     } else {
-                        try changes.update(ObjectID("Track", key), version: 1, values: ["title": .string("t\(key)")])
+                        try changes.update(
+                            ObjectID("Track", key: key), version: 1, values: ["title": .string("t\(key)")])
                     }
                 }
             }
             try b.change { changes in
-                try changes.remove(Link(1, 5), from: RelationshipName("Tag", "tagged"))
-                try changes.add(Link(1, 3), to: RelationshipName("Tag", "tagged"))
+                try changes.remove(Link(1, 5), from: RelationshipName("Tag", name: "tagged"))
+                try changes.add(Link(1, 3), to: RelationshipName("Tag", name: "tagged"))
             }
             let (first, second) = (
                 try a.view { try $0.computeTally().digest }, try b.view { try $0.computeTally().digest }
@@ -632,23 +638,23 @@ extension ConformanceCheck {
             "Any difference of a value, a key, an entity, a link or a place changes the digest."
         ) { bench in
             let base: (inout ChangeSet) throws -> Void = { changes in
-                try changes.insert(ObjectID("Track", 1), values: ["title": "a"])
-                try changes.insert(ObjectID("Playlist", 1), values: [:])
-                try changes.insert(ObjectID("Playlist", 2), values: [:])
-                try changes.add(Link(1, 1, order: 1), to: RelationshipName("Playlist", "tracks"))
+                try changes.insert(ObjectID("Track", key: 1), values: ["title": "a"])
+                try changes.insert(ObjectID("Playlist", key: 1), values: [:])
+                try changes.insert(ObjectID("Playlist", key: 2), values: [:])
+                try changes.add(Link(1, 1, order: 1), to: RelationshipName("Playlist", name: "tracks"))
             }
             let variants: [(String, (inout ChangeSet) throws -> Void)] = [
-                ("nothing", { _ in }), ("a value", { try $0.insert(ObjectID("Tag", 1), values: [:]) }),
-                ("a key", { try $0.insert(ObjectID("Tag", 2), values: [:]) }),
-                ("an entity", { try $0.insert(ObjectID("Dog", 1), values: [:]) }),
-                ("a sibling entity", { try $0.insert(ObjectID("Animal", 1), values: [:]) }),
-                ("a null", { try $0.insert(ObjectID("Album", 1), values: [:]) }),
-                ("an empty string", { try $0.insert(ObjectID("Album", 1), values: ["title": ""]) }),
-                ("another string", { try $0.insert(ObjectID("Album", 1), values: ["title": "b"]) }),
-                ("a zero", { try $0.insert(ObjectID("Everything", 1), values: ["dbl": 0.0]) }),
-                ("a negative zero", { try $0.insert(ObjectID("Everything", 1), values: ["dbl": .double(-0.0)]) }),
-                ("a link", { try $0.add(Link(2, 1, order: 1), to: RelationshipName("Playlist", "tracks")) }),
-                ("a place", { try $0.add(Link(1, 1, order: 2), to: RelationshipName("Playlist", "tracks")) }),
+                ("nothing", { _ in }), ("a value", { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }),
+                ("a key", { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }),
+                ("an entity", { try $0.insert(ObjectID("Dog", key: 1), values: [:]) }),
+                ("a sibling entity", { try $0.insert(ObjectID("Animal", key: 1), values: [:]) }),
+                ("a null", { try $0.insert(ObjectID("Album", key: 1), values: [:]) }),
+                ("an empty string", { try $0.insert(ObjectID("Album", key: 1), values: ["title": ""]) }),
+                ("another string", { try $0.insert(ObjectID("Album", key: 1), values: ["title": "b"]) }),
+                ("a zero", { try $0.insert(ObjectID("Everything", key: 1), values: ["dbl": 0.0]) }),
+                ("a negative zero", { try $0.insert(ObjectID("Everything", key: 1), values: ["dbl": .double(-0.0)]) }),
+                ("a link", { try $0.add(Link(2, 1, order: 1), to: RelationshipName("Playlist", name: "tracks")) }),
+                ("a place", { try $0.add(Link(1, 1, order: 2), to: RelationshipName("Playlist", name: "tracks")) }),
             ]
             var seen: [StoreDigest: String] = [:]
             for (index, (name, variant)) in variants.enumerated() {
@@ -669,9 +675,9 @@ extension ConformanceCheck {
             bench in
             let store = try filled(50, on: bench)
             try store.change { changes in
-                for key in Int64(1)...50 { changes.delete(ObjectID("Track", key), version: 1) }
-                changes.delete(ObjectID("Tag", 1), version: 1)
-                changes.delete(ObjectID("Album", 1), version: 1)
+                for key in Int64(1)...50 { changes.delete(ObjectID("Track", key: key), version: 1) }
+                changes.delete(ObjectID("Tag", key: 1), version: 1)
+                changes.delete(ObjectID("Album", key: 1), version: 1)
             }
             try expectEqual(
                 try store.view { try $0.computeTally().digest }, StoreTally(model: bench.model).digest,

@@ -47,7 +47,7 @@ extension ConformanceCheck {
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             let before = try store.contents()
             try store.close()
             try expectError(.alreadyExists, in: "creating over a store") { _ = try bench.create() }
@@ -122,11 +122,13 @@ extension ConformanceCheck {
                 try store.change { changes in
                     for key in 1...25 {
                         try changes.insert(
-                            ObjectID("Track", Int64(part * 25 + key)), values: ["title": .string("t\(part) \(key)")])
+                            ObjectID("Track", key: Int64(part * 25 + key)),
+                            values: ["title": .string("t\(part) \(key)")])
                     }
                     if part > 0 {
                         try changes.update(
-                            ObjectID("Track", 1), version: UInt32(part), values: ["title": .string("again \(part)")])
+                            ObjectID("Track", key: 1), version: UInt32(part),
+                            values: ["title": .string("again \(part)")])
                     }
                 }
                 try history.add(store, on: bench)
@@ -175,7 +177,7 @@ extension ConformanceCheck {
             needs: [.file, .persistence]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Track", 9), values: ["title": "moved"]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 9), values: ["title": "moved"]) }
             let before = try store.contents()
             try store.close()
             try FileManager.default.moveItem(atPath: bench.location().path, toPath: bench.location("moved").path)
@@ -187,7 +189,7 @@ extension ConformanceCheck {
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             let before = try store.contents()
             try store.close()
             let other = try ConformanceModel.changed(for: bench.fixture)
@@ -262,14 +264,14 @@ extension ConformanceCheck {
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 3), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 3), values: [:]) }
             let before = try store.contents()
             try store.close()
             let reader = try bench.open { $0.isReadOnly = true }
             try expect(reader.isReadOnly, "it says that it is read-only")
             try expectEqual(try reader.contents(), before, "it reads")
             try expectError(.readOnly, in: "a commit") {
-                try reader.change { try $0.insert(ObjectID("Tag", 4), values: [:]) }
+                try reader.change { try $0.insert(ObjectID("Tag", key: 4), values: [:]) }
             }
             try expectError(.readOnly, in: "setting metadata") {
                 try reader.change { $0.userMetadata["a"] = .bool(true) }
@@ -283,7 +285,7 @@ extension ConformanceCheck {
             needs: [.file]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Track", 3), values: ["title": "still"]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 3), values: ["title": "still"]) }
             try store.close()
             let before = try require(bench.bytes(of: bench.location().path), "the store's bytes")
             let reader = try bench.open { $0.isReadOnly = true }
@@ -299,9 +301,9 @@ extension ConformanceCheck {
         ) { bench in
             let first = try bench.create()
             let second = try bench.open()
-            try first.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try first.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             try expectEqual(try second.view { try $0.keys(FetchRequest("Tag")) }, [1], "what the second sees")
-            try second.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+            try second.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "what the first sees")
             try second.close()
             try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "after the other was closed")
@@ -397,7 +399,7 @@ extension ConformanceCheck {
             try expectError(.conflict, in: "updating what does not exist") {
                 try store.change { changes in
                     changes.userMetadata["a"] = .int(2)
-                    try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
+                    try changes.update(ObjectID("Tag", key: 1), version: 1, values: [:])
                 }
             }
             try expectEqual(try store.metadata().userMetadata, ["a": .int(1)], "the metadata")
@@ -470,7 +472,7 @@ private func expectWholeCommits(
             try expectEqual(
                 recorded, try cut.view { try $0.computeTally() }, "the tally of a store that was cut off")
         }
-        try cut.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        try cut.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let changed = try cut.contents()
         try cut.close()
         let again = try bench.openApart(location: cut.location)

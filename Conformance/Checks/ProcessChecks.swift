@@ -171,11 +171,11 @@ extension ConformanceCheck {
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Track", 5), values: ["title": "old"]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 5), values: ["title": "old"]) }
             let peer = try bench.startPeer("open")
             try peer.ask("update 5 1")
             let error = try expectError(.conflict, in: "an update of what another process updated") {
-                try store.change { try $0.update(ObjectID("Track", 5), version: 1, values: ["title": "mine"]) }
+                try store.change { try $0.update(ObjectID("Track", key: 5), version: 1, values: ["title": "mine"]) }
             }
             try expectEqual(
                 error.conflicts.first?.current?.values()["title"], "the peer's", "the current value in the conflict")
@@ -184,7 +184,8 @@ extension ConformanceCheck {
             }
             try peer.ask("update 5 2")
             try expectEqual(
-                try store.view { try $0.object(ObjectID("Track", 5))?.version }, 3, "the version after three writes")
+                try store.view { try $0.object(ObjectID("Track", key: 5))?.version }, 3,
+                "the version after three writes")
         },
         ConformanceCheck(
             "processes.keys", "Keys that one process reserved are never given to another, also after it was killed.",

@@ -262,7 +262,7 @@ extension ConformanceCheck {
             try store.change { changes in
                 for entity in entities {
                     for (index, row) in rows.enumerated() {
-                        try changes.insert(ObjectID(entity, Int64(index + 1)), values: row)
+                        try changes.insert(ObjectID(entity, key: Int64(index + 1)), values: row)
                     }
                 }
             }

@@ -67,7 +67,8 @@ extension ConformanceCheck {
         ) { snapshot in
             let union = FetchRequest.Expression.keyPath(["owned", "@unionOfObjects", "age"])
             try expectKeys(
-                .comparison(.init(.element(of: union, .size), .equal, .constant(0))), [3, 4, 5], "Node", snapshot,
+                .comparison(.init(left: .element(of: union, .size), operator: .equal, right: .constant(0))), [3, 4, 5],
+                "Node", snapshot,
                 named: "owned.@unionOfObjects.age[SIZE] == 0")
         },
         onGraph(
@@ -91,7 +92,8 @@ extension ConformanceCheck {
                 let set = FetchRequest.Expression.setOperation(operation, .keyPath(["friends"]), .keyPath(["children"]))
                 for counted in [FetchRequest.Expression.path(of: set, ["@count"]), .element(of: set, .size)] {
                     try expectKeys(
-                        .comparison(.init(counted, .equal, .constant(.int(count)))), keys, "Node", snapshot,
+                        .comparison(.init(left: counted, operator: .equal, right: .constant(.int(count)))), keys,
+                        "Node", snapshot,
                         named: "friends \(operation) children has \(count)")
                 }
             }
@@ -115,26 +117,34 @@ extension ConformanceCheck {
             "objects", "Objects as constants match by hierarchy and key; what is not there matches nothing.", "Node", []
         ) { snapshot in
             typealias E = FetchRequest.Expression
-            func id(_ entity: EntityName, _ key: Int64) -> E { .constant(.objectID(ObjectID(entity, key))) }
+            func id(_ entity: EntityName, _ key: Int64) -> E { .constant(.objectID(ObjectID(entity, key: key))) }
             let table: [(FetchRequest.Comparison, [Int64])] = [
-                (.init(.keyPath(["parent"]), .equal, id("Node", 1)), [2, 3]),
-                (.init(id("Node", 1), .equal, .keyPath(["parent"])), [2, 3]),
-                (.init(.keyPath(["parent"]), .notEqual, id("Node", 1)), [1, 4, 5]),
-                (.init(.keyPath(["parent"]), .equal, id("Node", 99)), []),
-                (.init(.keyPath(["parent"]), .equal, id("NoSuchEntity", 1)), []),
-                (.init(.keyPath(["parent"]), .equal, id("Tag", 1)), []),
-                (.init(.keyPath(["parent"]), .isIn, .aggregate([id("Node", 2), id("Node", 1)])), [2, 3, 4]),
-                (.init(.keyPath(["friends"]), .equal, id("Node", 1), modifier: .any), [2, 3]),
-                (.init(.keyPath(["friends"]), .equal, id("Node", 1), modifier: .all), [3, 5]),
-                (.init(.keyPath(["friends"]), .contains, id("Node", 1)), [2, 3]),
-                (.init(.keyPath(["owned"]), .equal, id("Robot", 2), modifier: .any), [1, 2]),
-                (.init(.keyPath(["owned"]), .equal, id("Being", 2), modifier: .any), [1, 2]),
-                (.init(.keyPath(["owned"]), .equal, id("Dog", 2), modifier: .any), [1, 2]),
-                (.init(.evaluatedObject, .isIn, .aggregate([id("Node", 4), id("Node", 2), id("Node", 50)])), [2, 4]),
-                (.init(.evaluatedObject, .isIn, .keyPath(["parent", "children"])), [2, 3, 4]),
-                (.init(.keyPath(["objectID"]), .equal, id("Node", 3)), [3]),
-                (.init(.keyPath(["parent", "parent"]), .equal, id("Node", 1)), [4]),
-                (.init(.keyPath(["parent"]), .equal, .evaluatedObject), []),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Node", 1)), [2, 3]),
+                (.init(left: id("Node", 1), operator: .equal, right: .keyPath(["parent"])), [2, 3]),
+                (.init(left: .keyPath(["parent"]), operator: .notEqual, right: id("Node", 1)), [1, 4, 5]),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Node", 99)), []),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("NoSuchEntity", 1)), []),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: id("Tag", 1)), []),
+                (
+                    .init(
+                        left: .keyPath(["parent"]), operator: .isIn, right: .aggregate([id("Node", 2), id("Node", 1)])),
+                    [2, 3, 4]
+                ),
+                (.init(left: .keyPath(["friends"]), operator: .equal, right: id("Node", 1), modifier: .any), [2, 3]),
+                (.init(left: .keyPath(["friends"]), operator: .equal, right: id("Node", 1), modifier: .all), [3, 5]),
+                (.init(left: .keyPath(["friends"]), operator: .contains, right: id("Node", 1)), [2, 3]),
+                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Robot", 2), modifier: .any), [1, 2]),
+                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Being", 2), modifier: .any), [1, 2]),
+                (.init(left: .keyPath(["owned"]), operator: .equal, right: id("Dog", 2), modifier: .any), [1, 2]),
+                (
+                    .init(
+                        left: .evaluatedObject, operator: .isIn,
+                        right: .aggregate([id("Node", 4), id("Node", 2), id("Node", 50)])), [2, 4]
+                ),
+                (.init(left: .evaluatedObject, operator: .isIn, right: .keyPath(["parent", "children"])), [2, 3, 4]),
+                (.init(left: .keyPath(["objectID"]), operator: .equal, right: id("Node", 3)), [3]),
+                (.init(left: .keyPath(["parent", "parent"]), operator: .equal, right: id("Node", 1)), [4]),
+                (.init(left: .keyPath(["parent"]), operator: .equal, right: .evaluatedObject), []),
             ]
             for (comparison, keys) in table {
                 try expectKeys(.comparison(comparison), keys, "Node", snapshot, named: "\(comparison)")
@@ -183,36 +193,36 @@ extension ConformanceCheck {
 
     /// Nodes a, b, c, one without a name, e: a is the parent of b and c, b of the nameless one.
     static func fillGraph(_ changes: inout ChangeSet) throws {
-        func id(_ entity: EntityName, _ key: Int64) -> Value { .objectID(ObjectID(entity, key)) }
+        func id(_ entity: EntityName, _ key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
         let names: [Value] = ["a", "b", "c", .null, "e"]
         let parents: [Int64?] = [nil, 1, 1, 2, nil]
         for index in names.indices {
             try changes.insert(
-                ObjectID("Node", Int64(index + 1)),
+                ObjectID("Node", key: Int64(index + 1)),
                 values: ["name": names[index], "parent": parents[index].map { id("Node", $0) } ?? .null])
         }
         for (source, target) in [(1, 2), (1, 3), (2, 4)] as [(Int64, Int64)] {
-            try changes.add(Link(source, target), to: RelationshipName("Node", "friends"))
+            try changes.add(Link(source, target), to: RelationshipName("Node", name: "friends"))
         }
-        try changes.insert(ObjectID("Dog", 1), values: ["name": "Rex", "age": 3, "trait": "old"])
-        try changes.insert(ObjectID("Robot", 2), values: ["name": "R2", "age": 10])
-        try changes.insert(ObjectID("Dog", 3), values: [:])
+        try changes.insert(ObjectID("Dog", key: 1), values: ["name": "Rex", "age": 3, "trait": "old"])
+        try changes.insert(ObjectID("Robot", key: 2), values: ["name": "R2", "age": 10])
+        try changes.insert(ObjectID("Dog", key: 3), values: [:])
         for (source, target) in [(1, 1), (1, 2), (2, 2), (3, 3)] as [(Int64, Int64)] {
-            try changes.add(Link(source, target), to: RelationshipName("Node", "owned"))
+            try changes.add(Link(source, target), to: RelationshipName("Node", name: "owned"))
         }
-        try changes.insert(ObjectID("Album", 1), values: ["title": "X"])
-        try changes.insert(ObjectID("Album", 2), values: ["title": "Y"])
+        try changes.insert(ObjectID("Album", key: 1), values: ["title": "X"])
+        try changes.insert(ObjectID("Album", key: 2), values: ["title": "Y"])
         for (key, title, place) in [(1, "one", 1), (2, "two", 2), (3, nil, 0)] as [(Int64, String?, Int64)] {
             try changes.insert(
-                ObjectID("Track", key),
+                ObjectID("Track", key: key),
                 values: [
                     "title": title.map { .string($0) } ?? .null, "album": id("Album", 1), "album#order": .int(place),
                 ])
         }
-        try changes.insert(ObjectID("Track", 4), values: ["title": "four"])
-        for key in Int64(1)...3 { try changes.insert(ObjectID("Playlist", key), values: [:]) }
+        try changes.insert(ObjectID("Track", key: 4), values: ["title": "four"])
+        for key in Int64(1)...3 { try changes.insert(ObjectID("Playlist", key: key), values: [:]) }
         for (source, target, place) in [(1, 2, 0), (1, 1, 1), (2, 3, 0)] as [(Int64, Int64, Int64)] {
-            try changes.add(Link(source, target, order: place), to: RelationshipName("Playlist", "tracks"))
+            try changes.add(Link(source, target, order: place), to: RelationshipName("Playlist", name: "tracks"))
         }
     }
 }

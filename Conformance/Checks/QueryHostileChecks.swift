@@ -32,14 +32,18 @@ extension ConformanceCheck {
             typealias E = FetchRequest.Expression
             let (one, name): (E, E) = (.constant(1), .keyPath(["name"]))
             let trees: [FetchRequest.Comparison] = [
-                .init(name, .equal, one), .init(.function(.squareRoot, []), .equal, one),
-                .init(.function(.squareRoot, [one, one]), .equal, one), .init(.function(.add, [one]), .equal, one),
-                .init(.function(.length, [one]), .equal, one), .init(name, .between, one), .init(one, .isIn, one),
-                .init(.keyPath(["friends", "name"]), .less, name), .init(.variable("x"), .equal, one),
-                .init(.element(of: .keyPath(["friends"]), .first), .equal, .keyPath(["parent"])),
-                .init(.element(of: name, .first), .equal, name),
-                .init(.registered("noSuchFunction", [one]), .equal, one),
-                .init(.subquery(name, variable: "x", .constant(true)), .isIn, name),
+                .init(left: name, operator: .equal, right: one),
+                .init(left: .function(.squareRoot, []), operator: .equal, right: one),
+                .init(left: .function(.squareRoot, [one, one]), operator: .equal, right: one),
+                .init(left: .function(.add, [one]), operator: .equal, right: one),
+                .init(left: .function(.length, [one]), operator: .equal, right: one),
+                .init(left: name, operator: .between, right: one), .init(left: one, operator: .isIn, right: one),
+                .init(left: .keyPath(["friends", "name"]), operator: .less, right: name),
+                .init(left: .variable("x"), operator: .equal, right: one),
+                .init(left: .element(of: .keyPath(["friends"]), .first), operator: .equal, right: .keyPath(["parent"])),
+                .init(left: .element(of: name, .first), operator: .equal, right: name),
+                .init(left: .registered("noSuchFunction", [one]), operator: .equal, right: one),
+                .init(left: .subquery(name, variable: "x", .constant(true)), operator: .isIn, right: name),
             ]
             for tree in trees {
                 try expectError(.invalidRequest, in: "\(tree)") {
@@ -50,7 +54,7 @@ extension ConformanceCheck {
         onOneRow("nesting", "Predicates nest 200 levels deep and no deeper, however they do it.") { snapshot in
             typealias P = FetchRequest.Predicate
             func nested(_ depth: Int, _ wrap: (P) -> P) -> P {
-                (1..<depth).reduce(.equal("name", "a")) { inner, _ in wrap(inner) }
+                (1..<depth).reduce(.equal("name", to: "a")) { inner, _ in wrap(inner) }
             }
             let wraps: [(P) -> P] = [
                 { .not(.not($0)) }, { .and([$0, .constant(true)]) }, { .or([.constant(false), $0]) },
@@ -66,7 +70,8 @@ extension ConformanceCheck {
                 .function(.add, [inner, .constant(1)])
             }
             try expectError(.invalidRequest, in: "300 additions inside each other") {
-                _ = try snapshot.keys(FetchRequest("Node", where: .comparison(.init(sum, .equal, sum))))
+                _ = try snapshot.keys(
+                    FetchRequest("Node", where: .comparison(.init(left: sum, operator: .equal, right: sum))))
             }
             for bracket in ["(", "NOT ", "{", "-", "abs("] {
                 try expectError(.invalidRequest, in: "5000 times \(bracket)") {
@@ -76,12 +81,14 @@ extension ConformanceCheck {
             let subquery = (0..<20).reduce(FetchRequest.Expression.keyPath(["friends"])) { inner, number in
                 .subquery(
                     .keyPath(["friends"]), variable: "v\(number)",
-                    .comparison(.init(.path(of: inner, ["@count"]), .greater, .constant(0))))
+                    .comparison(.init(left: .path(of: inner, ["@count"]), operator: .greater, right: .constant(0))))
             }
             try expectError(.limitExceeded, in: "SUBQUERY inside SUBQUERY, 20 times") {
                 _ = try snapshot.keys(
                     FetchRequest(
-                        "Node", where: .comparison(.init(.path(of: subquery, ["@count"]), .greater, .constant(0)))))
+                        "Node",
+                        where: .comparison(
+                            .init(left: .path(of: subquery, ["@count"]), operator: .greater, right: .constant(0)))))
             }
         },
         onOneRow("long-lists", "Lists of 10 000 values are looked through; of more than 100 000, refused.") {
@@ -95,23 +102,25 @@ extension ConformanceCheck {
                 (.keyPath(["i64"]), list(10_000) { .double(Double($0) / 2) }, [1, 2]),
                 (.keyPath(["str"]), list(10_000) { .string($0 == 9_999 ? "'" : "'\($0)") }, [1]),
                 (.keyPath(["str"]), list(10_000) { $0 == 7 ? .null : .string("\($0)") }, [3]),
-                (.evaluatedObject, list(10_000) { .objectID(ObjectID("Indexed", $0 + 2)) }, [2, 3]),
+                (.evaluatedObject, list(10_000) { .objectID(ObjectID("Indexed", key: $0 + 2)) }, [2, 3]),
                 (.function(.add, [.keyPath(["i64"]), .constant(1)]), list(100_000) { .int($0 + 2) }, [1, 2]),
             ]
             for (left, list, keys) in table {
-                let request = FetchRequest("Indexed", where: .comparison(.init(left, .isIn, list)))
+                let request = FetchRequest(
+                    "Indexed", where: .comparison(.init(left: left, operator: .isIn, right: list)))
                 try expectEqual(try snapshot.keys(request), keys, "\(left) IN a long list")
             }
             try expectError(.limitExceeded, in: "a list of 100 001 values") {
                 let list = list(100_001) { .int($0) }
                 _ = try snapshot.keys(
-                    FetchRequest("Indexed", where: .comparison(.init(.keyPath(["i64"]), .isIn, list))))
+                    FetchRequest(
+                        "Indexed", where: .comparison(.init(left: .keyPath(["i64"]), operator: .isIn, right: list))))
             }
         },
         onOneRow("patterns", "Patterns have at most 4096 bytes; one that would take for ever ends with `timedOut`.") {
             snapshot in
             func request(_ comparison: FetchRequest.Comparison.Operator, _ pattern: String) -> FetchRequest {
-                FetchRequest("Indexed", where: .compare("str", comparison, .string(pattern)))
+                FetchRequest("Indexed", where: .compare("str", using: comparison, with: .string(pattern)))
             }
             let long = String(repeating: "a", count: 4096)
             for comparison in [FetchRequest.Comparison.Operator.like, .matches] {
@@ -143,8 +152,8 @@ extension ConformanceCheck {
             try store.change { changes in
                 for (index, text) in texts.enumerated() where index % 12 == 0 {
                     let values: [String: Value] = ["str": .string(text), "link": .uri(text)]
-                    objects.append((ObjectID("Indexed", Int64(objects.count + 1)), values))
-                    try changes.insert(ObjectID("Indexed", Int64(objects.count)), values: values)
+                    objects.append((ObjectID("Indexed", key: Int64(objects.count + 1)), values))
+                    try changes.insert(ObjectID("Indexed", key: Int64(objects.count)), values: values)
                 }
             }
             let graph = PlainFetch(try PlainGraph(model: store.model, objects))
@@ -161,7 +170,9 @@ extension ConformanceCheck {
                         let options: FetchRequest.Comparison.Options =
                             index % 3 == 0 ? [.caseInsensitive, .diacriticInsensitive] : []
                         let request = FetchRequest(
-                            "Indexed", where: .comparison(.init(.keyPath(["str"]), comparison, right, options: options))
+                            "Indexed",
+                            where: .comparison(
+                                .init(left: .keyPath(["str"]), operator: comparison, right: right, options: options))
                         )
                         try expectEqual(
                             try snapshot.keys(request), try graph.keys(request),
@@ -172,7 +183,9 @@ extension ConformanceCheck {
                         try expectError(.unknownProperty, .invalidRequest, in: "the property \(name)") {
                             _ = try snapshot.keys(
                                 FetchRequest(
-                                    "Indexed", where: .comparison(.init(.keyPath(name), .equal, .constant(.null)))))
+                                    "Indexed",
+                                    where: .comparison(
+                                        .init(left: .keyPath(name), operator: .equal, right: .constant(.null)))))
                         }
                     }
                     try expectError(.unknownProperty, .invalidRequest, in: "an order by \(text.debugDescription)") {
@@ -210,12 +223,12 @@ extension ConformanceCheck {
         ConformanceCheck("queries.hostile.\(name)", behaviour) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Node", 1), values: ["name": "a"])
-                try changes.insert(ObjectID("Indexed", 1), values: ["i64": 1, "str": "'"])
+                try changes.insert(ObjectID("Node", key: 1), values: ["name": "a"])
+                try changes.insert(ObjectID("Indexed", key: 1), values: ["i64": 1, "str": "'"])
                 try changes.insert(
-                    ObjectID("Indexed", 2),
+                    ObjectID("Indexed", key: 2),
                     values: ["i64": 2, "str": .string(String(repeating: "a", count: 4000) + "!")])
-                try changes.insert(ObjectID("Indexed", 3), values: [:])
+                try changes.insert(ObjectID("Indexed", key: 3), values: [:])
             }
             try store.view { try body($0) }
         }

@@ -25,7 +25,7 @@ extension ConformanceCheck {
                     let last = objects.last?.id.key ?? 0
                     for key in [1, 2, 3, last / 2, last - 1, last, last + 1, Int64.max] where key > 0 {
                         try expectSame(
-                            try snapshot.objects(of: root.name, after: ObjectID(root.name, key)),
+                            try snapshot.objects(of: root.name, after: ObjectID(root.name, key: key)),
                             objects.filter { $0.id.key > key }, "the objects of \(root.name) behind \(key)")
                     }
                 }
@@ -69,8 +69,8 @@ extension ConformanceCheck {
                     let missing = (1...).lazy.map { Int64($0) }.first { !known.contains($0) } ?? .max
                     // Every third from the end, under the name that was asked for, with a stranger between.
                     let wanted = stride(from: objects.count - 1, through: 0, by: -3).map { objects[$0] }
-                    var ids = wanted.map { ObjectID(entity.name, $0.id.key) }
-                    ids.insert(ObjectID(entity.name, missing), at: ids.count / 2)
+                    var ids = wanted.map { ObjectID(entity.name, key: $0.id.key) }
+                    ids.insert(ObjectID(entity.name, key: missing), at: ids.count / 2)
                     try expectSame(
                         try snapshot.objects(with: ids), wanted, "the objects of \(entity.name) by their IDs")
                     for id in ids {
@@ -81,10 +81,10 @@ extension ConformanceCheck {
                     let strangers = try sample.objects(of: sample.model.entities[entity.root])
                         .filter { try !entity.includes(sample.entity(of: $0).number) }
                     try expectSame(
-                        try snapshot.objects(with: strangers.map { ObjectID(entity.name, $0.id.key) }), [],
+                        try snapshot.objects(with: strangers.map { ObjectID(entity.name, key: $0.id.key) }), [],
                         "objects of other entities, asked for as \(entity.name)")
                     for stranger in strangers {
-                        let found = try snapshot.object(ObjectID(entity.name, stranger.id.key))
+                        let found = try snapshot.object(ObjectID(entity.name, key: stranger.id.key))
                         try expect(found == nil, "\(stranger.id) is no \(entity.name)")
                     }
                 }
@@ -120,7 +120,7 @@ extension ConformanceCheck {
                     let keys = sample.objects(of: source).map(\.id.key)
                     for key in keys.prefix(8) + keys.suffix(3) + [Int64.max] {
                         try expectEqual(
-                            try snapshot.targets(of: relationship.name, from: ObjectID(source.name, key)),
+                            try snapshot.targets(of: relationship.name, from: ObjectID(source.name, key: key)),
                             sample.content.targets(of: relationship, from: key),
                             "where \(relationship.name) leads from \(key)")
                     }
@@ -141,8 +141,8 @@ extension ConformanceCheck {
                         for constant in constants {
                             let predicate: FetchRequest.Predicate =
                                 comparison == .isIn
-                                ? .isIn(attribute.name, [constant, values[values.count / 3]])
-                                : .compare(attribute.name, comparison, constant)
+                                ? .isIn(attribute.name, values: [constant, values[values.count / 3]])
+                                : .compare(attribute.name, using: comparison, with: constant)
                             try sample.compare(FetchRequest(entity.name, where: predicate), snapshot)
                             guard constant == middle else { continue }
                             try sample.compare(FetchRequest(entity.name, where: !predicate, limit: 20), snapshot)
@@ -190,9 +190,10 @@ extension ConformanceCheck {
                     let values = sample.values(of: name, in: entity)
                     guard let one = values.first, let other = values.last else { continue }
                     for predicate: FetchRequest.Predicate in [
-                        .equal(name, one), .notEqual(name, one), .isNull(name), .isIn(name, [one, other]),
-                        .equal(name, one) || .equal(name, other), .notEqual(name, one) && .isNotNull(name),
-                        !(.equal(name, one) || .isNull(name)),
+                        .equal(name, to: one), .notEqual(name, to: one), .isNull(name),
+                        .isIn(name, values: [one, other]),
+                        .equal(name, to: one) || .equal(name, to: other), .notEqual(name, to: one) && .isNotNull(name),
+                        !(.equal(name, to: one) || .isNull(name)),
                     ] {
                         try sample.compare(FetchRequest(entity.name, where: predicate), snapshot)
                     }
@@ -207,17 +208,17 @@ extension ConformanceCheck {
                 try expectError(.unknownEntity, in: "a count") { _ = try snapshot.count(FetchRequest("NoSuchEntity")) }
                 try expectError(.unknownEntity, in: "the last key") { _ = try snapshot.lastKey(of: "NoSuchEntity") }
                 try expectError(.unknownProperty, in: "a condition") {
-                    _ = try snapshot.keys(FetchRequest(entity, where: .equal("noSuchProperty", .int(1))))
+                    _ = try snapshot.keys(FetchRequest(entity, where: .equal("noSuchProperty", to: .int(1))))
                 }
                 try expectError(.unknownProperty, in: "an order") {
                     _ = try snapshot.keys(FetchRequest(entity, sortedBy: [.init("noSuchProperty")]))
                 }
                 try expectError(.unknownProperty, in: "a walk") {
                     _ = try snapshot.targets(
-                        of: RelationshipName(entity, "noSuchRelationship"), from: ObjectID(entity, 1))
+                        of: RelationshipName(entity, name: "noSuchRelationship"), from: ObjectID(entity, key: 1))
                 }
                 try expectError(.unknownProperty, in: "the links") {
-                    _ = try snapshot.allLinks(of: RelationshipName(entity, "noSuchRelationship"))
+                    _ = try snapshot.allLinks(of: RelationshipName(entity, name: "noSuchRelationship"))
                 }
             }
         },
@@ -303,7 +304,7 @@ extension ConformanceCheck {
                 if closesStore { try sample.store.close() } else { snapshot.close() }
                 let entity = try sample.largestEntity()
                 try expectError(.closed, in: "a scan") { _ = try snapshot.objects(of: entity) }
-                try expectError(.closed, in: "a look-up") { _ = try snapshot.objects(with: [ObjectID(entity, 1)]) }
+                try expectError(.closed, in: "a look-up") { _ = try snapshot.objects(with: [ObjectID(entity, key: 1)]) }
                 try expectError(.closed, in: "a fetch") { _ = try snapshot.keys(FetchRequest(entity)) }
                 try expectError(.closed, in: "a count") { _ = try snapshot.count(FetchRequest(entity)) }
                 try expectError(.closed, in: "the last key") { _ = try snapshot.lastKey(of: entity) }
@@ -328,7 +329,7 @@ extension ConformanceCheck {
                 try sample.store.change { $0.userMetadata["a"] = .bool(true) }
             }
             try expectError(code, in: "a delete") {
-                try sample.store.change { $0.delete(ObjectID(entity, 1), version: 1) }
+                try sample.store.change { $0.delete(ObjectID(entity, key: 1), version: 1) }
             }
             try expectError(code, in: "reserving keys") { _ = try sample.store.reserveKeys(1, for: entity) }
             try expectError(code, in: "a bulk load") { _ = try sample.store.bulkLoader(BulkLoadOptions()) }

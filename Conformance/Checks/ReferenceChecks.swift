@@ -9,34 +9,35 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.insert(ObjectID("Tag", 2), values: [:])
-                try changes.insert(ObjectID("Dog", 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 2), values: [:])
+                try changes.insert(ObjectID("Dog", key: 1), values: [:])
             }
             try store.change { changes in
-                try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
-                changes.delete(ObjectID("Tag", 2), version: 1)
+                try changes.update(ObjectID("Tag", key: 1), version: 1, values: [:])
+                changes.delete(ObjectID("Tag", key: 2), version: 1)
             }
             let before = try store.contents()
             // At any version.
-            let found = try store.change { $0.existing = [ObjectID("Tag", 1), ObjectID("Dog", 1)] }
+            let found = try store.change { $0.existing = [ObjectID("Tag", key: 1), ObjectID("Dog", key: 1)] }
             try expect(!found.hasChanges, "a change set that only requires objects changes nothing")
             let cases: [(String, [ObjectID], [ObjectID])] = [
-                ("a deleted object", [ObjectID("Tag", 1), ObjectID("Tag", 2)], [ObjectID("Tag", 2)]),
+                ("a deleted object", [ObjectID("Tag", key: 1), ObjectID("Tag", key: 2)], [ObjectID("Tag", key: 2)]),
                 (
-                    "objects that never were", [ObjectID("Track", 1), ObjectID("Tag", 9), ObjectID("Track", 1)],
-                    [ObjectID("Track", 1), ObjectID("Tag", 9)]
+                    "objects that never were",
+                    [ObjectID("Track", key: 1), ObjectID("Tag", key: 9), ObjectID("Track", key: 1)],
+                    [ObjectID("Track", key: 1), ObjectID("Tag", key: 9)]
                 ),
-                ("an object under its superentity", [ObjectID("Animal", 1)], [ObjectID("Animal", 1)]),
-                ("an object of another entity", [ObjectID("Robot", 1)], [ObjectID("Robot", 1)]),
-                ("a key below 1", [ObjectID("Tag", 0)], [ObjectID("Tag", 0)]),
+                ("an object under its superentity", [ObjectID("Animal", key: 1)], [ObjectID("Animal", key: 1)]),
+                ("an object of another entity", [ObjectID("Robot", key: 1)], [ObjectID("Robot", key: 1)]),
+                ("a key below 1", [ObjectID("Tag", key: 0)], [ObjectID("Tag", key: 0)]),
             ]
             for (name, existing, missing) in cases {
                 for insertsToo in [false, true] {
                     let error = try expectError(.objectNotFound, in: "requiring \(name)") {
                         try store.change { changes in
                             changes.existing = existing
-                            if insertsToo { try changes.insert(ObjectID("Tag", 3), values: [:]) }
+                            if insertsToo { try changes.insert(ObjectID("Tag", key: 3), values: [:]) }
                         }
                     }
                     try expectEqual(error.missingObjects, missing, "the missing objects, requiring \(name)")
@@ -44,7 +45,7 @@ extension ConformanceCheck {
                 }
             }
             try expectError(.unknownEntity, in: "requiring an object of no entity") {
-                try store.change { $0.existing = [ObjectID("Nothing", 1)] }
+                try store.change { $0.existing = [ObjectID("Nothing", key: 1)] }
             }
         },
         ConformanceCheck(
@@ -53,21 +54,21 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.insert(ObjectID("Tag", 2), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 2), values: [:])
             }
             try store.change { changes in
-                changes.existing = [ObjectID("Tag", 1), ObjectID("Tag", 3)]
-                try changes.update(ObjectID("Tag", 1), version: 1, values: [:])
-                try changes.insert(ObjectID("Tag", 3), values: [:])
+                changes.existing = [ObjectID("Tag", key: 1), ObjectID("Tag", key: 3)]
+                try changes.update(ObjectID("Tag", key: 1), version: 1, values: [:])
+                try changes.insert(ObjectID("Tag", key: 3), values: [:])
             }
             let error = try expectError(.objectNotFound, in: "requiring an object that the commit deletes") {
                 try store.change { changes in
-                    changes.existing = [ObjectID("Tag", 2)]
-                    changes.delete(ObjectID("Tag", 2), version: 1)
+                    changes.existing = [ObjectID("Tag", key: 2)]
+                    changes.delete(ObjectID("Tag", key: 2), version: 1)
                 }
             }
-            try expectEqual(error.missingObjects, [ObjectID("Tag", 2)], "the missing object")
+            try expectEqual(error.missingObjects, [ObjectID("Tag", key: 2)], "the missing object")
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1, 2, 3], "the objects")
         },
         ConformanceCheck(
@@ -75,40 +76,43 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Tag", 1), values: [:])
-                try changes.insert(ObjectID("Track", 1), values: [:])
+                try changes.insert(ObjectID("Tag", key: 1), values: [:])
+                try changes.insert(ObjectID("Track", key: 1), values: [:])
             }
             let error = try expectError(.objectNotFound, in: "links to missing objects") {
                 try store.change { changes in
-                    changes.existing = [ObjectID("Album", 4)]
+                    changes.existing = [ObjectID("Album", key: 4)]
                     for link in [Link(1, 1), Link(1, 7), Link(1, 8), Link(6, 7)] {
-                        try changes.add(link, to: RelationshipName("Tag", "tagged"))
+                        try changes.add(link, to: RelationshipName("Tag", name: "tagged"))
                     }
                 }
             }
             try expectEqual(
                 Set(error.missingObjects),
-                [ObjectID("Album", 4), ObjectID("Track", 7), ObjectID("Track", 8), ObjectID("Tag", 6)],
+                [
+                    ObjectID("Album", key: 4), ObjectID("Track", key: 7), ObjectID("Track", key: 8),
+                    ObjectID("Tag", key: 6),
+                ],
                 "the missing objects")
             try expectEqual(error.missingObjects.count, 4, "each is listed once")
             try expectEqual(
-                try store.view { try $0.allLinks(of: RelationshipName("Tag", "tagged")) }, [], "the links")
+                try store.view { try $0.allLinks(of: RelationshipName("Tag", name: "tagged")) }, [], "the links")
         },
         ConformanceCheck(
             "references.unreferenced.fields",
             "A delete that requires it fails with `deleteDenied` while a to-one reference of an object that stays leads to it."
         ) { bench in
             let store = try bench.create()
-            let (album, dog) = (ObjectID("Album", 1), ObjectID("Dog", 1))
+            let (album, dog) = (ObjectID("Album", key: 1), ObjectID("Dog", key: 1))
             try store.change { changes in
-                for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key), values: [:]) }
+                for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key: key), values: [:]) }
                 try changes.insert(dog, values: [:])
                 for key in Int64(1)...2 {
-                    try changes.insert(ObjectID("Track", key), values: ["album": .objectID(album)])
+                    try changes.insert(ObjectID("Track", key: key), values: ["album": .objectID(album)])
                 }
                 // A relationship without an inverse.
-                try changes.insert(ObjectID("Indexed", 1), values: ["owner": .objectID(dog)])
-                try changes.insert(ObjectID("Node", 1), values: ["parent": .objectID(ObjectID("Node", 1))])
+                try changes.insert(ObjectID("Indexed", key: 1), values: ["owner": .objectID(dog)])
+                try changes.insert(ObjectID("Node", key: 1), values: ["parent": .objectID(ObjectID("Node", key: 1))])
             }
             func delete(
                 _ ids: ObjectID..., requiring: Bool = true, _ body: (inout ChangeSet) throws -> Void = { _ in }
@@ -121,7 +125,7 @@ extension ConformanceCheck {
             }
             let before = try store.contents()
             let error = try expectError(.deleteDenied, in: "deleting objects with references") {
-                try delete(album, dog, ObjectID("Album", 2))
+                try delete(album, dog, ObjectID("Album", key: 2))
             }
             try expectEqual(
                 Set(error.denials.map { [$0.relationship.description, "\($0.deleted)"] }),
@@ -130,28 +134,29 @@ extension ConformanceCheck {
             try expect(error.denials.allSatisfy { $0.reason == .referenced }, "the reason is a reference")
             let remaining = Set(error.denials.map(\.remaining))
             try expect(
-                remaining.contains(ObjectID("Indexed", 1))
-                    && !remaining.isDisjoint(with: [ObjectID("Track", 1), ObjectID("Track", 2)]),
+                remaining.contains(ObjectID("Indexed", key: 1))
+                    && !remaining.isDisjoint(with: [ObjectID("Track", key: 1), ObjectID("Track", key: 2)]),
                 "the objects that stay", otherwise: "\(remaining)")
             try expectError(.deleteDenied, in: "deleting one of two objects that refer to a third") {
-                try delete(album, ObjectID("Track", 1))
+                try delete(album, ObjectID("Track", key: 1))
             }
             try expectError(.deleteDenied, in: "deleting an object to which a new one refers") {
-                try delete(ObjectID("Album", 2)) {
-                    try $0.insert(ObjectID("Track", 9), values: ["album": .objectID(ObjectID("Album", 2))])
+                try delete(ObjectID("Album", key: 2)) {
+                    try $0.insert(ObjectID("Track", key: 9), values: ["album": .objectID(ObjectID("Album", key: 2))])
                 }
             }
             try expectError(.deleteDenied, in: "deleting an object to which an updated one refers") {
-                try delete(ObjectID("Album", 2)) {
+                try delete(ObjectID("Album", key: 2)) {
                     try $0.update(
-                        ObjectID("Track", 1), version: 1, values: ["album": .objectID(ObjectID("Album", 2))])
+                        ObjectID("Track", key: 1), version: 1, values: ["album": .objectID(ObjectID("Album", key: 2))])
                 }
             }
             try expectEqual(try store.contents(), before, "the contents after the denied deletes")
             // References that the same commit ends, and those of an object to itself, do not count.
-            try delete(ObjectID("Album", 3), ObjectID("Node", 1))
-            try delete(album, ObjectID("Track", 1)) {
-                try $0.update(ObjectID("Track", 2), version: 1, values: ["album": .objectID(ObjectID("Album", 2))])
+            try delete(ObjectID("Album", key: 3), ObjectID("Node", key: 1))
+            try delete(album, ObjectID("Track", key: 1)) {
+                try $0.update(
+                    ObjectID("Track", key: 2), version: 1, values: ["album": .objectID(ObjectID("Album", key: 2))])
             }
             try delete(dog, requiring: false)
             try store.view { snapshot in
@@ -164,16 +169,16 @@ extension ConformanceCheck {
             "A delete that requires it fails with `deleteDenied` while a link leads to it from an object that stays."
         ) { bench in
             let store = try bench.create()
-            let (track, other) = (ObjectID("Track", 1), ObjectID("Track", 2))
-            let (tag, shelf) = (ObjectID("Tag", 1), ObjectID("Shelf", 1))
-            let nodes = [ObjectID("Node", 1), ObjectID("Node", 2)]
-            let (tagged, extras) = (RelationshipName("Tag", "tagged"), RelationshipName("Shelf", "extras"))
+            let (track, other) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
+            let (tag, shelf) = (ObjectID("Tag", key: 1), ObjectID("Shelf", key: 1))
+            let nodes = [ObjectID("Node", key: 1), ObjectID("Node", key: 2)]
+            let (tagged, extras) = (RelationshipName("Tag", name: "tagged"), RelationshipName("Shelf", name: "extras"))
             try store.change { changes in
                 for id in [track, other, tag, shelf] + nodes { try changes.insert(id, values: [:]) }
                 try changes.add(Link(1, 1), to: tagged)
                 // A relationship without an inverse.
                 try changes.add(Link(1, 2), to: extras)
-                try changes.add(Link(1, 2), to: RelationshipName("Node", "friends"))
+                try changes.add(Link(1, 2), to: RelationshipName("Node", name: "friends"))
             }
             func delete(_ ids: ObjectID..., body: (inout ChangeSet) throws -> Void = { _ in }) throws {
                 try store.change { changes in
@@ -184,9 +189,9 @@ extension ConformanceCheck {
             }
             let before = try store.contents()
             let cases: [(ObjectID, RelationshipName, ObjectID)] = [
-                (track, tagged, tag), (tag, RelationshipName("Track", "tags"), track), (other, extras, shelf),
-                (nodes[0], RelationshipName("Node", "friends"), nodes[1]),
-                (nodes[1], RelationshipName("Node", "friends"), nodes[0]),
+                (track, tagged, tag), (tag, RelationshipName("Track", name: "tags"), track), (other, extras, shelf),
+                (nodes[0], RelationshipName("Node", name: "friends"), nodes[1]),
+                (nodes[1], RelationshipName("Node", name: "friends"), nodes[0]),
             ]
             for (deleted, relationship, remaining) in cases {
                 let error = try expectError(.deleteDenied, in: "deleting \(deleted)") { try delete(deleted) }
@@ -230,7 +235,8 @@ extension ConformanceCheck {
                         error.denials,
                         [
                             DeleteDenial(
-                                relationship: RelationshipName("Track", "album"), deleted: album, remaining: track,
+                                relationship: RelationshipName("Track", name: "album"), deleted: album,
+                                remaining: track,
                                 reason: .referenced)
                         ], "the denials")
                 }
@@ -277,7 +283,7 @@ extension ConformanceCheck {
     private static func prepareWriters(
         _ store: any PersistentStore, round: Int
     ) throws -> (album: ObjectID, track: ObjectID) {
-        let (album, track) = (ObjectID("Album", Int64(round + 1)), ObjectID("Track", Int64(round + 1)))
+        let (album, track) = (ObjectID("Album", key: Int64(round + 1)), ObjectID("Track", key: Int64(round + 1)))
         try store.change { changes in
             try changes.insert(album, values: [:])
             try changes.insert(track, values: [:])

@@ -12,8 +12,8 @@ extension ConformanceCheck {
         ) { check in
             try check.expect(
                 [
-                    [.objectID(ObjectID("Dog", 1)), "Rex", 1], [.objectID(ObjectID("Robot", 2)), .null, 2],
-                    [.objectID(ObjectID("Dog", 1)), "Rex", 3], [.null, .null, 4], [.null, .null, 5],
+                    [.objectID(ObjectID("Dog", key: 1)), "Rex", 1], [.objectID(ObjectID("Robot", key: 2)), .null, 2],
+                    [.objectID(ObjectID("Dog", key: 1)), "Rex", 3], [.null, .null, 4], [.null, .null, 5],
                 ], "owner, its name and a number"
             ) { $0.propertiesToFetch = ["owner", "owner.name", "i64"] }
             try check.expect([["Rex"], ["Rex"], [.null]], "in an order, in a window") {
@@ -34,7 +34,7 @@ extension ConformanceCheck {
                 $0.propertiesToFetch = [
                     .init("length", .function(.length, [.keyPath(["str"])])), .init("constant", .constant("x")),
                 ]
-                $0.predicate = .isNotNull("str") && .greater("i64", 1)
+                $0.predicate = .isNotNull("str") && .greater("i64", than: 1)
             }
             try check.view { snapshot in
                 let cursor = try snapshot.rows(RowRequest(FetchRequest("Being")))
@@ -104,11 +104,11 @@ extension ConformanceCheck {
             try check.expect([[2, true]], "a condition on groups, an order, a window") {
                 $0.propertiesToFetch = [count, "flag"]
                 $0.propertiesToGroupBy = [.keyPath(["flag"]), .keyPath(["owner"])]
-                $0.havingPredicate = .comparison(.init(.keyPath(["n"]), .greater, .constant(0)))
+                $0.havingPredicate = .comparison(.init(left: .keyPath(["n"]), operator: .greater, right: .constant(0)))
                 $0.sortDescriptors = [.init("n", ascending: false), .init("flag", ascending: false)]
                 $0.fetchLimit = 1
             }
-            try check.expect([[.objectID(ObjectID("Dog", 1)), 4, 2.0]], "a condition on an aggregate of its own") {
+            try check.expect([[.objectID(ObjectID("Dog", key: 1)), 4, 2.0]], "a condition on an aggregate of its own") {
                 $0.propertiesToFetch = [
                     "owner", .init("sum", .function(.sum, [.keyPath(["i64"])])),
                     .init(
@@ -118,7 +118,8 @@ extension ConformanceCheck {
                 ]
                 $0.propertiesToGroupBy = [.keyPath(["owner"])]
                 $0.havingPredicate =
-                    .comparison(.init(.function(.maximum, [.keyPath(["i64"])]), .equal, .constant(3)))
+                    .comparison(
+                        .init(left: .function(.maximum, [.keyPath(["i64"])]), operator: .equal, right: .constant(3)))
             }
         },
         rows("errors", "What makes no sense in rows is refused before the first row.") { check in
@@ -149,11 +150,14 @@ extension ConformanceCheck {
             "ids",
             "The IDs of a request are those of its objects, whatever finds them: with their own entities, in its order and window."
         ) { check in
-            let owner = FetchRequest.Predicate.equal("owner", .objectID(ObjectID("Dog", 1)))
+            let owner = FetchRequest.Predicate.equal("owner", to: .objectID(ObjectID("Dog", key: 1)))
             let predicates: [FetchRequest.Predicate?] = [
-                nil, .greater("i64", 2), .equal("i64", 3), .isIn("i64", [5, 1, 1]), owner, owner && .less("i64", 3),
-                .equal("flag", true), .isNull("owner"), .isNotNull("str"), .equal("owner.name", "Rex"),
-                .comparison(.init(.function(.length, [.keyPath(["str"])]), .equal, .constant(3))), .constant(false),
+                nil, .greater("i64", than: 2), .equal("i64", to: 3), .isIn("i64", values: [5, 1, 1]), owner,
+                owner && .less("i64", than: 3),
+                .equal("flag", to: true), .isNull("owner"), .isNotNull("str"), .equal("owner.name", to: "Rex"),
+                .comparison(
+                    .init(left: .function(.length, [.keyPath(["str"])]), operator: .equal, right: .constant(3))),
+                .constant(false),
             ]
             let orders: [[FetchRequest.SortDescriptor]] = [
                 [], [.init("i64", ascending: false)], [.init("flag"), .init("str")], [.init("dbl", ascending: false)],
@@ -172,7 +176,7 @@ extension ConformanceCheck {
                 }
                 for entity in ["Being", "Animal", "Dog", "Robot"] as [EntityName] {
                     for includesSubentities in [true, false] {
-                        for predicate in [nil, .greater("age", 1), .isNull("age")] as [FetchRequest.Predicate?] {
+                        for predicate in [nil, .greater("age", than: 1), .isNull("age")] as [FetchRequest.Predicate?] {
                             for order in [[], [.init("age", ascending: false)]] as [[FetchRequest.SortDescriptor]] {
                                 requests.append(
                                     FetchRequest(
@@ -188,7 +192,7 @@ extension ConformanceCheck {
                         "the IDs of \(request)")
                 }
                 try expectError(.unknownProperty, in: "IDs by an unknown property") {
-                    _ = try snapshot.objectIDs(FetchRequest("Indexed", where: .equal("i46", 1)))
+                    _ = try snapshot.objectIDs(FetchRequest("Indexed", where: .equal("i46", to: 1)))
                 }
                 try expectError(.invalidRequest, in: "IDs with a negative limit") {
                     _ = try snapshot.objectIDs(FetchRequest("Indexed", limit: -1))
@@ -201,7 +205,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try filled(20, on: bench)
             let request = FetchRequest(
-                "Track", where: .notEqual("title", "t3"), sortedBy: [.init("title", ascending: false)], limit: 9,
+                "Track", where: .notEqual("title", to: "t3"), sortedBy: [.init("title", ascending: false)], limit: 9,
                 offset: 2)
             try store.view { snapshot in
                 let checked = try CheckedFetchRequest(request, model: bench.model)
@@ -275,17 +279,18 @@ extension ConformanceCheck {
         ConformanceCheck("rows.\(name)", behaviour) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Dog", 1), values: ["name": "Rex", "age": 7])
-                try changes.insert(ObjectID("Robot", 2), values: ["age": .null])
+                try changes.insert(ObjectID("Dog", key: 1), values: ["name": "Rex", "age": 7])
+                try changes.insert(ObjectID("Robot", key: 2), values: ["age": .null])
                 let owners: [Value] = [
-                    .objectID(ObjectID("Dog", 1)), .objectID(ObjectID("Robot", 2)), .objectID(ObjectID("Dog", 1)),
+                    .objectID(ObjectID("Dog", key: 1)), .objectID(ObjectID("Robot", key: 2)),
+                    .objectID(ObjectID("Dog", key: 1)),
                     .null, .null,
                 ]
                 let doubles: [Value] = [-0.0, .double(.nan), 1.5, 0.0, .double(-.nan)]
                 for (index, owner) in owners.enumerated() {
                     let key = Int64(index + 1)
                     try changes.insert(
-                        ObjectID("Indexed", key),
+                        ObjectID("Indexed", key: key),
                         values: [
                             "i64": .int(key), "owner": owner, "dbl": doubles[index], "flag": .bool(index % 2 == 0),
                             "flt": index < 2 ? .double(Double(index) + 1) : .null,
@@ -295,7 +300,7 @@ extension ConformanceCheck {
                         ])
                     if index < 3 {
                         try changes.insert(
-                            ObjectID("Everything", key), values: ["dbl": .double([1e16, 1, -1e16][index])])
+                            ObjectID("Everything", key: key), values: ["dbl": .double([1e16, 1, -1e16][index])])
                     }
                 }
             }

@@ -19,16 +19,19 @@ extension ConformanceCheck {
             defer { unread.close() }
             try store.change { changes in
                 changes.userMetadata = ["later": .string("later")]
-                for key in Int64(1)...10 { changes.delete(ObjectID("Track", key), version: 1) }
+                for key in Int64(1)...10 { changes.delete(ObjectID("Track", key: key), version: 1) }
                 for key in Int64(11)...15 {
-                    try changes.update(ObjectID("Track", key), version: 1, values: ["title": "later"])
+                    try changes.update(ObjectID("Track", key: key), version: 1, values: ["title": "later"])
                 }
-                for key in Int64(30)...40 { try changes.insert(ObjectID("Track", key), values: ["title": "later"]) }
-                try changes.remove(Link(1, 12), from: RelationshipName("Tag", "tagged"))
-                try changes.add(Link(1, 30), to: RelationshipName("Tag", "tagged"))
+                for key in Int64(30)...40 {
+                    try changes.insert(ObjectID("Track", key: key), values: ["title": "later"])
+                }
+                try changes.remove(Link(1, 12), from: RelationshipName("Tag", name: "tagged"))
+                try changes.add(Link(1, 30), to: RelationshipName("Tag", name: "tagged"))
             }
             try expectEqual(
-                try unread.targets(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)), Array(1...20),
+                try unread.targets(of: RelationshipName("Tag", name: "tagged"), from: ObjectID("Tag", key: 1)),
+                Array(1...20),
                 "the links of a snapshot that was not read before")
             try expectEqual(try StoreContents(of: unread), before, "a snapshot that was not read before")
             try expectEqual(try StoreContents(of: snapshot), before, "the contents as they were")
@@ -38,12 +41,14 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.userMetadata()["later"] }, .string("later"), "the metadata in a new snapshot")
             try expectEqual(
-                try snapshot.keys(FetchRequest("Track", where: .equal("title", "later"))), [], "what a fetch finds")
-            try expectEqual(try snapshot.object(ObjectID("Track", 1))?.version, 1, "the version of a deleted object")
-            try expectEqual(try snapshot.objects(with: [ObjectID("Track", 30)]).count, 0, "a later object")
+                try snapshot.keys(FetchRequest("Track", where: .equal("title", to: "later"))), [], "what a fetch finds")
+            try expectEqual(
+                try snapshot.object(ObjectID("Track", key: 1))?.version, 1, "the version of a deleted object")
+            try expectEqual(try snapshot.objects(with: [ObjectID("Track", key: 30)]).count, 0, "a later object")
             try expectEqual(try snapshot.lastKey(of: "Track"), 20, "the last key")
             try expectEqual(
-                try snapshot.targets(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)), Array(1...20),
+                try snapshot.targets(of: RelationshipName("Tag", name: "tagged"), from: ObjectID("Tag", key: 1)),
+                Array(1...20),
                 "the links")
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 21, "the count in a new snapshot")
         },
@@ -54,7 +59,7 @@ extension ConformanceCheck {
             defer { for snapshot in snapshots { snapshot.close() } }
             for key in Int64(1)...40 {
                 snapshots.append(try store.snapshot())
-                try store.change { try $0.insert(ObjectID("Track", key), values: ["title": .string("\(key)")]) }
+                try store.change { try $0.insert(ObjectID("Track", key: key), values: ["title": .string("\(key)")]) }
             }
             for (index, snapshot) in snapshots.enumerated().reversed() {
                 try expectEqual(
@@ -66,7 +71,7 @@ extension ConformanceCheck {
         ConformanceCheck("snapshots.sees-commits", "A snapshot taken after a commit shows all of it.") { bench in
             let store = try bench.create()
             for key in Int64(1)...30 {
-                try store.change { try $0.insert(ObjectID("Track", key), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Track", key: key), values: [:]) }
                 try expectEqual(
                     try store.view { try $0.count(FetchRequest("Track")) }, Int(key), "the count after commit \(key)")
             }
@@ -81,7 +86,7 @@ extension ConformanceCheck {
             try expect(try cursor.next(into: &batch), "there is a first batch")
             var keys = (0..<batch.count).map { batch.key(at: $0) }
             try store.change { changes in
-                for key in Int64(1)...3000 { changes.delete(ObjectID("Track", key), version: 1) }
+                for key in Int64(1)...3000 { changes.delete(ObjectID("Track", key: key), version: 1) }
             }
             while try cursor.next(into: &batch) { keys += (0..<batch.count).map { batch.key(at: $0) } }
             try expectEqual(keys, (1...3000).map { Int64($0) }, "the keys")
@@ -94,7 +99,7 @@ extension ConformanceCheck {
             let stop = Mutex(false)
             // Every commit writes its number into all ten objects: a mixture would show.
             try store.change { changes in
-                for key in Int64(1)...10 { try changes.insert(ObjectID("Everything", key), values: ["i64": 0]) }
+                for key in Int64(1)...10 { try changes.insert(ObjectID("Everything", key: key), values: ["i64": 0]) }
                 changes.userMetadata["round"] = .int(0)
             }
             let readers = (0..<3).map { _ in
@@ -125,7 +130,7 @@ extension ConformanceCheck {
                     try store.change { changes in
                         for key in Int64(1)...10 {
                             try changes.update(
-                                ObjectID("Everything", key), version: round, values: ["i64": .int(Int64(round))])
+                                ObjectID("Everything", key: key), version: round, values: ["i64": .int(Int64(round))])
                         }
                         changes.userMetadata["round"] = .int(Int64(round))
                     }
@@ -150,7 +155,7 @@ extension ConformanceCheck {
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
             let records = try snapshot.records(of: "Track", after: nil)
-            let links = try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil)
+            let links = try snapshot.links(of: RelationshipName("Tag", name: "tagged"), after: nil)
             var batch = RecordBatch(model: bench.model)
             _ = try records.next(into: &batch)
             snapshot.close()
@@ -162,7 +167,7 @@ extension ConformanceCheck {
             let store = try bench.create()
             for key in Int64(1)...200 {
                 _ = try store.snapshot()
-                try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: key), values: [:]) }
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Tag")) }, 200, "the count")
         },
@@ -173,12 +178,12 @@ extension ConformanceCheck {
         ConformanceCheck("cursors.after", "A scan goes on behind any ID, whether or not it exists.") { bench in
             let store = try bench.create()
             try store.change { changes in
-                for key in 1...50 { try changes.insert(ObjectID("Tag", Int64(key * 2)), values: [:]) }
+                for key in 1...50 { try changes.insert(ObjectID("Tag", key: Int64(key * 2)), values: [:]) }
             }
             try store.view { snapshot in
                 for key in Int64(1)...101 {
                     try expectEqual(
-                        try snapshot.objects(of: "Tag", after: ObjectID("Tag", key)).map(\.id.key),
+                        try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: key)).map(\.id.key),
                         (1...50).map { Int64($0 * 2) }.filter { $0 > key },
                         "the keys behind \(key)")
                 }
@@ -191,10 +196,10 @@ extension ConformanceCheck {
             let store = try filled(5, on: bench)
             try store.view { snapshot in
                 var other = RecordBatch(model: try ConformanceModel.changed(for: bench.fixture))
-                try other.append(ObjectID("Track", 77), version: 1, values: [:])
+                try other.append(ObjectID("Track", key: 77), version: 1, values: [:])
                 let cursors: [(String, any RecordCursor)] = [
                     ("a scan", try snapshot.records(of: "Track", after: nil)),
-                    ("a look-up", try snapshot.records(with: (1...5).map { ObjectID("Track", $0) })),
+                    ("a look-up", try snapshot.records(with: (1...5).map { ObjectID("Track", key: $0) })),
                     ("a fetch", try snapshot.fetch(FetchRequest("Track"))),
                     (
                         "a sorted fetch",
@@ -270,7 +275,8 @@ extension ConformanceCheck {
             try store.change { changes in
                 for key in Int64(1)...12 {
                     try changes.insert(
-                        ObjectID("Everything", key), values: ["blob": .data(Data(repeating: UInt8(key), count: size))])
+                        ObjectID("Everything", key: key),
+                        values: ["blob": .data(Data(repeating: UInt8(key), count: size))])
                 }
             }
             try store.view { snapshot in
@@ -292,24 +298,24 @@ extension ConformanceCheck {
             try store.view { snapshot in
                 let cursors = [
                     try snapshot.records(of: "Track", after: nil), try snapshot.records(of: "Dog", after: nil),
-                    try snapshot.records(with: [ObjectID("Track", 2), ObjectID("Track", 77)]),
+                    try snapshot.records(with: [ObjectID("Track", key: 2), ObjectID("Track", key: 77)]),
                     try snapshot.records(with: []),
-                    try snapshot.fetch(FetchRequest("Track", where: .equal("title", "t2"))),
+                    try snapshot.fetch(FetchRequest("Track", where: .equal("title", to: "t2"))),
                     try snapshot.fetch(FetchRequest("Track", limit: 0)),
                 ]
                 for (index, cursor) in cursors.enumerated() {
                     var batch = RecordBatch(model: bench.model)
                     while try cursor.next(into: &batch) {}
                     for _ in 0..<3 {
-                        try batch.append(ObjectID("Tag", 1), values: [:])
+                        try batch.append(ObjectID("Tag", key: 1), values: [:])
                         try expect(!(try cursor.next(into: &batch)), "cursor number \(index) stays at its end")
                         try expect(batch.isEmpty, "cursor number \(index) empties the batch at its end")
                     }
                 }
                 for cursor in [
-                    try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil),
-                    try snapshot.links(of: RelationshipName("Tag", "tagged"), from: ObjectID("Tag", 1)),
-                    try snapshot.links(of: RelationshipName("Album", "songs"), from: ObjectID("Album", 1)),
+                    try snapshot.links(of: RelationshipName("Tag", name: "tagged"), after: nil),
+                    try snapshot.links(of: RelationshipName("Tag", name: "tagged"), from: ObjectID("Tag", key: 1)),
+                    try snapshot.links(of: RelationshipName("Album", name: "songs"), from: ObjectID("Album", key: 1)),
                 ] {
                     var batch = LinkBatch(relationship: 0)
                     while try cursor.next(into: &batch) {}
@@ -325,13 +331,13 @@ extension ConformanceCheck {
             let store = try filled(5, on: bench)
             try store.view { snapshot in
                 var batch = RecordBatch(model: bench.model)
-                for key in Int64(100)...110 { try batch.append(ObjectID("Tag", key), values: [:]) }
+                for key in Int64(100)...110 { try batch.append(ObjectID("Tag", key: key), values: [:]) }
                 _ = try snapshot.records(of: "Track", after: nil).next(into: &batch)
                 try expectEqual(
-                    (0..<batch.count).map { batch.id(at: $0) }, (1...5).map { ObjectID("Track", $0) },
+                    (0..<batch.count).map { batch.id(at: $0) }, (1...5).map { ObjectID("Track", key: $0) },
                     "the IDs in the batch")
                 var links = LinkBatch(relationship: 0, links: [Link(9, 9)])
-                _ = try snapshot.links(of: RelationshipName("Tag", "tagged"), after: nil).next(into: &links)
+                _ = try snapshot.links(of: RelationshipName("Tag", name: "tagged"), after: nil).next(into: &links)
                 try expectEqual(links.links, (1...5).map { Link(1, $0) }, "the links in the batch")
             }
         },
@@ -340,7 +346,7 @@ extension ConformanceCheck {
             let store = try filled(2500, on: bench)
             try store.view { snapshot in
                 let cursors = try (0..<4).map {
-                    try snapshot.records(of: "Track", after: ObjectID("Track", Int64($0 * 100 + 1)))
+                    try snapshot.records(of: "Track", after: ObjectID("Track", key: Int64($0 * 100 + 1)))
                 }
                 var batch = RecordBatch(model: bench.model)
                 var keys = [[Int64]](repeating: [], count: 4)
@@ -368,7 +374,7 @@ extension ConformanceCheck {
                     _ = try snapshot.fetch(FetchRequest("Track", sortedBy: [.init("title")])).next(into: &batch)
                 }
             }
-            try store.change { try $0.insert(ObjectID("Track", 5000), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Track", key: 5000), values: [:]) }
         },
         ConformanceCheck("cursors.unknown-entity", "Reading an entity that the model lacks throws `unknownEntity`.") {
             bench in
@@ -386,15 +392,15 @@ extension ConformanceCheck {
     static func filled(_ count: Int, on bench: Workbench) throws -> any PersistentStore {
         let store = try bench.create()
         try store.change { changes in
-            try changes.insert(ObjectID("Tag", 1), values: [:])
-            try changes.insert(ObjectID("Album", 1), values: [:])
+            try changes.insert(ObjectID("Tag", key: 1), values: [:])
+            try changes.insert(ObjectID("Album", key: 1), values: [:])
             for key in 1...count {
                 var values: [String: Value] = ["title": .string("t\(key)")]
                 if key <= 3 {
-                    (values["album"], values["album#order"]) = (.objectID(ObjectID("Album", 1)), .int(Int64(-key)))
+                    (values["album"], values["album#order"]) = (.objectID(ObjectID("Album", key: 1)), .int(Int64(-key)))
                 }
-                try changes.insert(ObjectID("Track", Int64(key)), values: values)
-                try changes.add(Link(1, Int64(key)), to: RelationshipName("Tag", "tagged"))
+                try changes.insert(ObjectID("Track", key: Int64(key)), values: values)
+                try changes.add(Link(1, Int64(key)), to: RelationshipName("Tag", name: "tagged"))
             }
         }
         return store
@@ -403,22 +409,22 @@ extension ConformanceCheck {
     /// Fails unless every call throws `closed`.
     static func expectClosed(_ snapshot: any StoreSnapshot, _ records: any RecordCursor, _ links: any LinkCursor) throws
     {
-        let tagged = RelationshipName("Tag", "tagged")
+        let tagged = RelationshipName("Tag", name: "tagged")
         try expectError(.closed, in: "recordedTally()") { _ = try snapshot.recordedTally() }
         try expectError(.closed, in: "userMetadata()") { _ = try snapshot.userMetadata() }
         try expectError(.closed, in: "lastKey(of:)") { _ = try snapshot.lastKey(of: "Tag") }
         try expectError(.closed, in: "records(of:after:)") { _ = try snapshot.objects(of: "Track") }
-        try expectError(.closed, in: "records(with:)") { _ = try snapshot.objects(with: [ObjectID("Track", 1)]) }
+        try expectError(.closed, in: "records(with:)") { _ = try snapshot.objects(with: [ObjectID("Track", key: 1)]) }
         try expectError(.closed, in: "links(of:after:)") { _ = try snapshot.allLinks(of: tagged) }
         try expectError(.closed, in: "links(of:from:)") {
-            _ = try snapshot.targets(of: tagged, from: ObjectID("Tag", 1))
+            _ = try snapshot.targets(of: tagged, from: ObjectID("Tag", key: 1))
         }
         try expectError(.closed, in: "fetch(_:)") { _ = try snapshot.keys(FetchRequest("Track")) }
         try expectError(.closed, in: "count(_:)") { _ = try snapshot.count(FetchRequest("Track")) }
         try expectError(.closed, in: "objectIDs(_:)") { _ = try snapshot.objectIDs(FetchRequest("Track")) }
-        try expectError(.closed, in: "record(with:into:)") { _ = try snapshot.object(ObjectID("Track", 1)) }
+        try expectError(.closed, in: "record(with:into:)") { _ = try snapshot.object(ObjectID("Track", key: 1)) }
         try expectError(.closed, in: "links(of:from:) of several objects") {
-            _ = try snapshot.drain(snapshot.links(of: tagged, from: [ObjectID("Tag", 1)]))
+            _ = try snapshot.drain(snapshot.links(of: tagged, from: [ObjectID("Tag", key: 1)]))
         }
         try expectError(.closed, in: "a record cursor") {
             var batch = RecordBatch(model: snapshot.model)

@@ -10,24 +10,25 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
-                try changes.insert(ObjectID("Dog", 1), values: ["name": "b", "age": 3])
-                try changes.insert(ObjectID("Robot", 2), values: ["name": "a", "age": 3])
-                try changes.insert(ObjectID("Dog", 3), values: ["name": .null, "age": 1])
+                try changes.insert(ObjectID("Dog", key: 1), values: ["name": "b", "age": 3])
+                try changes.insert(ObjectID("Robot", key: 2), values: ["name": "a", "age": 3])
+                try changes.insert(ObjectID("Dog", key: 3), values: ["name": .null, "age": 1])
                 let owners: [Int64?] = [1, nil, 2, 3, 1, 2]
                 for (index, owner) in owners.enumerated() {
                     let entity: EntityName = owner == 2 ? "Robot" : "Dog"
                     try changes.insert(
-                        ObjectID("Indexed", Int64(index + 1)),
+                        ObjectID("Indexed", key: Int64(index + 1)),
                         values: [
-                            "owner": owner.map { .objectID(ObjectID(entity, $0)) } ?? .null, "i64": .int(Int64(-index)),
+                            "owner": owner.map { .objectID(ObjectID(entity, key: $0)) } ?? .null,
+                            "i64": .int(Int64(-index)),
                         ])
                 }
                 for (index, parent) in ([nil, 1, 2, 2, 1] as [Int64?]).enumerated() {
                     try changes.insert(
-                        ObjectID("Node", Int64(index + 1)),
+                        ObjectID("Node", key: Int64(index + 1)),
                         values: [
                             "name": .string(["root", "left", "x", "y", "right"][index]),
-                            "parent": parent.map { .objectID(ObjectID("Node", $0)) } ?? .null,
+                            "parent": parent.map { .objectID(ObjectID("Node", key: $0)) } ?? .null,
                         ])
                 }
             }
@@ -124,7 +125,7 @@ extension ConformanceCheck {
             for (index, text) in texts.enumerated() {
                 for entity in ["Everything", "Indexed"] as [EntityName] {
                     try changes.insert(
-                        ObjectID(entity, Int64(index + 1)), values: ["str": text.map { .string($0) } ?? .null])
+                        ObjectID(entity, key: Int64(index + 1)), values: ["str": text.map { .string($0) } ?? .null])
                 }
             }
         }

@@ -152,7 +152,10 @@ extension ConformanceCheck {
         ) { bench in
             try roundTrip(
                 "oid",
-                [ObjectID("Everything", 1), ObjectID("Dog", 1), ObjectID("Robot", .max), ObjectID("Tag", 77)].map {
+                [
+                    ObjectID("Everything", key: 1), ObjectID("Dog", key: 1), ObjectID("Robot", key: .max),
+                    ObjectID("Tag", key: 77),
+                ].map {
                     .objectID($0)
                 },
                 on: bench)
@@ -181,9 +184,9 @@ extension ConformanceCheck {
             let store = try bench.create()
             let full = try fullValues(seed: 3)
             try store.change { changes in
-                try changes.insert(ObjectID("Everything", 1), values: full)
-                try changes.insert(ObjectID("Everything", 2), values: [:])
-                try changes.insert(ObjectID("Indexed", 1), values: full)
+                try changes.insert(ObjectID("Everything", key: 1), values: full)
+                try changes.insert(ObjectID("Everything", key: 2), values: [:])
+                try changes.insert(ObjectID("Indexed", key: 1), values: full)
             }
             try bench.reopen(store).view { snapshot in
                 let objects = try snapshot.objects(of: "Everything")
@@ -203,7 +206,7 @@ extension ConformanceCheck {
             try store.change { changes in
                 for (index, size) in sizes.enumerated() {
                     let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) })
-                    try changes.insert(ObjectID("Everything", Int64(index + 1)), values: ["blob": .data(data)])
+                    try changes.insert(ObjectID("Everything", key: Int64(index + 1)), values: ["blob": .data(data)])
                 }
             }
             try bench.reopen(store).view { snapshot in
@@ -249,7 +252,7 @@ extension ConformanceCheck {
     static func roundTrip(_ attribute: String, _ values: [Value], on bench: Workbench) throws {
         var store = try bench.create()
         var expected = RecordBatch(model: bench.model)
-        let ids = values.indices.map { ObjectID("Everything", Int64($0 + 1)) }
+        let ids = values.indices.map { ObjectID("Everything", key: Int64($0 + 1)) }
         for (id, value) in zip(ids, values) { try expected.append(id, version: 1, values: [attribute: value]) }
         var changes = ChangeSet(model: bench.model)
         changes.inserts = expected

@@ -51,8 +51,8 @@ struct FaultyPredicates {
                 let others = members.dropFirst().map { member in
                     FetchRequest.Predicate.comparison(
                         .init(
-                            .path(of: .subquery(elements, variable: name, member), names), .greater,
-                            .constant(.int(0))))
+                            left: .path(of: .subquery(elements, variable: name, member), names), operator: .greater,
+                            right: .constant(.int(0))))
                 }
                 comparison.left = .path(of: .subquery(elements, variable: name, first), names)
                 return .and([.comparison(comparison)] + others)

@@ -49,7 +49,7 @@ struct LockStepCode {
             if isLast { addContents(reference.contents, reference.digest, of: "store") }
         case .reserveKeys(let count, let entity): addReservation(count, entity)
         case .scan(let entity, let key, let objects):
-            let after = key.map { ", after: \(SwiftCode.code(ObjectID(entity, $0)))" } ?? ""
+            let after = key.map { ", after: \(SwiftCode.code(ObjectID(entity, key: $0)))" } ?? ""
             addObjects("try store.snapshot().objects(of: \(SwiftCode.code(entity))\(after))", objects)
         case .read(let ids, let objects):
             addObjects("try store.snapshot().objects(with: \(SwiftCode.list(ids.map { SwiftCode.code($0) })))", objects)

@@ -49,7 +49,7 @@ struct LockStepGenerator {
     /// An object that is there, or now and then one that is not.
     private mutating func object(_ entity: EntityName, _ state: LockStepModel) -> ObjectID {
         let ids = objects(entity, state)
-        return ids.isEmpty || random.oneIn(30) ? ObjectID(entity, Int64(random.below(40) + 1)) : random.pick(ids)
+        return ids.isEmpty || random.oneIn(30) ? ObjectID(entity, key: Int64(random.below(40) + 1)) : random.pick(ids)
     }
 
     /// Abstract entities too.
@@ -77,8 +77,8 @@ struct LockStepGenerator {
             return random.oneIn(2)
                 ? .delete(id, isStale: isStale) : .update(id, values(entity, state), isStale: isStale)
         }
-        if random.oneIn(40) { return .delete(ObjectID(entity, 1 << 40), isStale: false) }
-        return .insert(ObjectID(entity, newKey(entity, state)), values(entity, state))
+        if random.oneIn(40) { return .delete(ObjectID(entity, key: 1 << 40), isStale: false) }
+        return .insert(ObjectID(entity, key: newKey(entity, state)), values(entity, state))
     }
 
     private mutating func values(_ entity: EntityName, _ state: LockStepModel) -> [String: Value] {
@@ -149,7 +149,7 @@ struct LockStepGenerator {
         let relationship = random.pick(model.relationships.filter(\.isToMany))
         let ids = state.reference.records(of: model.entities[relationship.source]).map(\.id)
         guard !ids.isEmpty, !random.oneIn(30) else {
-            return .walk(relationship.name, ObjectID(model.entities[relationship.source].name, 1))
+            return .walk(relationship.name, ObjectID(model.entities[relationship.source].name, key: 1))
         }
         return .walk(relationship.name, random.pick(ids))
     }
@@ -189,16 +189,16 @@ struct LockStepGenerator {
         let attribute = random.pick(attributes)
         switch random.below(8) {
         case 0: return random.oneIn(2) ? .isNull(attribute) : .isNotNull(attribute)
-        case 1: return .isIn(attribute, (0..<random.below(4)).map { _ in value(attribute, entity, state) })
+        case 1: return .isIn(attribute, values: (0..<random.below(4)).map { _ in value(attribute, entity, state) })
         case 2:
             let isText = ["str", "name", "title", "email", "first"].contains(attribute)
             guard isText, case .string(let text) = value(attribute, entity, state) else { fallthrough }
-            return .beginsWith(attribute, String(text.unicodeScalars.prefix(random.below(3))))
+            return .beginsWith(attribute, prefix: String(text.unicodeScalars.prefix(random.below(3))))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
                 .equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
-            return .compare(attribute, random.pick(operators), value(attribute, entity, state))
+            return .compare(attribute, using: random.pick(operators), with: value(attribute, entity, state))
         }
     }
 

@@ -57,7 +57,7 @@ final class LockStepLane {
         case .reserveKeys(let count, let entity): try reserve(count, entity, reference)
         case .scan(let entity, let key, let expected):
             try store.view { snapshot in
-                let found = try snapshot.objects(of: entity, after: key.map { ObjectID(entity, $0) })
+                let found = try snapshot.objects(of: entity, after: key.map { ObjectID(entity, key: $0) })
                 try compare(found, expected, "the objects of \(entity)")
             }
         case .read(let ids, let expected):

@@ -145,7 +145,7 @@ struct LockStepModel {
 
     private func isThere(_ key: Int64, _ entity: Int, _ inserts: RecordBatch) -> Bool {
         let entity = model.entities[entity]
-        return !reference.records(with: [ObjectID(entity.name, key)]).isEmpty
+        return !reference.records(with: [ObjectID(entity.name, key: key)]).isEmpty
             || (0..<inserts.count).contains {
                 inserts.key(at: $0) == key && entity.includes(inserts.entityNumber(at: $0))
             }

@@ -145,7 +145,7 @@ extension LockStepOperation {
     /// The operation with other keys; `change` gets the number of the root entity and the key.
     fileprivate func withKeys(of model: ManagedObjectModel, _ change: (Int, Int64) -> Int64) -> LockStepOperation {
         func changed(_ id: ObjectID) -> ObjectID {
-            ObjectID(id.entity, change(model.entity(id.entity)?.root ?? -1, id.key))
+            ObjectID(id.entity, key: change(model.entity(id.entity)?.root ?? -1, id.key))
         }
         func changed(_ value: Value) -> Value {
             switch value {

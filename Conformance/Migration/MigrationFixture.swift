@@ -9,7 +9,7 @@ public import RoostCore
 /// let fixture = MigrationFixture(StoreLocation(type: "sqlite", path: "Fixtures/notes-1.sqlite"), registry: .standard)
 /// let expected = MigrationSnapshot(
 ///     model: try Notes.current(), counts: ["Note": 2, "Section": 1],
-///     objects: [.init("Note", where: .equal("postID", "n1"), values: ["hexColor": "FF0000"])])
+///     objects: [.init("Note", where: .equal("postID", to: "n1"), values: ["hexColor": "FF0000"])])
 /// let differences = try fixture.differences(from: expected) { copy in
 ///     _ = try MigrationManager().migrateInPlace(copy, model: expected.model, options: Notes.migration)
 ///     return copy

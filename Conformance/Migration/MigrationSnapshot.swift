@@ -100,7 +100,7 @@ extension MigrationSnapshot.ExpectedObject {
         }
         for (name, expected) in targets.sorted(by: { $0.key < $1.key }) {
             let keys = try snapshot.drain(
-                snapshot.links(of: RelationshipName(entity.name, name), from: object.id)
+                snapshot.links(of: RelationshipName(entity.name, name: name), from: object.id)
             ).map(\.target)
             guard keys != expected else { continue }
             differences.append("Of \(what), '\(name)' leads to \(keys), not \(expected).")

@@ -62,7 +62,7 @@ public final class ConformancePeer {
                 try answer("acked \(number)")
             }
         case "update":
-            let id = ObjectID("Track", try integer(arguments, 0))
+            let id = ObjectID("Track", key: try integer(arguments, 0))
             var changes = ChangeSet(model: try opened().model)
             try changes.update(
                 id, version: UInt32(clamping: try integer(arguments, 1)), values: ["title": "the peer's"])
@@ -131,7 +131,7 @@ public final class ConformancePeer {
         let loader = try store.bulkLoader(BulkLoadOptions())
         self.loader = loader
         var batch = RecordBatch(model: store.model)
-        for key in 0..<count { try batch.append(ObjectID("Dog", 1_000_000 + key), values: ["trait": "loaded"]) }
+        for key in 0..<count { try batch.append(ObjectID("Dog", key: 1_000_000 + key), values: ["trait": "loaded"]) }
         try loader.append(batch)
     }
 

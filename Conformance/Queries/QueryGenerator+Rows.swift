@@ -45,7 +45,7 @@ extension QueryGenerator {
         if !request.propertiesToGroupBy.isEmpty, random.oneIn(3), let last = request.propertiesToFetch.last {
             let left: Expression = random.oneIn(2) ? .keyPath([last.name]) : last.expression
             let condition = Predicate.comparison(
-                .init(left, random.pick(Self.orders), .constant(.int(Int64(random.below(4))))))
+                .init(left: left, operator: random.pick(Self.orders), right: .constant(.int(Int64(random.below(4))))))
             request.havingPredicate = random.oneIn(4) ? .not(condition) : condition
         }
     }

@@ -19,7 +19,9 @@ extension QueryGenerator {
         case 2:
             request.predicate = request.predicate.map {
                 .comparison(
-                    .init(.conditional($0, .constant(.int(1)), .constant(.int(2))), .equal, .constant(.int(1))))
+                    .init(
+                        left: .conditional($0, .constant(.int(1)), .constant(.int(2))), operator: .equal,
+                        right: .constant(.int(1))))
             }
         default: break
         }
@@ -35,7 +37,7 @@ extension QueryGenerator {
         func compare(
             _ left: Expression, _ comparison: Comparison.Operator, _ right: Expression,
             _ modifier: Comparison.Modifier = .direct
-        ) -> Predicate { .comparison(.init(left, comparison, right, modifier: modifier)) }
+        ) -> Predicate { .comparison(.init(left: left, operator: comparison, right: right, modifier: modifier)) }
         let (one, text): (Expression, Expression) = (.constant(.int(1)), .constant(.string("x")))
         let choices: [Predicate] = [
             compare(path("nothing"), .equal, one), compare(path("boss.nothing"), .equal, one),

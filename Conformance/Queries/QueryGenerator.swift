@@ -113,7 +113,9 @@ struct QueryGenerator {
             }
             guard !names.isEmpty else { return scalarComparison(.text, scope) }
             return .comparison(
-                .init(.keyPath(random.pick(names)), random.oneIn(2) ? .equal : .notEqual, .constant(.null)))
+                .init(
+                    left: .keyPath(random.pick(names)), operator: random.oneIn(2) ? .equal : .notEqual,
+                    right: .constant(.null)))
         default: return scalarComparison(random.pick(Kind.allCases), scope)
         }
     }
@@ -136,9 +138,10 @@ struct QueryGenerator {
         let options = kind == .text ? options() : []
         if random.oneIn(6) {
             let bounds = Expression.aggregate([scalar(kind, scope), scalar(kind, scope)])
-            return .comparison(.init(left, .between, bounds, options: options))
+            return .comparison(.init(left: left, operator: .between, right: bounds, options: options))
         }
-        return .comparison(.init(left, random.pick(Self.orders), scalar(kind, scope), options: options))
+        return .comparison(
+            .init(left: left, operator: random.pick(Self.orders), right: scalar(kind, scope), options: options))
     }
 
     /// Before or behind the time of the fetch, to which no date of a world is near.
@@ -146,7 +149,9 @@ struct QueryGenerator {
         let order = random.pick(
             [.less, .lessOrEqual, .greater, .greaterOrEqual] as [Comparison.Operator])
         let (field, now) = (time(scope), Expression.function(.now, []))
-        return .comparison(random.oneIn(2) ? .init(field, order, now) : .init(now, order, field))
+        return .comparison(
+            random.oneIn(2)
+                ? .init(left: field, operator: order, right: now) : .init(left: now, operator: order, right: field))
     }
 
     private mutating func textComparison(_ scope: Scope) -> Predicate {
@@ -155,25 +160,30 @@ struct QueryGenerator {
         case 9:
             let pattern = Expression.registered(
                 CampaignFunctions.pattern, [.constant(.int(0)), scalar(.text, scope.deeper())])
-            return .comparison(.init(left, .matches, pattern, options: options))
-        case 0, 1: return .comparison(.init(left, .contains, scalar(.text, scope), options: options))
-        case 2: return .comparison(.init(left, .beginsWith, scalar(.text, scope), options: options))
-        case 3: return .comparison(.init(left, .endsWith, scalar(.text, scope), options: options))
-        case 4: return .comparison(.init(left, .isIn, scalar(.text, scope), options: options))
+            return .comparison(.init(left: left, operator: .matches, right: pattern, options: options))
+        case 0, 1:
+            return .comparison(.init(left: left, operator: .contains, right: scalar(.text, scope), options: options))
+        case 2:
+            return .comparison(.init(left: left, operator: .beginsWith, right: scalar(.text, scope), options: options))
+        case 3:
+            return .comparison(.init(left: left, operator: .endsWith, right: scalar(.text, scope), options: options))
+        case 4: return .comparison(.init(left: left, operator: .isIn, right: scalar(.text, scope), options: options))
         case 5:
-            return .comparison(.init(left, .like, .constant(.string(likePattern())), options: options))
-        case 6: return .comparison(.init(left, .like, scalar(.text, scope), options: options))
+            return .comparison(
+                .init(left: left, operator: .like, right: .constant(.string(likePattern())), options: options))
+        case 6: return .comparison(.init(left: left, operator: .like, right: scalar(.text, scope), options: options))
         case 7:
             let pattern = random.pick([
                 "a", "a.*", ".*b", "[ab]+", "(a|b)*", "rob|ab", ".", ".?", "a{1,3}b?", "\\w+", "\\d+", "^a.*$",
                 "(?s).*",
                 "r.b", "röb", "[^a]*", "(?i)ROB", "\\QA\\E", "é", "ß",
             ])
-            return .comparison(.init(left, .matches, .constant(.string(pattern)), options: options))
+            return .comparison(
+                .init(left: left, operator: .matches, right: .constant(.string(pattern)), options: options))
         default:
             let order = random.pick(
                 [.less, .lessOrEqual, .greater, .greaterOrEqual] as [Comparison.Operator])
-            return .comparison(.init(left, order, scalar(.text, scope), options: .localized))
+            return .comparison(.init(left: left, operator: order, right: scalar(.text, scope), options: .localized))
         }
     }
 
@@ -192,9 +202,10 @@ struct QueryGenerator {
         let left = object(entity.root, scope)
         if random.oneIn(3) {
             let list = Expression.aggregate((0..<random.below(4)).map { _ in object(entity.root, scope) })
-            return .comparison(.init(left, .isIn, list))
+            return .comparison(.init(left: left, operator: .isIn, right: list))
         }
-        return .comparison(.init(left, random.oneIn(2) ? .equal : .notEqual, object(entity.root, scope)))
+        return .comparison(
+            .init(left: left, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope)))
     }
 
     /// `IN` and `CONTAINS` with lists and collections.
@@ -203,17 +214,17 @@ struct QueryGenerator {
         let options = kind == .text ? options() : []
         if random.oneIn(4), let (objects, entity) = objects(scope) {
             return random.oneIn(2)
-                ? .comparison(.init(object(entity.root, scope), .isIn, objects))
-                : .comparison(.init(objects, .contains, object(entity.root, scope)))
+                ? .comparison(.init(left: object(entity.root, scope), operator: .isIn, right: objects))
+                : .comparison(.init(left: objects, operator: .contains, right: object(entity.root, scope)))
         }
         if random.oneIn(3), let values = values(kind, scope) {
             return random.oneIn(2)
-                ? .comparison(.init(scalar(kind, scope), .isIn, values, options: options))
-                : .comparison(.init(values, .contains, scalar(kind, scope), options: options))
+                ? .comparison(.init(left: scalar(kind, scope), operator: .isIn, right: values, options: options))
+                : .comparison(.init(left: values, operator: .contains, right: scalar(kind, scope), options: options))
         }
         let count = random.oneIn(12) ? 40 : random.below(5)
         let list = Expression.aggregate((0..<count).map { _ in random.oneIn(4) ? scalar(kind, scope) : constant(kind) })
-        return .comparison(.init(scalar(kind, scope), .isIn, list, options: options))
+        return .comparison(.init(left: scalar(kind, scope), operator: .isIn, right: list, options: options))
     }
 
     /// ANY, ALL and NONE.
@@ -222,7 +233,8 @@ struct QueryGenerator {
         var comparison: Comparison
         if random.oneIn(5), let (objects, entity) = objects(scope) {
             comparison = .init(
-                objects, random.oneIn(2) ? .equal : .notEqual, object(entity.root, scope), modifier: modifier)
+                left: objects, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope),
+                modifier: modifier)
         } else {
             let kind = random.pick([Kind.number, .number, .text, .text, .date, .uuid, .data])
             guard let values = values(kind, scope) else { return scalarComparison(kind, scope) }
@@ -239,7 +251,8 @@ struct QueryGenerator {
     private mutating func aboutCollection(_ scope: Scope) -> Predicate {
         guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope) }
         let count: Expression = random.oneIn(3) ? .element(of: objects, .size) : .path(of: objects, ["@count"])
-        return .comparison(.init(count, random.pick(Self.orders), .constant(.int(Int64(random.below(4))))))
+        return .comparison(
+            .init(left: count, operator: random.pick(Self.orders), right: .constant(.int(Int64(random.below(4))))))
     }
 
     // MARK: Constants
@@ -516,7 +529,7 @@ struct QueryGenerator {
     private mutating func objectConstant(_ root: Int) -> Expression {
         if random.oneIn(10) { return .constant(.null) }
         let entities = model.entities.filter { $0.root == root }
-        return .constant(.objectID(ObjectID(random.pick(entities).name, Int64(1 + random.below(14)))))
+        return .constant(.objectID(ObjectID(random.pick(entities).name, key: Int64(1 + random.below(14)))))
     }
 
     /// An object of a hierarchy, or none.

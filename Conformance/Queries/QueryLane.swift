@@ -145,8 +145,8 @@ struct QueryLane {
         guard let id = every.randomElement(using: &random) else { return }
         var fewer = all
         let some = FetchRequest.Expression.aggregate(
-            every.filter { $0 % 3 == id % 3 }.map { .constant(.objectID(ObjectID(request.entity, $0))) })
-        fewer.predicate = .and([predicate, .comparison(.init(.evaluatedObject, .isIn, some))])
+            every.filter { $0 % 3 == id % 3 }.map { .constant(.objectID(ObjectID(request.entity, key: $0))) })
+        fewer.predicate = .and([predicate, .comparison(.init(left: .evaluatedObject, operator: .isIn, right: some))])
         try expect("a part", try answer(fewer), .keys(whole.filter { $0 % 3 == id % 3 }))
 
         try compareText(predicate, request, whole: .keys(whole))

@@ -61,7 +61,7 @@ struct QueryValues: Sendable {
         case .uuid: .uuid(random.pick(Self.uuids))
         case .binaryData, .transformable: .data(Data(random.pick(Self.blobs)))
         case .uri: .uri(random.pick(Self.uris))
-        case .objectID: .objectID(ObjectID(random.pick(["Person", "Manager", "Tag"]), Int64(1 + random.below(8))))
+        case .objectID: .objectID(ObjectID(random.pick(["Person", "Manager", "Tag"]), key: Int64(1 + random.below(8))))
         case .composite:
             .composite(
                 Dictionary(

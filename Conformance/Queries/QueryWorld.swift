@@ -50,7 +50,7 @@ struct QueryWorld: Sendable {
                 let entity = try model.requireEntity(name)
                 objects.append(
                     Object(
-                        id: ObjectID(name, Int64(index + 1)),
+                        id: ObjectID(name, key: Int64(index + 1)),
                         values: Self.values(of: entity, key: index, &values, &random)))
             }
         }
@@ -87,7 +87,7 @@ struct QueryWorld: Sendable {
                 guard !targets.isEmpty, !random.oneIn(4) else { continue }
                 // Few destinations have most of the sources; now and then one is not there.
                 var target = targets[min(random.below(targets.count), random.below(targets.count))]
-                if random.oneIn(25) { target = ObjectID(target.entity, 900 + Int64(random.below(3))) }
+                if random.oneIn(25) { target = ObjectID(target.entity, key: 900 + Int64(random.below(3))) }
                 let name = relationship.name.name
                 objects[index].values[name] = .objectID(target)
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered {

@@ -27,28 +27,29 @@ package enum CrashWorkload {
         var changes: ChangeSet
         if let model { changes = ChangeSet(model: model) } else { changes = ChangeSet(model: try Self.model) }
         var random = SeededGenerator(seed: UInt64(n))
-        if n == 1 { try changes.insert(ObjectID("Playlist", 1), values: [:]) }
-        try changes.insert(ObjectID("Track", n), values: ["title": .string(SampleGraph.words(3, &random))])
-        try changes.insert(ObjectID("Node", n), values: n > 1 ? ["parent": .objectID(ObjectID("Node", n - 1))] : [:])
+        if n == 1 { try changes.insert(ObjectID("Playlist", key: 1), values: [:]) }
+        try changes.insert(ObjectID("Track", key: n), values: ["title": .string(SampleGraph.words(3, &random))])
+        try changes.insert(
+            ObjectID("Node", key: n), values: n > 1 ? ["parent": .objectID(ObjectID("Node", key: n - 1))] : [:])
         let size = random.oneIn(20) ? 150_000 : random.below(4000)
         try changes.insert(
-            ObjectID("Everything", n), values: ["blob": .data(SampleGraph.bytes(size, &random)), "i64": .int(n)])
-        try changes.insert(ObjectID("Indexed", n), values: ["i64": .int(-n), "str": .string("\(n % 7)")])
-        try changes.insert(ObjectID("Account", n), values: ["email": .string("\(n)"), "number": .int(n % 25)])
-        try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", "tracks"))
+            ObjectID("Everything", key: n), values: ["blob": .data(SampleGraph.bytes(size, &random)), "i64": .int(n)])
+        try changes.insert(ObjectID("Indexed", key: n), values: ["i64": .int(-n), "str": .string("\(n % 7)")])
+        try changes.insert(ObjectID("Account", key: n), values: ["email": .string("\(n)"), "number": .int(n % 25)])
+        try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", name: "tracks"))
         if n > 1 {
-            try changes.update(ObjectID("Track", n - 1), version: 1, values: ["title": .string("updated by \(n)")])
-            try changes.add(Link(n, n - 1), to: RelationshipName("Node", "friends"))
+            try changes.update(ObjectID("Track", key: n - 1), version: 1, values: ["title": .string("updated by \(n)")])
+            try changes.add(Link(n, n - 1), to: RelationshipName("Node", name: "friends"))
         }
-        if n > 5 { try changes.remove(Link(1, n - 5), from: RelationshipName("Playlist", "tracks")) }
-        if n > 10 { changes.delete(ObjectID("Track", n - 10), version: 2) }
-        if n > 15 { changes.delete(ObjectID("Node", n - 15), version: 1) }
+        if n > 5 { try changes.remove(Link(1, n - 5), from: RelationshipName("Playlist", name: "tracks")) }
+        if n > 10 { changes.delete(ObjectID("Track", key: n - 10), version: 2) }
+        if n > 15 { changes.delete(ObjectID("Node", key: n - 15), version: 1) }
         if n > 20 {
-            changes.delete(ObjectID("Everything", n - 20), version: 1)
-            changes.delete(ObjectID("Indexed", n - 20), version: 1)
+            changes.delete(ObjectID("Everything", key: n - 20), version: 1)
+            changes.delete(ObjectID("Indexed", key: n - 20), version: 1)
         }
         // The number comes free in the transaction that takes it again.
-        if n > 25 { changes.delete(ObjectID("Account", n - 25), version: 1) }
+        if n > 25 { changes.delete(ObjectID("Account", key: n - 25), version: 1) }
         changes.userMetadata[numberKey] = .some(.int(n))
         return changes
     }
@@ -95,10 +96,10 @@ package enum CrashWorkload {
         guard tracks.map(\.id.key) == Array(first...last),
             tracks.map(\.version) == tracks.map({ $0.id.key == last ? 1 : 2 }),
             try snapshot.objects(of: "Node").map(\.id.key) == Array(max(1, last - 14)...last),
-            try snapshot.targets(of: RelationshipName("Playlist", "tracks"), from: ObjectID("Playlist", 1))
+            try snapshot.targets(of: RelationshipName("Playlist", name: "tracks"), from: ObjectID("Playlist", key: 1))
                 == Array(max(1, last - 4)...last).reversed(),
             try snapshot.count(FetchRequest("Account")) == min(25, Int(last)),
-            try snapshot.keys(FetchRequest("Indexed", where: .equal("i64", .int(-last)))) == [last]
+            try snapshot.keys(FetchRequest("Indexed", where: .equal("i64", to: .int(-last)))) == [last]
         else { return nil }
         return last
     }

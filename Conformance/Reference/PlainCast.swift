@@ -73,6 +73,6 @@ enum PlainCast {
         guard let parts = value.plainText?.split(separator: "/"), parts.count == 2, let key = Int64(parts[1]) else {
             return .null
         }
-        return .objectID(ObjectID(EntityName(String(parts[0])), key))
+        return .objectID(ObjectID(EntityName(String(parts[0])), key: key))
     }
 }

@@ -81,7 +81,7 @@ struct PlainRows {
         switch value {
         case .objectID(let id):
             guard let entity = graph.model.entity(id.entity) else { return value }
-            return .objectID(ObjectID(graph.model.entities[entity.root].name, id.key))
+            return .objectID(ObjectID(graph.model.entities[entity.root].name, key: id.key))
         case .composite(let elements): return .composite(elements.mapValues { named($0) })
         default: return value
         }

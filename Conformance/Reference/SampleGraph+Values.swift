@@ -121,7 +121,7 @@ extension SampleGraph {
         case .uri: return .uri("x:" + words(2, &random))
         case .binaryData, .transformable: return .data(bytes(random.below(300), &random))
         case .uuid: return .uuid(uuid(&random))
-        case .objectID: return .objectID(ObjectID(entity.name, Int64(random.next() >> 1) | 1))
+        case .objectID: return .objectID(ObjectID(entity.name, key: Int64(random.next() >> 1) | 1))
         case .composite:
             var elements: [String: Value] = [:]
             for element in attribute.elements {

@@ -72,7 +72,7 @@ package struct SampleGraph: Sendable {
         for (count, make) in hierarchies where count > 0 {
             for key in 1...Int64(count) {
                 let (entity, values) = try make(key)
-                try batch.append(ObjectID(entity, key), version: 1, values: values)
+                try batch.append(ObjectID(entity, key: key), version: 1, values: values)
                 if batch.isFull {
                     try body(batch)
                     batch.removeAll()
@@ -85,10 +85,10 @@ package struct SampleGraph: Sendable {
     /// Gives all links in batches; no link comes twice.
     package func forEachLinkBatch(_ body: (LinkBatch) throws -> Void) throws {
         let streams: [(RelationshipName, Int, (Int64) -> [Link])] = [
-            (RelationshipName("Playlist", "tracks"), counts.playlists, playlistTracks),
-            (RelationshipName("Track", "genres"), counts.tracks, trackGenres),
-            (RelationshipName("Listener", "friends"), counts.listeners, friends),
-            (RelationshipName("Specimen", "picks"), counts.specimens, picks),
+            (RelationshipName("Playlist", name: "tracks"), counts.playlists, playlistTracks),
+            (RelationshipName("Track", name: "genres"), counts.tracks, trackGenres),
+            (RelationshipName("Listener", name: "friends"), counts.listeners, friends),
+            (RelationshipName("Specimen", name: "picks"), counts.specimens, picks),
         ]
         for (name, count, make) in streams where count > 0 {
             let (owner, isFlipped) = try model.requireLinkRelationship(name)
@@ -193,7 +193,7 @@ package struct SampleGraph: Sendable {
                 "price": random.oneIn(6) ? .null : .decimal(cents),
                 "cover": random.oneIn(3) ? .null : .data(Self.bytes(100 + random.below(1500), &random)),
                 "catalogue": .uuid(Self.uuid(&random)),
-                "artist": .objectID(ObjectID("Artist", Int64(random.below(counts.artists)) + 1)),
+                "artist": .objectID(ObjectID("Artist", key: Int64(random.below(counts.artists)) + 1)),
             ]
         )
     }
@@ -207,7 +207,7 @@ package struct SampleGraph: Sendable {
             "Playlist",
             [
                 "title": .string(Self.words(3, &random)),
-                "owner": random.oneIn(9) ? .null : .objectID(ObjectID("Listener", owner)),
+                "owner": random.oneIn(9) ? .null : .objectID(ObjectID("Listener", key: owner)),
             ]
         )
     }
@@ -223,7 +223,7 @@ package struct SampleGraph: Sendable {
         ]
         if !random.oneIn(3) { values["rating"] = .int(Int64(random.below(6))) }
         if !random.oneIn(20) {
-            values["album"] = .objectID(ObjectID("Album", Int64(random.below(counts.albums)) + 1))
+            values["album"] = .objectID(ObjectID("Album", key: Int64(random.below(counts.albums)) + 1))
             values["album#order"] = .int(Int64(random.below(30)) * 1000)
         }
         return ("Track", values)
@@ -235,7 +235,8 @@ package struct SampleGraph: Sendable {
         var values = Self.randomValues(for: entity, using: &random, nullOneIn: 4)
         let party = Int64(random.below(counts.parties)) + 1
         values["relative"] =
-            random.oneIn(4) ? .null : .objectID(ObjectID(party <= Int64(counts.artists) ? "Artist" : "Listener", party))
+            random.oneIn(4)
+            ? .null : .objectID(ObjectID(party <= Int64(counts.artists) ? "Artist" : "Listener", key: party))
         return ("Specimen", values)
     }
 

@@ -16,7 +16,7 @@ extension ConformanceCheck {
             try expectEqual(try bench.files(), [], "nothing was made")
         case .persistence:
             let store = try bench.create()
-            try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+            try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             let before = try store.contents()
             try store.close()
             // Gone, or kept as it was while the process lives; never anything in between.
@@ -53,7 +53,7 @@ extension ConformanceCheck {
             // Refused, or the very same store for the threads of this process.
             do {
                 let second = try bench.open { $0.timeoutSeconds = 0.1 }
-                try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+                try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
                 try expectEqual(try second.contents(), try store.contents(), "what the second opening shows")
                 try second.close()
                 try expectEqual(

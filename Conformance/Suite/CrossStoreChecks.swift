@@ -25,8 +25,8 @@ package enum CrossStoreChecks {
             try graph.load(into: original)
             // Some history: versions above 1, a deleted key, a reserved one.
             try original.change { changes in
-                try changes.update(ObjectID("Genre", 1), version: 1, values: ["name": "renamed"])
-                changes.delete(ObjectID("Playlist", 1), version: 1)
+                try changes.update(ObjectID("Genre", key: 1), version: 1, values: ["name": "renamed"])
+                changes.delete(ObjectID("Playlist", key: 1), version: 1)
             }
             _ = try original.reserveKeys(77, for: "Playlist")
 
@@ -48,10 +48,10 @@ package enum CrossStoreChecks {
             }
             let requests = [
                 FetchRequest(
-                    "Track", where: .greater("year", 1980) && .notEqual("rating", 3),
+                    "Track", where: .greater("year", than: 1980) && .notEqual("rating", to: 3),
                     sortedBy: [.init("title"), .init("seconds", ascending: false)]),
                 FetchRequest("Party", sortedBy: [.init("name", ascending: false)], limit: 20, offset: 3),
-                FetchRequest("Specimen", where: !.less("dbl", 0.5), sortedBy: [.init("dbl"), .init("dec")]),
+                FetchRequest("Specimen", where: !.less("dbl", than: 0.5), sortedBy: [.init("dbl"), .init("dec")]),
             ]
             for request in requests {
                 try expectEqual(

@@ -90,24 +90,24 @@ package enum StandardSample {
             if key % 3 == 0 {
                 values["founded"] = key % 9 == 0 ? .null : .int(key * 100 - 1300)
                 values["page"] = .uri("https://bands.example/\(key % 4)")
-                try changes.insert(ObjectID("Band", key), values: values)
+                try changes.insert(ObjectID("Band", key: key), values: values)
             } else {
                 values["token"] = .uuid(
                     UUID(
                         uuid: (
                             UInt8(key * 11 % 256), 0, 1, 2, 3, 4, 0x45, 6, 0x87, 8, 9, 10, 11, 12, 13, UInt8(key % 3)
                         )))
-                try changes.insert(ObjectID("Person", key), values: values)
+                try changes.insert(ObjectID("Person", key: key), values: values)
             }
         }
         for key in 1...albumCount {
             try changes.insert(
-                ObjectID("Album", key),
+                ObjectID("Album", key: key),
                 values: [
                     "title": text(key + 3), "price": key % 4 == 0 ? .null : .decimal(Decimal(key * 333 - 1001) / 100),
                     "cover": key % 5 == 0
                         ? .null : .data(Data((0..<key * 40).map { UInt8(truncatingIfNeeded: $0 * key) })),
-                    "band": key % 7 == 0 ? .null : .objectID(ObjectID("Band", key % 8 * 3 + 3)),
+                    "band": key % 7 == 0 ? .null : .objectID(ObjectID("Band", key: key % 8 * 3 + 3)),
                 ])
         }
         for key in 1...trackCount {
@@ -119,23 +119,27 @@ package enum StandardSample {
             ]
             if key % 6 != 0 {
                 // Not in the order of the keys.
-                values["album"] = .objectID(ObjectID("Album", key % albumCount + 1))
+                values["album"] = .objectID(ObjectID("Album", key: key % albumCount + 1))
                 values["album#order"] = .int((trackCount - key) * 16 + key % 2 * 2000)
             }
-            try changes.insert(ObjectID("Track", key), values: values)
+            try changes.insert(ObjectID("Track", key: key), values: values)
         }
         for key in 1...playCount {
             // Every other key is left out.
             try changes.insert(
-                ObjectID("Play", key * 2),
-                values: ["number": .int(key * 7 % 100), "track": .objectID(ObjectID("Track", key % trackCount + 1))])
+                ObjectID("Play", key: key * 2),
+                values: [
+                    "number": .int(key * 7 % 100), "track": .objectID(ObjectID("Track", key: key % trackCount + 1)),
+                ])
         }
         for key in 1...listCount {
             try changes.insert(
-                ObjectID("Playlist", key),
-                values: ["title": text(key), "owner": key == 3 ? .null : .objectID(ObjectID("Person", key % 2 + 1))])
+                ObjectID("Playlist", key: key),
+                values: [
+                    "title": text(key), "owner": key == 3 ? .null : .objectID(ObjectID("Person", key: key % 2 + 1)),
+                ])
         }
-        for key in 1...tagCount { try changes.insert(ObjectID("Tag", key), values: [:]) }
+        for key in 1...tagCount { try changes.insert(ObjectID("Tag", key: key), values: [:]) }
         changes.userMetadata = [
             "title": .string("a sample"), "number": .int(42), "bytes": .data(Data([0, 1, 255])),
             "list": .array([.string("one"), .string("two")]),
@@ -147,7 +151,7 @@ package enum StandardSample {
         var changes = ChangeSet(model: model)
         for key in 1...trackCount {
             for tag in 1..<tagCount where (key + tag) % 4 == 0 {
-                try changes.add(Link(key, tag), to: RelationshipName("Track", "tags"))
+                try changes.add(Link(key, tag), to: RelationshipName("Track", name: "tags"))
             }
         }
         for list in 1..<listCount {
@@ -155,11 +159,11 @@ package enum StandardSample {
                 let track = (place * 17 + list) % trackCount + 1
                 try changes.add(
                     Link(list, track, order: 1000 - place * 3, inverseOrder: list * 5 % 7),
-                    to: RelationshipName("Playlist", "entries"))
+                    to: RelationshipName("Playlist", name: "entries"))
             }
         }
         for (one, other) in [(1, 2), (1, 4), (5, 2), (8, 7), (10, 1), (22, 23)] as [(Int64, Int64)] {
-            try changes.add(Link(one, other), to: RelationshipName("Person", "friends"))
+            try changes.add(Link(one, other), to: RelationshipName("Person", name: "friends"))
         }
         return changes
     }
@@ -168,10 +172,10 @@ package enum StandardSample {
     private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         for key in Int64(1)...3 {
-            try changes.update(ObjectID("Playlist", key), version: 1, values: ["title": .string("renamed \(key)")])
+            try changes.update(ObjectID("Playlist", key: key), version: 1, values: ["title": .string("renamed \(key)")])
         }
-        for key in [40, 42, 44] as [Int64] { changes.delete(ObjectID("Play", key), version: 1) }
-        changes.delete(ObjectID("Tag", tagCount), version: 1)
+        for key in [40, 42, 44] as [Int64] { changes.delete(ObjectID("Play", key: key), version: 1) }
+        changes.delete(ObjectID("Tag", key: tagCount), version: 1)
         return changes
     }
 }

@@ -19,9 +19,9 @@ enum SwiftCode {
     }
 
     static func code(_ name: EntityName) -> String { code(name.text) }
-    static func code(_ id: ObjectID) -> String { "ObjectID(\(code(id.entity)), \(id.key))" }
+    static func code(_ id: ObjectID) -> String { "ObjectID(\(code(id.entity)), key: \(id.key))" }
     static func code(_ name: RelationshipName) -> String {
-        "RelationshipName(\(code(name.entity)), \(code(name.name)))"
+        "RelationshipName(\(code(name.entity)), name: \(code(name.name)))"
     }
 
     static func code(_ link: Link) -> String {
@@ -117,7 +117,7 @@ enum SwiftCode {
             let modifier = comparison.modifier == .direct ? "" : ", modifier: .\(comparison.modifier.rawValue)"
             let options = comparison.options.isEmpty ? "" : ", options: .init(rawValue: \(comparison.options.rawValue))"
             return
-                ".comparison(.init(\(code(comparison.left)), .\(comparison.operator.rawValue), \(code(comparison.right))\(modifier)\(options)))"
+                ".comparison(.init(left: \(code(comparison.left)), operator: .\(comparison.operator.rawValue), right: \(code(comparison.right))\(modifier)\(options)))"
         }
     }
 

@@ -41,11 +41,11 @@ public enum CampaignContent {
             if start == 1 {
                 for key in Int64(1)...30 {
                     try changes.insert(
-                        ObjectID("Company", key),
+                        ObjectID("Company", key: key),
                         values: ["name": .string("Company \(key)"), "page": .uri("https://example.org/\(key)")])
                 }
                 for key in Int64(1)...15 {
-                    try changes.insert(ObjectID("Tag", key), values: ["name": .string("tag \(key)")])
+                    try changes.insert(ObjectID("Tag", key: key), values: ["name": .string("tag \(key)")])
                 }
                 changes.userMetadata = ["purpose": .string("campaign"), "bytes": .data(Data([1, 2, 3]))]
             }
@@ -58,20 +58,20 @@ public enum CampaignContent {
                     "born": .date(Date(timeIntervalSinceReferenceDate: Double(key) * 86400.25)),
                     "token": .uuid(
                         UUID(uuid: (UInt8(number % 251), 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11, 12, 13, 14, 15))),
-                    "employer": .objectID(ObjectID("Company", key % 30 + 1)), "employer#order": .int(key * 16),
+                    "employer": .objectID(ObjectID("Company", key: key % 30 + 1)), "employer#order": .int(key * 16),
                 ]
                 // Some are longer than a page.
                 if key % 40 == 0 {
                     values["photo"] = .data(Data((0..<6000).map { UInt8(truncatingIfNeeded: $0 &* number) }))
                 }
-                if key > 10 { values["boss"] = .objectID(ObjectID("Person", key / 3)) }
-                try changes.insert(ObjectID("Person", key), values: values)
+                if key > 10 { values["boss"] = .objectID(ObjectID("Person", key: key / 3)) }
+                try changes.insert(ObjectID("Person", key: key), values: values)
                 for tag in Int64(1)...15 where (key + tag) % 6 == 0 {
                     try changes.add(
-                        Link(key, tag, order: 0, inverseOrder: key % 50), to: RelationshipName("Person", "tags"))
+                        Link(key, tag, order: 0, inverseOrder: key % 50), to: RelationshipName("Person", name: "tags"))
                 }
                 if number % 5 == 0 {
-                    try changes.add(Link(key, key / 2 + 1), to: RelationshipName("Person", "friends"))
+                    try changes.add(Link(key, key / 2 + 1), to: RelationshipName("Person", name: "friends"))
                 }
             }
             _ = try store.commit(changes)

@@ -27,10 +27,10 @@ struct CancellationTests {
         var changes = ChangeSet(model: store.model)
         for key in 1...Int64(count) {
             try changes.insert(
-                ObjectID("Node", key),
+                ObjectID("Node", key: key),
                 values: [
                     "number": .int(key), "name": .string("n\(key % 100)"), "weight": .double(1),
-                    "parent": .objectID(ObjectID("Node", key / 2 + 1)),
+                    "parent": .objectID(ObjectID("Node", key: key / 2 + 1)),
                 ])
         }
         _ = try store.commit(changes)
@@ -61,8 +61,8 @@ struct CancellationTests {
         ("order", { try read($0, nil, sortedBy: [.init("name")]) }),
         ("folded order", { try read($0, "length(name) > 1", sortedBy: [.init("name", options: .caseInsensitive)]) }),
         ("count", { _ = try $0.count(FetchRequest("Node")) }),
-        ("count of a scan", { _ = try $0.count(FetchRequest("Node", where: .greater("weight", .double(0)))) }),
-        ("count by index", { _ = try $0.count(FetchRequest("Node", where: .greater("number", .int(0)))) }),
+        ("count of a scan", { _ = try $0.count(FetchRequest("Node", where: .greater("weight", than: .double(0)))) }),
+        ("count by index", { _ = try $0.count(FetchRequest("Node", where: .greater("number", than: .int(0)))) }),
         ("IDs", { _ = try $0.objectIDs(FetchRequest("Node")) }),
         (
             "rows",
@@ -120,7 +120,7 @@ struct CancellationTests {
         try await Self.inTask { cancel in
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
-            let cursor = try snapshot.fetch(FetchRequest("Node", where: .less("weight", .double(2))))
+            let cursor = try snapshot.fetch(FetchRequest("Node", where: .less("weight", than: .double(2))))
             var batch = RecordBatch(model: store.model)
             #expect(try cursor.next(into: &batch) && batch.count < Self.count)
             cancel()

@@ -120,7 +120,7 @@ struct ConcurrentLoadTests {
         let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         for first in [Int64(1), 2_001, 4_001] {
             var batch = RecordBatch(model: model)
-            for key in first..<first + 2_000 { try batch.append(ObjectID("Track", key), values: [:]) }
+            for key in first..<first + 2_000 { try batch.append(ObjectID("Track", key: key), values: [:]) }
             try loader.append(batch)
         }
         goOn.signal()

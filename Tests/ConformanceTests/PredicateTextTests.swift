@@ -18,9 +18,12 @@ struct PredicateTextTests {
         .date(Date(timeIntervalSinceReferenceDate: $0))
     }
     private static let uuid = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
-    private static let beings: [Value] = [.objectID(ObjectID("Dog", 2)), .objectID(ObjectID("Robot", 3)), .null]
+    private static let beings: [Value] = [
+        .objectID(ObjectID("Dog", key: 2)), .objectID(ObjectID("Robot", key: 3)), .null,
+    ]
     private static let objects: [Value] = [
-        .objectID(ObjectID("Dog", 2)), .objectID(ObjectID("Robot", 3)), .objectID(ObjectID("Indexed", 4)), .null,
+        .objectID(ObjectID("Dog", key: 2)), .objectID(ObjectID("Robot", key: 3)),
+        .objectID(ObjectID("Indexed", key: 4)), .null,
     ]
 
     /// A value that some objects have, or that is near one.
@@ -44,27 +47,30 @@ struct PredicateTextTests {
         switch random.below(10) {
         case 0:
             let name = random.pick(["owner", "oid", "coded"])
-            return .compare(name, random.pick([.equal, .notEqual]), value(name, &random))
-        case 1: return .beginsWith(random.pick(["str", "link"]), random.pick(["", "a", "\u{0}", "é"]))
+            return .compare(name, using: random.pick([.equal, .notEqual]), with: value(name, &random))
+        case 1: return .beginsWith(random.pick(["str", "link"]), prefix: random.pick(["", "a", "\u{0}", "é"]))
         case 2, 3:
             let name = random.pick(ordered + ["owner", "oid"])
-            return .isIn(name, (0..<random.below(4)).map { _ in value(name, &random) })
+            return .isIn(name, values: (0..<random.below(4)).map { _ in value(name, &random) })
         case 4:
             return .comparison(
                 .init(
-                    .evaluatedObject, .isIn,
-                    .aggregate((0..<random.below(3)).map { _ in .constant(random.pick(objects)) })))
+                    left: .evaluatedObject, operator: .isIn,
+                    right: .aggregate((0..<random.below(3)).map { _ in .constant(random.pick(objects)) })))
         case 5:
             let names = ["i16", "i64", "dec", "dbl", "flt", "flag"]
             return .comparison(
-                .init(.keyPath([random.pick(names)]), random.pick(orders), .keyPath([random.pick(names)])))
+                .init(
+                    left: .keyPath([random.pick(names)]), operator: random.pick(orders),
+                    right: .keyPath([random.pick(names)])))
         case 6:
             let name = random.pick(ordered.filter { $0 != "place.number" })
-            return .comparison(.init(.constant(value(name, &random)), random.pick(orders), .keyPath([name])))
+            return .comparison(
+                .init(left: .constant(value(name, &random)), operator: random.pick(orders), right: .keyPath([name])))
         case 7: return random.oneIn(2) ? .isNull("place") : .constant(random.oneIn(2))
         default:
             let name = random.pick(ordered)
-            return .compare(name, random.pick(orders), value(name, &random))
+            return .compare(name, using: random.pick(orders), with: value(name, &random))
         }
     }
 
@@ -95,7 +101,7 @@ struct PredicateTextTests {
                 values[name] = name == "owner" ? random.pick(beings) : value(name, &random)
             }
             if random.oneIn(2) { values["place"] = .composite(random.oneIn(2) ? ["number": 1] : [:]) }
-            try changes.insert(ObjectID("Indexed", key), values: values)
+            try changes.insert(ObjectID("Indexed", key: key), values: values)
         }
         _ = try store.commit(changes)
     }

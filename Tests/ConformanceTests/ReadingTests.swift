@@ -45,7 +45,7 @@ struct ReadingTests {
                 let model = content.model
                 var changes = ChangeSet(model: model)
                 changes.userMetadata["title"] = .string("another")
-                try changes.insert(ObjectID("Vacancy", 1), values: ["reason": "moved"])
+                try changes.insert(ObjectID("Vacancy", key: 1), values: ["reason": "moved"])
                 try content.commit(changes)
                 return StoreSample(sample.location, options: sample.options, holding: content)
             })

@@ -90,10 +90,10 @@ struct CostChild {
             }
             try run("scan, per object", per: trackCount) { _ = try drain(snapshot.records(of: "Track", after: nil)) }
             try run("point read", per: 500) {
-                for key in Int64(1)...500 { _ = try drain(snapshot.records(with: [ObjectID("Track", key * 3)])) }
+                for key in Int64(1)...500 { _ = try drain(snapshot.records(with: [ObjectID("Track", key: key * 3)])) }
             }
             try run("filter scan, per object visited", per: trackCount) {
-                _ = try snapshot.count(FetchRequest("Track", where: .greater("seconds", 200)))
+                _ = try snapshot.count(FetchRequest("Track", where: .greater("seconds", than: 200)))
             }
             try run("sort with limit 100, per object visited", per: trackCount) {
                 _ = try drain(snapshot.fetch(FetchRequest("Track", sortedBy: [.init("title")], limit: 100)))
@@ -102,7 +102,7 @@ struct CostChild {
             try run("links from one object", per: 100) {
                 for key in Int64(1)...100 {
                     let cursor = try snapshot.links(
-                        of: RelationshipName("Playlist", "tracks"), from: ObjectID("Playlist", key))
+                        of: RelationshipName("Playlist", name: "tracks"), from: ObjectID("Playlist", key: key))
                     var batch = LinkBatch(relationship: 0)
                     while try cursor.next(into: &batch) {}
                 }
@@ -115,7 +115,7 @@ struct CostChild {
         func commit(inserting count: Int) throws {
             var changes = ChangeSet(model: store.model)
             for _ in 0..<count {
-                try changes.insert(ObjectID("Track", key), values: track(key))
+                try changes.insert(ObjectID("Track", key: key), values: track(key))
                 key += 1
             }
             _ = try store.commit(changes)
@@ -128,12 +128,12 @@ struct CostChild {
         let inserted = firstKey..<key
         try measure("update, per object", per: inserted.count) {
             var changes = ChangeSet(model: store.model)
-            for key in inserted { try changes.update(ObjectID("Track", key), version: 1, values: track(key + 1)) }
+            for key in inserted { try changes.update(ObjectID("Track", key: key), version: 1, values: track(key + 1)) }
             _ = try store.commit(changes)
         }
         try measure("delete, per object", per: inserted.count) {
             var changes = ChangeSet(model: store.model)
-            for key in inserted { changes.delete(ObjectID("Track", key), version: 2) }
+            for key in inserted { changes.delete(ObjectID("Track", key: key), version: 2) }
             _ = try store.commit(changes)
         }
     }

@@ -83,7 +83,7 @@ struct CrashChild {
     private static func load(_ store: any PersistentStore) throws {
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)
-        try batch.append(ObjectID("Track", 1_000_000), version: 1, values: ["title": .string("never seen")])
+        try batch.append(ObjectID("Track", key: 1_000_000), version: 1, values: ["title": .string("never seen")])
         try loader.append(batch)
         try say("ready 0")
         _ = FileHandle.standardInput.readDataToEndOfFile()
@@ -107,7 +107,7 @@ struct CrashChild {
             // Closing gives back what was reserved and not used, so a commit takes the key.
             let key = try store.reserveKeys(1, for: "Track").lowerBound
             var changes = ChangeSet(model: store.model)
-            try changes.insert(ObjectID("Track", key), values: [:])
+            try changes.insert(ObjectID("Track", key: key), values: [:])
             _ = try store.commit(changes)
             try store.close()
             try say("key \(key)")

@@ -54,22 +54,23 @@ enum CrashVersions {
         for n in numbers {
             var changes = ChangeSet(model: store.model)
             var random = SeededGenerator(seed: UInt64(n))
-            if n == 1 { try changes.insert(ObjectID("Playlist", 1), values: [:]) }
+            if n == 1 { try changes.insert(ObjectID("Playlist", key: 1), values: [:]) }
             let cover = (0..<(n % 6 == 3 ? 9000 : random.below(600))).map { _ in
                 UInt8(truncatingIfNeeded: random.next())
             }
             try changes.insert(
-                ObjectID("Track", n), values: ["title": .string("track \(n)"), "cover": .data(Data(cover))])
+                ObjectID("Track", key: n), values: ["title": .string("track \(n)"), "cover": .data(Data(cover))])
             var node: [String: Value] = ["name": .string("node \(n)")]
-            if n > 1 { node["parent"] = .objectID(ObjectID("Node", n - 1)) }
-            try changes.insert(ObjectID("Node", n), values: node)
-            try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", "tracks"))
+            if n > 1 { node["parent"] = .objectID(ObjectID("Node", key: n - 1)) }
+            try changes.insert(ObjectID("Node", key: n), values: node)
+            try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", name: "tracks"))
             if n > 1 {
-                try changes.update(ObjectID("Track", n - 1), version: 1, values: ["title": .string("updated by \(n)")])
-                try changes.add(Link(n, n - 1), to: RelationshipName("Node", "friends"))
+                try changes.update(
+                    ObjectID("Track", key: n - 1), version: 1, values: ["title": .string("updated by \(n)")])
+                try changes.add(Link(n, n - 1), to: RelationshipName("Node", name: "friends"))
             }
-            if n > 4 { try changes.remove(Link(1, n - 4), from: RelationshipName("Playlist", "tracks")) }
-            if n > 8 { changes.delete(ObjectID("Track", n - 8), version: 2) }
+            if n > 4 { try changes.remove(Link(1, n - 4), from: RelationshipName("Playlist", name: "tracks")) }
+            if n > 8 { changes.delete(ObjectID("Track", key: n - 8), version: 2) }
             changes.userMetadata["transaction"] = .some(.int(n))
             _ = try store.commit(changes)
         }

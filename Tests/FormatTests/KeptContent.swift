@@ -144,18 +144,19 @@ enum KeptContent {
     private static func inserts(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         try changes.insert(
-            ObjectID("Thing", 1),
+            ObjectID("Thing", key: 1),
             values: [
                 "i16": .int(-32768), "i32": .int(Int64(Int32.min)), "i64": .int(.min),
                 "dec": .decimal(try decimal("-12345678901234567890123456789012345678e-127")),
                 "dbl": .double(-0.0), "flt": .double(Double(Float.leastNonzeroMagnitude)), "str": .string(""),
                 "flag": .bool(false), "day": .date(Date(timeIntervalSinceReferenceDate: -63_114_076_800.125)),
                 "blob": .data(Data()), "ident": .uuid(uuid(0)), "link": .uri(""), "coded": .data(Data()),
-                "oid": .objectID(ObjectID("Tag", 1)), "upper": .string(""), "owner": .objectID(ObjectID("Band", 1)),
+                "oid": .objectID(ObjectID("Tag", key: 1)), "upper": .string(""),
+                "owner": .objectID(ObjectID("Band", key: 1)),
                 "place": .composite(["street": .string(""), "position": .composite(["north": .double(-90)])]),
             ])
         try changes.insert(
-            ObjectID("Thing", 2),
+            ObjectID("Thing", key: 2),
             values: [
                 "i16": .int(32767), "i32": .int(Int64(Int32.max)), "i64": .int(.max),
                 "dec": .decimal(try decimal("99999999999999999999999999999999999999e90")),
@@ -163,18 +164,19 @@ enum KeptContent {
                 "str": .string("a\u{0}b cafe\u{301} café Straße 夜 🎷 'quoted' \"twice\" 100% \\ \n\t\u{7F}\u{2028}"),
                 "flag": .bool(true), "day": .date(Date(timeIntervalSinceReferenceDate: 0.1)),
                 "blob": .data(Data((0...255).map { UInt8($0) })), "ident": .uuid(uuid(255)),
-                "link": .uri("not a URI: %%"), "coded": .data(Data([1, 2, 3])), "oid": .objectID(ObjectID("Person", 3)),
-                "upper": .string("UPPER"), "owner": .objectID(ObjectID("Person", 3)),
+                "link": .uri("not a URI: %%"), "coded": .data(Data([1, 2, 3])),
+                "oid": .objectID(ObjectID("Person", key: 3)),
+                "upper": .string("UPPER"), "owner": .objectID(ObjectID("Person", key: 3)),
                 "place": .composite([
                     "street": .string("1 Way"), "number": .int(-1),
                     "position": .composite(["north": .double(1e-300), "east": .double(.nan)]),
                 ]),
             ])
         // Nothing but nulls.
-        try changes.insert(ObjectID("Thing", 3), values: [:])
+        try changes.insert(ObjectID("Thing", key: 3), values: [:])
         // Longer than a page of any store.
         try changes.insert(
-            ObjectID("Thing", 1_000_000_007),
+            ObjectID("Thing", key: 1_000_000_007),
             values: [
                 "str": .string(String(repeating: "long é ", count: 800)), "dec": .decimal(.nan),
                 "dbl": .double(Double(bitPattern: 0x7FF8_0000_0000_1234)), "flt": .double(-.infinity),
@@ -183,38 +185,39 @@ enum KeptContent {
             ])
         for key in Int64(1)...2 {
             try changes.insert(
-                ObjectID("Band", key), values: ["name": .string("Band \(key)"), "founded": .int(1960 + key)])
+                ObjectID("Band", key: key), values: ["name": .string("Band \(key)"), "founded": .int(1960 + key)])
         }
         for key in Int64(3)...9 {
             var values: [String: Value] = [
                 "name": .string("Person \(key)"), "email": key == 5 ? .null : .string("p\(key)@example.org"),
                 "first": .string("F\(key % 3)"), "last": key % 3 == 0 ? .null : .string("L\(key)"),
             ]
-            if key > 4 { values["parent"] = .objectID(ObjectID("Person", key - 2)) }
-            if key < 6 { values["passport"] = .objectID(ObjectID("Passport", key)) }
-            try changes.insert(ObjectID("Person", key), values: values)
+            if key > 4 { values["parent"] = .objectID(ObjectID("Person", key: key - 2)) }
+            if key < 6 { values["passport"] = .objectID(ObjectID("Passport", key: key)) }
+            try changes.insert(ObjectID("Person", key: key), values: values)
         }
         for key in Int64(3)...6 {
             try changes.insert(
-                ObjectID("Passport", key), values: key < 6 ? ["holder": .objectID(ObjectID("Person", key))] : [:])
+                ObjectID("Passport", key: key),
+                values: key < 6 ? ["holder": .objectID(ObjectID("Person", key: key))] : [:])
         }
         for key in Int64(1)...3 {
             try changes.insert(
-                ObjectID("Album", key),
+                ObjectID("Album", key: key),
                 values: [
-                    "title": .string("Album \(key)"), "band": key == 3 ? .null : .objectID(ObjectID("Band", key)),
+                    "title": .string("Album \(key)"), "band": key == 3 ? .null : .objectID(ObjectID("Band", key: key)),
                 ])
         }
         for key in Int64(1)...20 {
             var values: [String: Value] = ["title": key % 6 == 0 ? .null : .string("Track \(key)")]
             if key % 5 != 0 {
-                values["album"] = .objectID(ObjectID("Album", key % 3 + 1))
+                values["album"] = .objectID(ObjectID("Album", key: key % 3 + 1))
                 values["album#order"] = .int((20 - key) * 16)
             }
-            try changes.insert(ObjectID("Track", key * 3), values: values)
+            try changes.insert(ObjectID("Track", key: key * 3), values: values)
         }
-        for key in Int64(1)...4 { try changes.insert(ObjectID("Tag", key), values: ["number": .int(key * 10)]) }
-        for key in Int64(1)...2 { try changes.insert(ObjectID("Playlist", key), values: [:]) }
+        for key in Int64(1)...4 { try changes.insert(ObjectID("Tag", key: key), values: ["number": .int(key * 10)]) }
+        for key in Int64(1)...2 { try changes.insert(ObjectID("Playlist", key: key), values: [:]) }
         changes.userMetadata = [
             "title": .string("kept"), "number": .int(-42), "real": .double(0.1), "yes": .bool(true),
             "when": .date(Date(timeIntervalSinceReferenceDate: 1.5)), "bytes": .data(Data([0, 1, 255])),
@@ -227,17 +230,17 @@ enum KeptContent {
         var changes = ChangeSet(model: model)
         for track in Int64(1)...20 {
             for tag in Int64(1)...4 where (track + tag) % 3 == 0 {
-                try changes.add(Link(track * 3, tag), to: RelationshipName("Track", "tags"))
+                try changes.add(Link(track * 3, tag), to: RelationshipName("Track", name: "tags"))
             }
         }
         for place in Int64(0)..<10 {
             try changes.add(
                 Link(1 + place % 2, (place * 7 % 20 + 1) * 3, order: 1000 - place * 3, inverseOrder: place % 4),
-                to: RelationshipName("Playlist", "entries"))
+                to: RelationshipName("Playlist", name: "entries"))
         }
-        try changes.add(Link(2, 9), to: RelationshipName("Playlist", "extras"))
+        try changes.add(Link(2, 9), to: RelationshipName("Playlist", name: "extras"))
         for (one, other) in [(3, 4), (5, 3), (9, 8), (7, 7)] as [(Int64, Int64)] {
-            try changes.add(Link(one, other), to: RelationshipName("Person", "friends"))
+            try changes.add(Link(one, other), to: RelationshipName("Person", name: "friends"))
         }
         changes.userMetadata.updateValue(nil, forKey: "gone")
         return changes
@@ -246,15 +249,15 @@ enum KeptContent {
     /// Gives objects versions above 1 and leaves keys that are not used again.
     private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
-        try changes.update(ObjectID("Tag", 2), version: 1, values: ["number": .int(-20)])
+        try changes.update(ObjectID("Tag", key: 2), version: 1, values: ["number": .int(-20)])
         try changes.update(
-            ObjectID("Person", 9), version: 1,
+            ObjectID("Person", key: 9), version: 1,
             values: ["name": .string("Renamed"), "email": .string("new@example.org")])
-        changes.delete(ObjectID("Passport", 6), version: 1)
-        changes.delete(ObjectID("Track", 60), version: 1)
-        try changes.insert(ObjectID("Tag", 90), values: ["number": .null])
-        changes.delete(ObjectID("Tag", 4), version: 1)
-        try changes.remove(Link(3, 4), from: RelationshipName("Person", "friends"))
+        changes.delete(ObjectID("Passport", key: 6), version: 1)
+        changes.delete(ObjectID("Track", key: 60), version: 1)
+        try changes.insert(ObjectID("Tag", key: 90), values: ["number": .null])
+        changes.delete(ObjectID("Tag", key: 4), version: 1)
+        try changes.remove(Link(3, 4), from: RelationshipName("Person", name: "friends"))
         changes.userMetadata = ["number": .int(43)]
         return changes
     }

@@ -64,20 +64,20 @@ struct KeptFormatTests {
         let key = try store.reserveKeys(1, for: "Tag").lowerBound
         #expect(key == 91)
         var changes = ChangeSet(model: store.model)
-        try changes.insert(ObjectID("Tag", key), values: ["number": .int(5)])
-        try changes.update(ObjectID("Tag", 2), version: 2, values: ["number": .int(6)])
-        try changes.add(Link(3, key), to: RelationshipName("Track", "tags"))
+        try changes.insert(ObjectID("Tag", key: key), values: ["number": .int(5)])
+        try changes.update(ObjectID("Tag", key: 2), version: 2, values: ["number": .int(6)])
+        try changes.add(Link(3, key), to: RelationshipName("Track", name: "tags"))
         _ = try store.commit(changes)
         // The unique values of the kept objects are known.
         changes = ChangeSet(model: store.model)
         let other = try store.reserveKeys(1, for: "Person").lowerBound
-        try changes.insert(ObjectID("Person", other), values: ["name": "x", "email": "p4@example.org"])
+        try changes.insert(ObjectID("Person", key: other), values: ["name": "x", "email": "p4@example.org"])
         #expect(error { _ = try store.commit(changes) }?.code == .constraintViolation)
         try store.close()
 
         let again = try kept.kind.open(location, options: StoreOptions(isReadOnly: true))
         let snapshot = try again.snapshot()
-        #expect(try snapshot.count(FetchRequest("Tag", where: .equal("number", 6))) == 1)
+        #expect(try snapshot.count(FetchRequest("Tag", where: .equal("number", to: 6))) == 1)
         #expect(try checkStore(again).filter { $0.severity == .damage } == [])
         snapshot.close()
         try again.close()

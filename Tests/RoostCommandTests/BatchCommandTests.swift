@@ -26,18 +26,19 @@ struct BatchCommandTests {
             StoreLocation(type: type, path: place.file("library")), model: model)
         var changes = ChangeSet(model: model)
         for key in Int64(1)...3 {
-            try changes.insert(ObjectID("Shelf", key), values: ["name": .string("shelf \(key)")])
-            try changes.insert(ObjectID("Reader", key), values: [:])
+            try changes.insert(ObjectID("Shelf", key: key), values: ["name": .string("shelf \(key)")])
+            try changes.insert(ObjectID("Reader", key: key), values: [:])
         }
         for key in Int64(1)...12 {
             try changes.insert(
-                ObjectID(key % 4 == 0 ? "Comic" : "Book", key),
+                ObjectID(key % 4 == 0 ? "Comic" : "Book", key: key),
                 values: [
                     "title": .string("book \(key)"), "loans": .int(key),
-                    "shelf": .objectID(ObjectID("Shelf", key % 3 + 1)), "reader": .objectID(ObjectID("Reader", 2)),
+                    "shelf": .objectID(ObjectID("Shelf", key: key % 3 + 1)),
+                    "reader": .objectID(ObjectID("Reader", key: 2)),
                 ])
         }
-        try changes.insert(ObjectID("Card", 1), values: ["reader": .objectID(ObjectID("Reader", 1))])
+        try changes.insert(ObjectID("Card", key: 1), values: ["reader": .objectID(ObjectID("Reader", key: 1))])
         _ = try store.commit(changes)
         try store.close()
     }

@@ -26,9 +26,9 @@ struct DamageCommandTests {
         var changes = ChangeSet(model: model)
         for key in Int64(1)...9 {
             try changes.insert(
-                ObjectID("Note", key), values: ["text": .string("written text \(key)"), "count": .int(key)])
-            try changes.insert(ObjectID("Tag", key), values: ["name": .string("tag \(key)")])
-            try changes.add(Link(key, 10 - key), to: RelationshipName("Note", "tags"))
+                ObjectID("Note", key: key), values: ["text": .string("written text \(key)"), "count": .int(key)])
+            try changes.insert(ObjectID("Tag", key: key), values: ["name": .string("tag \(key)")])
+            try changes.add(Link(key, 10 - key), to: RelationshipName("Note", name: "tags"))
         }
         _ = try store.commit(changes)
         try store.close()

@@ -30,9 +30,9 @@ struct FetchCommandTests {
                 values["weight"] = .double(Double(Float(4.1)))
                 values["day"] = .date(Date(timeIntervalSinceReferenceDate: 0.5))
                 values["blob"] = .data(Data([1, 2, 3]))
-                values["next"] = .objectID(ObjectID("Letter", 9))
+                values["next"] = .objectID(ObjectID("Letter", key: 9))
             }
-            try changes.insert(ObjectID(index == 8 ? "Letter" : "Note", Int64(index + 1)), values: values)
+            try changes.insert(ObjectID(index == 8 ? "Letter" : "Note", key: Int64(index + 1)), values: values)
         }
         _ = try store.commit(changes)
         try store.close()

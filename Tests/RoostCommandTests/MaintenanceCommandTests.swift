@@ -31,7 +31,7 @@ struct MaintenanceCommandTests {
 
         let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
-        changes.deletes = (1...1500).map { .init(ObjectID("Track", Int64($0)), version: 1) }
+        changes.deletes = (1...1500).map { .init(ObjectID("Track", key: Int64($0)), version: 1) }
         _ = try store.commit(changes)
         try store.close()
         let before = try place.bytes("b").count

@@ -48,7 +48,8 @@ struct MigrateCommandTests {
         let colour = ["Notes": "colour", "Notes 2": "hexColour"][version] ?? "paint"
         for key in 1...count {
             try changes.insert(
-                ObjectID("Note", Int64(key)), values: ["title": .string("note \(key)"), colour: .string("c\(key)")])
+                ObjectID("Note", key: Int64(key)),
+                values: ["title": .string("note \(key)"), colour: .string("c\(key)")])
         }
         _ = try store.commit(changes)
         try store.close()

@@ -63,8 +63,8 @@ struct StoreCommandTests {
         try place.makeStore(type, "b")
         let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("b")))
         var changes = ChangeSet(model: store.model)
-        changes.deletes = [.init(ObjectID("Genre", 3), version: 1)]
-        try changes.update(ObjectID("Playlist", 2), version: 1, values: ["name": "secret value"])
+        changes.deletes = [.init(ObjectID("Genre", key: 3), version: 1)]
+        try changes.update(ObjectID("Playlist", key: 2), version: 1, values: ["name": "secret value"])
         _ = try store.commit(changes)
         try store.close()
         let diff = try place.roost("diff", "a", "b", "--limit=1000")
@@ -85,7 +85,7 @@ struct StoreCommandTests {
         try place.makeStore(type, "a")
         let store = try StoreRegistry.standard.open(StoreLocation(type: type, path: place.file("a")))
         var changes = ChangeSet(model: store.model)
-        changes.deletes = [.init(ObjectID("Album", 5), version: 1)]
+        changes.deletes = [.init(ObjectID("Album", key: 5), version: 1)]
         _ = try store.commit(changes)
         try store.close()
         let check = try place.roost("check", "a")

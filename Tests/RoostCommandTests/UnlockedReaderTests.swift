@@ -23,7 +23,7 @@ import Testing
             var log: [UInt8] = []
             for key in Int64(1001)...1004 {
                 var changes = ChangeSet(model: store.model)
-                try changes.insert(ObjectID("Track", key), values: [:])
+                try changes.insert(ObjectID("Track", key: key), values: [:])
                 _ = try store.commit(changes)
                 log = Array(try place.bytes("live-wal"))
             }

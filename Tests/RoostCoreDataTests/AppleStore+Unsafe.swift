@@ -76,11 +76,12 @@ import RoostCore
         }
 
         func allLinks(_ entity: EntityName, _ name: String) throws -> [Link] {
-            try Self.read(links(of: RelationshipName(entity, name), after: nil))
+            try Self.read(links(of: RelationshipName(entity, name: name), after: nil))
         }
 
         func targets(_ entity: EntityName, _ name: String, _ key: Int64) throws -> [Int64] {
-            try Self.read(links(of: RelationshipName(entity, name), from: ObjectID(entity, key))).map(\.target)
+            try Self.read(links(of: RelationshipName(entity, name: name), from: ObjectID(entity, key: key))).map(
+                \.target)
         }
 
         private static func read(_ cursor: any LinkCursor) throws -> [Link] {

@@ -47,13 +47,14 @@ import RoostCore
             #expect(try snapshot.objects("Book").keys.sorted() == [1, 42])
             #expect(try snapshot.lastKey(of: "Comic") == 42)
             let cursor = try snapshot.records(with: [
-                ObjectID("Film", 2), ObjectID("Film", 1), ObjectID("Base", 42), ObjectID("Base", 9),
+                ObjectID("Film", key: 2), ObjectID("Film", key: 1), ObjectID("Base", key: 42), ObjectID("Base", key: 9),
             ])
             var batch = RecordBatch(model: model)
             #expect(try cursor.next(into: &batch))
-            #expect((0..<batch.count).map { batch.id(at: $0) } == [ObjectID("Film", 2), ObjectID("Comic", 42)])
+            #expect(
+                (0..<batch.count).map { batch.id(at: $0) } == [ObjectID("Film", key: 2), ObjectID("Comic", key: 42)])
             #expect(batch.version(at: 0) == 7)
-            let after = try snapshot.records(of: "Base", after: ObjectID("Film", 2))
+            let after = try snapshot.records(of: "Base", after: ObjectID("Film", key: 2))
             #expect(try after.next(into: &batch) && batch.count == 1 && batch.key(at: 0) == 42)
         }
 
@@ -91,9 +92,10 @@ import RoostCore
             let snapshot = try opened.snapshot()
             #expect(
                 try snapshot.objects("Pet") == [
-                    1: ["owner": .objectID(ObjectID("Person", 6))], 2: ["owner": .objectID(ObjectID("Party", 5))],
+                    1: ["owner": .objectID(ObjectID("Person", key: 6))],
+                    2: ["owner": .objectID(ObjectID("Party", key: 5))],
                     3: [:], 4: [:],
-                    7: ["owner": .objectID(ObjectID("Person", 6))],
+                    7: ["owner": .objectID(ObjectID("Person", key: 6))],
                 ])
             #expect(try snapshot.targets("Party", "pets", 6) == [1, 7])
             let findings = try opened.integrityFindings()
@@ -168,7 +170,7 @@ import RoostCore
             #expect(try snapshot.allLinks("Post", "tags") == [Link(1, 7), Link(1, 8), Link(2, 7), Link(2, 99)])
             #expect(try snapshot.allLinks("Tag", "posts") == [Link(7, 1), Link(7, 2), Link(8, 1), Link(99, 2)])
             #expect(try snapshot.targets("Tag", "posts", 7) == [1, 2])
-            let rest = try snapshot.links(of: RelationshipName("Post", "tags"), after: Link(1, 7))
+            let rest = try snapshot.links(of: RelationshipName("Post", name: "tags"), after: Link(1, 7))
             var batch = LinkBatch(relationship: 0)
             #expect(try rest.next(into: &batch) && batch.links.first == Link(1, 8) && batch.count == 3)
             #expect(

@@ -64,7 +64,7 @@ import RoostCore
         @Test("requests are answered")
         func requests() throws {
             let snapshot = try Self.store().opened(try Self.model()).snapshot()
-            #expect(try snapshot.count(FetchRequest("Item", where: .greater("n", .int(10)))) == 1)
+            #expect(try snapshot.count(FetchRequest("Item", where: .greater("n", than: .int(10)))) == 1)
             let cursor = try snapshot.fetch(FetchRequest("Item", sortedBy: [.init("s", ascending: false)], limit: 2))
             var batch = RecordBatch(model: snapshot.model)
             #expect(try cursor.next(into: &batch))
@@ -86,7 +86,7 @@ import RoostCore
             #expect(
                 found == [
                     1: [
-                        "count": .int(5), "lives": .bool(true), "owner": .objectID(ObjectID("Owner", 3)),
+                        "count": .int(5), "lives": .bool(true), "owner": .objectID(ObjectID("Owner", key: 3)),
                         "owner#order": .int(512), "born": .date(Date(timeIntervalSinceReferenceDate: 0)),
                         "weight": .decimal(try #require(Decimal(string: "4.5"))), "name": "tom",
                         "photo": .data(Data([0x42])),

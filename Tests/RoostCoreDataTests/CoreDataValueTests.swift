@@ -91,7 +91,7 @@ import RoostCore
             var batch = RecordBatch(model: model)
             #expect(try cursor.next(into: &batch) && batch.count == 1)
             let error = try failure { try cursor.next(into: &batch) }
-            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Item", 2))
+            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Item", key: 2))
             #expect(!error.message.contains("70000"))
             #expect(try cursor.next(into: &batch) && batch.key(at: 0) == 3)
             #expect(try !cursor.next(into: &batch))

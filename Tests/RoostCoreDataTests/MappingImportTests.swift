@@ -172,7 +172,8 @@ struct MappingImportTests {
                 return archive.ternary(condition, archive.keyPath("title", of: itself(&archive)), body)
             }
                 == .conditional(
-                    .comparison(.init(.source("body"), .equal, .constant(.string("x")))), .source("title"),
+                    .comparison(.init(left: .source("body"), operator: .equal, right: .constant(.string("x")))),
+                    .source("title"),
                     .source("body")))
     }
 
@@ -262,7 +263,7 @@ struct MappingImportTests {
         var file = MappingFileText()
         file.entity("Note", "Note", number: 1, [("sourcefilterpredicatestring", "body != nil AND title &lt; 'm'")])
         file.entity("Attachment", "Attachment", number: 2, [("sourcefilterpredicatestring", "TRUEPREDICATE")])
-        let expected = FetchRequest.Predicate.isNotNull("body") && .less("title", .string("m"))
+        let expected = FetchRequest.Predicate.isNotNull("body") && .less("title", than: .string("m"))
         #expect(try read(file, Self.model()).mapping.entityMappings.map(\.sourcePredicate) == [expected, nil])
         #expect(try read(file).mapping.entityMappings.map(\.sourcePredicate) == [expected, nil])
 
@@ -293,7 +294,7 @@ struct MappingImportTests {
             return file
         }
         #expect(
-            try read(file("Note")).mapping.entityMappings.map(\.sourcePredicate) == [.equal("title", .string("a"))])
+            try read(file("Note")).mapping.entityMappings.map(\.sourcePredicate) == [.equal("title", to: .string("a"))])
         #expect(try failure { try read(file("Attachment")) }.message.contains("not a fetch of its own entity"))
     }
 

@@ -224,7 +224,7 @@ struct VersionOrderTests {
             let old = try model(path, "UserDataModel")
             let source = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
             var changes = ChangeSet(model: old)
-            try changes.insert(ObjectID("Item", 1), values: ["a1": .string("kept")])
+            try changes.insert(ObjectID("Item", key: 1), values: ["a1": .string("kept")])
             _ = try source.commit(changes)
             let target = try model(path, last)
             let destination = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: target)

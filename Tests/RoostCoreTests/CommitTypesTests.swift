@@ -38,10 +38,10 @@ struct CommitTypesTests {
 
     @Test("a validation failure has Core Data's number and a message with place and rule")
     func failures() throws {
-        let id = ObjectID("Album", 3)
+        let id = ObjectID("Album", key: 3)
         let kinds: [(ValidationFailure.Kind, Int)] = [
             (.unsuitable("the end is before the beginning"), 1550), (.missing, 1570), (.tooFew(minimum: 2), 1580),
-            (.tooMany(maximum: 4), 1590), (.deleteDenied(ObjectID("Track", 1)), 1600), (.tooLarge, 1610),
+            (.tooMany(maximum: 4), 1590), (.deleteDenied(ObjectID("Track", key: 1)), 1600), (.tooLarge, 1610),
             (.tooSmall, 1620), (.tooLate, 1630), (.tooEarly, 1640), (.tooLong, 1660), (.tooShort, 1670),
             (.noMatch, 1680),
         ]
@@ -65,16 +65,16 @@ struct CommitTypesTests {
     func missingObjects() throws {
         var missing = MissingObjects()
         try missing.throwIfAny()
-        for key in [Int64(4), 2, 4] { missing.append(ObjectID("Tag", key)) }
+        for key in [Int64(4), 2, 4] { missing.append(ObjectID("Tag", key: key)) }
         let error = #expect(throws: StoreError.self) { try missing.throwIfAny() }
-        #expect(error?.missingObjects == [ObjectID("Tag", 4), ObjectID("Tag", 2)])
+        #expect(error?.missingObjects == [ObjectID("Tag", key: 4), ObjectID("Tag", key: 2)])
         #expect(error?.message.contains("Tag/p4") == true)
     }
 
     @Test("a change set that changes an object twice is refused, whatever the store holds")
     func twice() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
-        let tag = ObjectID("Tag", 1)
+        let tag = ObjectID("Tag", key: 1)
         let cases: [(String, StoreError.Code, (inout ChangeSet) throws -> Void)] = [
             ("inserted twice", .duplicateObject, { for _ in 0..<2 { try $0.insert(tag, values: [:]) } }),
             (
@@ -100,13 +100,13 @@ struct CommitTypesTests {
             ),
             ("updated twice", .invalidRequest, { for _ in 0..<2 { try $0.update(tag, version: 1, values: [:]) } }),
             ("deleted twice", .invalidRequest, { for _ in 0..<2 { $0.delete(tag, version: 1) } }),
-            ("unknown", .unknownEntity, { $0.existing = [ObjectID("Nothing", 1)] }),
+            ("unknown", .unknownEntity, { $0.existing = [ObjectID("Nothing", key: 1)] }),
         ]
         for (name, code, change) in cases {
             var changes = ChangeSet(model: model)
             // In between, so that nothing is found by position.
-            try changes.insert(ObjectID("Other", 1), values: [:])
-            try changes.insert(ObjectID("Tag", 7), values: [:])
+            try changes.insert(ObjectID("Other", key: 1), values: [:])
+            try changes.insert(ObjectID("Tag", key: 7), values: [:])
             try change(&changes)
             let error = #expect(throws: StoreError.self) {
                 _ = try PreparedChange(changes, model: model, location: StoreLocation(type: "memory", path: "a"))
@@ -121,7 +121,7 @@ struct CommitTypesTests {
         var changes = ChangeSet(model: model)
         let ids: [ObjectID] = (1...200).map { (number: Int) -> ObjectID in
             let entity: EntityName = number % 3 == 0 ? "B" : "A"
-            return ObjectID(entity, Int64(number * 7919 % 211 + 1))
+            return ObjectID(entity, key: Int64(number * 7919 % 211 + 1))
         }
         for id in ids { try changes.insert(id, values: [:]) }
         let prepared = try PreparedChange(changes, model: model, location: StoreLocation(type: "memory", path: "a"))

@@ -24,9 +24,9 @@ private final class SteppedCursor: FillingRecordCursor {
     override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
         while !steps.isEmpty {
             switch steps.removeFirst() {
-            case .record(let key): try batch.append(ObjectID("Thing", key), values: [:])
+            case .record(let key): try batch.append(ObjectID("Thing", key: key), values: [:])
             case .damage(let key):
-                throw StoreError(.corrupted, "Damaged.", damagedObject: ObjectID("Thing", key))
+                throw StoreError(.corrupted, "Damaged.", damagedObject: ObjectID("Thing", key: key))
             case .failure: throw StoreError(.ioFailure, "Failed.")
             }
         }
@@ -97,7 +97,7 @@ struct FillingCursorTests {
     func endWithError() throws {
         final class Ending: FillingRecordCursor {
             override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
-                try batch.append(ObjectID("Thing", 1), values: [:])
+                try batch.append(ObjectID("Thing", key: 1), values: [:])
                 end(with: StoreError(.corrupted, "Out of order."))
                 return true
             }

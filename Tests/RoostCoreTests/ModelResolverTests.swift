@@ -36,7 +36,7 @@ struct ModelResolverTests {
     }
 
     private func relationship(_ entity: String, _ name: String) throws -> ManagedObjectModel.Relationship {
-        try #require(try Self.library().relationship(RelationshipName(EntityName(entity), name)))
+        try #require(try Self.library().relationship(RelationshipName(EntityName(entity), name: name)))
     }
 
     @Test("entities are numbered by the bytes of their names, whatever the order they were written in")
@@ -149,8 +149,8 @@ struct ModelResolverTests {
             EntityDescription("Novelist", superentity: "Author"),
             EntityDescription("Book", relationships: [.toOne("author", "Novelist", inverse: "books")]),
         ])
-        let books = try #require(model.relationship(RelationshipName("Author", "books")))
-        let author = try #require(model.relationship(RelationshipName("Book", "author")))
+        let books = try #require(model.relationship(RelationshipName("Author", name: "books")))
+        let author = try #require(model.relationship(RelationshipName("Book", name: "author")))
         #expect(books.storage == .derived(inverse: author.number))
         #expect(author.inverse == books.number)
         #expect(author.destination == model.entity("Novelist")?.number)
@@ -178,7 +178,7 @@ struct ModelResolverTests {
         #expect(
             storeError { _ = try model.requireEntity("Zeppelin") }?.message == "The model has no entity 'Zeppelin'.")
         #expect(
-            storeError { _ = try model.requireRelationship(RelationshipName("Book", "shelv")) }?.code
+            storeError { _ = try model.requireRelationship(RelationshipName("Book", name: "shelv")) }?.code
                 == .unknownProperty)
     }
 

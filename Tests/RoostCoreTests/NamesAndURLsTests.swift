@@ -43,7 +43,7 @@ struct NamesAndURLsTests {
     @Test("an object ID survives its URI")
     func objectURI() throws {
         let uuid = StoreUUID()
-        let id = ObjectID("Track", 42)
+        let id = ObjectID("Track", key: 42)
         let uri = id.uriRepresentation(storeUUID: uuid)
         #expect(uri == "x-roost://\(uuid)/Track/p42")
         let parsed = try #require(ObjectID.parse(uri: uri))
@@ -113,7 +113,9 @@ struct TallyTests {
     func tally() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
-        for key in 1...50 { try batch.append(ObjectID("Thing", Int64(key)), values: ["integer64": .int(Int64(key))]) }
+        for key in 1...50 {
+            try batch.append(ObjectID("Thing", key: Int64(key)), values: ["integer64": .int(Int64(key))])
+        }
         var reversed = RecordBatch(model: model)
         for index in (0..<50).reversed() { reversed.append(batch, at: index) }
         var (a, b) = (StoreTally(model: model), StoreTally(model: model))
@@ -131,16 +133,16 @@ struct TallyTests {
         let model = try everyTypeModel()
         var changes = ChangeSet(model: model)
         #expect(changes.isEmpty)
-        try changes.add(Link(1, 2, order: 9), to: RelationshipName("Thing", "tags"))
-        try changes.add(Link(4, 3), to: RelationshipName("Tag", "things"))
-        let owner = try model.requireLinkRelationship(RelationshipName("Thing", "tags"))
-        let inverse = try model.requireLinkRelationship(RelationshipName("Tag", "things"))
+        try changes.add(Link(1, 2, order: 9), to: RelationshipName("Thing", name: "tags"))
+        try changes.add(Link(4, 3), to: RelationshipName("Tag", name: "things"))
+        let owner = try model.requireLinkRelationship(RelationshipName("Thing", name: "tags"))
+        let inverse = try model.requireLinkRelationship(RelationshipName("Tag", name: "things"))
         #expect(owner.owner == inverse.owner)
         #expect(owner.isFlipped != inverse.isFlipped)
         // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places are dropped.
         #expect(changes.addedLinks.map(\.links) == [[Link(2, 1), Link(4, 3)]])
         let failure = #expect(throws: StoreError.self) {
-            try changes.add(Link(1, 2), to: RelationshipName("Thing", "owner"))
+            try changes.add(Link(1, 2), to: RelationshipName("Thing", name: "owner"))
         }
         #expect(failure?.code == .invalidRequest)
     }

@@ -35,9 +35,9 @@ struct RecordReplacingTests {
         case .date: .date(Date(timeIntervalSinceReferenceDate: Double(number)))
         case .data, .transformable: .data(Data(repeating: 7, count: Int(number.magnitude)))
         case .uuid: .uuid(UUID())
-        case .reference: .objectID(ObjectID("Thing", number.magnitude == 0 ? 1 : Int64(number.magnitude)))
+        case .reference: .objectID(ObjectID("Thing", key: number.magnitude == 0 ? 1 : Int64(number.magnitude)))
         case .polymorphicReference, .objectID:
-            .objectID(ObjectID(number > 0 ? "Derived" : "Base", Int64(number.magnitude) + 1))
+            .objectID(ObjectID(number > 0 ? "Derived" : "Base", key: Int64(number.magnitude) + 1))
         case .composite: .null
         }
     }
@@ -58,8 +58,8 @@ struct RecordReplacingTests {
         var (before, expected, actual) = (
             RecordBatch(model: model), RecordBatch(model: model), RecordBatch(model: model)
         )
-        try before.append(ObjectID("Thing", 5), version: 77, values: old)
-        try expected.append(ObjectID("Thing", 5), version: 77, values: new)
+        try before.append(ObjectID("Thing", key: 5), version: 77, values: old)
+        try expected.append(ObjectID("Thing", key: 5), version: 77, values: new)
         // Something before it, so that offsets count.
         actual.append(before, at: 0)
         try before.withRecord(at: 0) { try actual.append($0, replacing: replacements) }
@@ -73,7 +73,7 @@ struct RecordReplacingTests {
             EntityDescription("Thing", attributes: [.init("number", .integer16), .init("text", .string)])
         ])
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Thing", 1), values: ["number": 3, "text": "t"])
+        try batch.append(ObjectID("Thing", key: 1), values: ["number": 3, "text": "t"])
         let layout = try model.requireEntity("Thing").layout
         for (name, value) in [("number", .int(32768)), ("number", "x"), ("text", 5)] as [(String, Value)] {
             let field = try layout.requireField(name)

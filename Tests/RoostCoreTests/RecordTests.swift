@@ -11,7 +11,7 @@ struct RecordTests {
         var batch = RecordBatch(model: model)
         for value in limits(of: type) {
             batch.removeAll()
-            try batch.append(ObjectID("Thing", 5), version: 3, values: [sampleName(of: type): value])
+            try batch.append(ObjectID("Thing", key: 5), version: 3, values: [sampleName(of: type): value])
             #expect(try batch.value(sampleName(of: type), at: 0) == value)
             #expect(batch.values(at: 0) == [sampleName(of: type): value])
             try batch.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
@@ -26,9 +26,9 @@ struct RecordTests {
         for key in 1...500 {
             let values = randomThing(using: &generator)
             batch.removeAll()
-            try batch.append(ObjectID("Thing", Int64(key)), version: 7, values: values)
+            try batch.append(ObjectID("Thing", key: Int64(key)), version: 7, values: values)
             try batch.append(
-                ObjectID("Thing", Int64(key)), version: 7,
+                ObjectID("Thing", key: Int64(key)), version: 7,
                 values: Dictionary(uniqueKeysWithValues: values.shuffled(using: &generator)))
             #expect(batch.values(at: 0) == values)
             #expect(batch.record(at: 0) == batch.record(at: 1))
@@ -42,7 +42,7 @@ struct RecordTests {
         var batch = RecordBatch(model: model)
         for text in ["1.5", "1.50", "1.5000000000", "15e-1"] {
             let number = try #require(DecimalNumber(utf8: text.utf8))
-            try batch.append(ObjectID("Thing", 1), values: ["decimal": .decimal(number.decimal)])
+            try batch.append(ObjectID("Thing", key: 1), values: ["decimal": .decimal(number.decimal)])
         }
         #expect((1..<4).allSatisfy { batch.record(at: $0) == batch.record(at: 0) })
     }
@@ -56,7 +56,7 @@ struct RecordTests {
             EntityDescription("Artist", relationships: [.toMany("albums", "Album", inverse: "artist")]),
         ])
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Album", 7), values: ["title": "Blue", "year": 1971])
+        try batch.append(ObjectID("Album", key: 7), values: ["title": "Blue", "year": 1971])
         let bytes = batch.record(at: 0).bytes
         #expect(
             bytes[8...]
@@ -76,7 +76,7 @@ struct RecordTests {
             var values = randomThing(using: &generator)
             for name in ["string", "binaryData", "transformable"] where values[name] != nil { values[name] = nil }
             values["string"] = "some text"
-            try source.append(ObjectID("Thing", Int64(key)), values: values)
+            try source.append(ObjectID("Thing", key: Int64(key)), values: values)
             let good = source.record(at: 0).bytes
             for index in good.indices {
                 var bad = good
@@ -144,7 +144,7 @@ struct RecordTests {
         var values: [String: Value] = ["integer16": 7, "double": 0.5]
         if hasTail { values.merge(["string": "x", "binaryData": .data(Data([0, 1, 2]))]) { $1 } }
         var read = RecordBatch(model: model)
-        try read.append(ObjectID("Thing", 9), version: 3, values: values)
+        try read.append(ObjectID("Thing", key: 9), version: 3, values: values)
         var changed = RecordBatch(model: model)
         try read.withRecord(at: 0) { record in
             changed.beginRecord(copying: record)
@@ -158,7 +158,7 @@ struct RecordTests {
         values["integer16"] = -5
         values["integer64"] = 1
         var expected = RecordBatch(model: model)
-        try expected.append(ObjectID("Thing", 9), version: 3, values: values)
+        try expected.append(ObjectID("Thing", key: 9), version: 3, values: values)
         #expect(changed.record(at: 0) == expected.record(at: 0))
         #expect(changed.record(at: 1) == read.record(at: 0))
         try changed.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
@@ -168,25 +168,25 @@ struct RecordTests {
     func wrongValues() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Thing", 1), values: ["string": "x"])
+        try batch.append(ObjectID("Thing", key: 1), values: ["string": "x"])
         let cases: [(String, Value, StoreError.Code)] = [
             ("integer16", 32768, .invalidValue), ("integer32", .int(.max), .invalidValue),
             ("string", 3, .invalidValue), ("boolean", 1, .invalidValue), ("float", 1e300, .invalidValue),
             ("double", .int(1 << 53 + 1), .invalidValue), ("uuid", .data(Data(count: 15)), .invalidValue),
-            ("owner", .objectID(ObjectID("Thing", 1)), .invalidValue),
-            ("owner", .objectID(ObjectID("Person", 0)), .invalidValue),
-            ("owner", .objectID(ObjectID("Nobody", 1)), .invalidValue), ("strin", "x", .unknownProperty),
+            ("owner", .objectID(ObjectID("Thing", key: 1)), .invalidValue),
+            ("owner", .objectID(ObjectID("Person", key: 0)), .invalidValue),
+            ("owner", .objectID(ObjectID("Nobody", key: 1)), .invalidValue), ("strin", "x", .unknownProperty),
             ("scratch", "x", .unknownProperty), ("tags", .null, .unknownProperty),
         ]
         for (name, value, code) in cases {
             let failure = #expect(throws: StoreError.self) {
-                try batch.append(ObjectID("Thing", 2), values: ["integer64": 1, name: value])
+                try batch.append(ObjectID("Thing", key: 2), values: ["integer64": 1, name: value])
             }
             #expect(failure?.code == code, "\(name)")
             #expect(failure?.message.contains(name) == true)
         }
-        #expect(throws: StoreError.self) { try batch.append(ObjectID("Party", 2), values: [:]) }
-        #expect(throws: StoreError.self) { try batch.append(ObjectID("Thing", 0), values: [:]) }
+        #expect(throws: StoreError.self) { try batch.append(ObjectID("Party", key: 2), values: [:]) }
+        #expect(throws: StoreError.self) { try batch.append(ObjectID("Thing", key: 0), values: [:]) }
         #expect(batch.count == 1)
         #expect(batch.values(at: 0) == ["string": "x"])
     }
@@ -195,9 +195,9 @@ struct RecordTests {
     func contentHash() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Thing", 1), version: 1, values: ["integer64": 4])
-        try batch.append(ObjectID("Thing", 1), version: 9, values: ["integer64": 4])
-        try batch.append(ObjectID("Thing", 2), version: 1, values: ["integer64": 4])
+        try batch.append(ObjectID("Thing", key: 1), version: 1, values: ["integer64": 4])
+        try batch.append(ObjectID("Thing", key: 1), version: 9, values: ["integer64": 4])
+        try batch.append(ObjectID("Thing", key: 2), version: 1, values: ["integer64": 4])
         let hashes = (0..<3).map { batch.withRecord(at: $0) { $0.storedContentHash } }
         #expect(hashes[0] == hashes[1])
         #expect(hashes[0] != hashes[2])

@@ -8,19 +8,20 @@ struct StoreErrorTests {
     /// An error with a value in every payload.
     private let full = StoreError(
         .conflict, "first",
-        conflicts: [ObjectConflict(id: ObjectID("Album", 1), expectedVersion: 3, current: nil)],
+        conflicts: [ObjectConflict(id: ObjectID("Album", key: 1), expectedVersion: 3, current: nil)],
         violations: [
             ConstraintViolation(
-                entity: "Album", attributes: ["title"], rejected: ObjectID("Album", 2), existing: ObjectID("Album", 3))
+                entity: "Album", attributes: ["title"], rejected: ObjectID("Album", key: 2),
+                existing: ObjectID("Album", key: 3))
         ],
         denials: [
             DeleteDenial(
-                relationship: RelationshipName("Album", "artist"), deleted: ObjectID("Artist", 1),
-                remaining: ObjectID("Album", 4), reason: .mandatory)
+                relationship: RelationshipName("Album", name: "artist"), deleted: ObjectID("Artist", key: 1),
+                remaining: ObjectID("Album", key: 4), reason: .mandatory)
         ],
-        missingObjects: [ObjectID("Artist", 6)],
+        missingObjects: [ObjectID("Artist", key: 6)],
         failures: [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)],
-        damagedObject: ObjectID("Album", 5), underlying: SystemCode(number: 28))
+        damagedObject: ObjectID("Album", key: 5), underlying: SystemCode(number: 28))
 
     /// The stored properties of an error, by name, without those in `names`.
     private func payloads(_ error: StoreError, without names: Set<String>) -> [String: String] {
@@ -56,8 +57,8 @@ struct StoreErrorTests {
 
     @Test("names another damaged object and keeps the rest")
     func damage() {
-        let changed = full.naming(damagedObject: ObjectID("Track", 9))
-        #expect(changed.damagedObject == ObjectID("Track", 9))
+        let changed = full.naming(damagedObject: ObjectID("Track", key: 9))
+        #expect(changed.damagedObject == ObjectID("Track", key: 9))
         let names: Set = ["damagedObject"]
         #expect(payloads(changed, without: names) == payloads(full, without: names))
     }

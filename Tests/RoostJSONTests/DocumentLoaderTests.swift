@@ -96,15 +96,15 @@ struct DocumentLoaderTests {
             var values: [String: Value] = [entity == "Genre" ? "name" : "title": .string("\(entity) \(key) \"é\"")]
             if entity == "Track" {
                 values["length"] = .double(Double(key) / 7)
-                values["album"] = .objectID(ObjectID("Album", key % 5 + 1))
+                values["album"] = .objectID(ObjectID("Album", key: key % 5 + 1))
             }
-            try batch.append(ObjectID(entity, key), version: UInt32(key % 3 + 1), values: values)
+            try batch.append(ObjectID(entity, key: key), version: UInt32(key % 3 + 1), values: values)
         }
         return .records(batch)
     }
 
     private func links(_ entity: EntityName, _ name: String, _ links: [Link]) throws -> Part {
-        var batch = LinkBatch(relationship: try model.requireRelationship(RelationshipName(entity, name)).number)
+        var batch = LinkBatch(relationship: try model.requireRelationship(RelationshipName(entity, name: name)).number)
         batch.links = links
         return .links(batch)
     }
@@ -197,7 +197,7 @@ struct DocumentLoaderTests {
         #expect(try bench.bytes() == before)
         #expect(try store.snapshot().recordedTally()?.digest.objectCount == 0)
         #expect(throws: StoreError.self) { try loader.finish() }
-        try store.change { try $0.insert(ObjectID("Album", 1), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Album", key: 1), values: [:]) }
         try store.close()
         let again = try bench.open()
         #expect(try again.snapshot().recordedTally()?.digest.objectCount == 1)
@@ -219,7 +219,7 @@ struct DocumentLoaderTests {
         #expect(try store.snapshot().recordedTally() == tally)
         #expect(try store.metadata().userMetadata == ["place": .string("shelf")])
         #expect(try store.reserveKeys(1, for: "Track").lowerBound == 71)
-        try store.change { try $0.insert(ObjectID("Genre", 5), values: ["name": "new"]) }
+        try store.change { try $0.insert(ObjectID("Genre", key: 5), values: ["name": "new"]) }
         let second = try store.bulkLoader(BulkLoadOptions())
         if case .records(let batch) = try records("Genre", [901]) { try second.append(batch) }
         #expect(try second.finish().digest.objectCount == tally.digest.objectCount + 2)
@@ -236,7 +236,7 @@ struct DocumentLoaderTests {
         if case .records(let batch) = try records("Genre", 1...5) { try loader.append(batch) }
         _ = try loader.finish()
         let view = try store.snapshot()
-        try store.change { try $0.insert(ObjectID("Genre", 6), values: ["name": "new"]) }
+        try store.change { try $0.insert(ObjectID("Genre", key: 6), values: ["name": "new"]) }
         #expect(try view.recordedTally()?.digest.objectCount == 5)
         #expect(try view.count(FetchRequest("Genre")) == 5)
         #expect(try store.snapshot().count(FetchRequest("Genre")) == 6)
@@ -258,11 +258,11 @@ struct DocumentLoaderTests {
                     if isLoad {
                         let second = try store.bulkLoader(BulkLoadOptions())
                         var batch = RecordBatch(model: model)
-                        try batch.append(ObjectID("Genre", 6), version: 1, values: [:])
+                        try batch.append(ObjectID("Genre", key: 6), version: 1, values: [:])
                         try second.append(batch)
                         _ = try second.finish()
                     } else {
-                        try store.change { try $0.insert(ObjectID("Genre", 6), values: [:]) }
+                        try store.change { try $0.insert(ObjectID("Genre", key: 6), values: [:]) }
                     }
                 } catch {
                     outcome.note(error)

@@ -14,7 +14,7 @@ struct DocumentTests {
     /// A small document.
     private func small(_ bench: Bench) throws -> [UInt8] {
         let store = try bench.type.create(bench.location(), model: try smallModel(), options: StoreOptions())
-        try store.change { try $0.insert(ObjectID("A", 1), values: ["s": "x\u{E9}"]) }
+        try store.change { try $0.insert(ObjectID("A", key: 1), values: ["s": "x\u{E9}"]) }
         try store.close()
         return try bench.bytes()
     }
@@ -134,13 +134,13 @@ struct DocumentTests {
         try store.change { changes in
             for (index, number) in numbers.enumerated() {
                 try changes.insert(
-                    ObjectID("Book", Int64(index) + 1),
+                    ObjectID("Book", key: Int64(index) + 1),
                     values: [
                         "weight": .double(number), "pages": .int(index % 2 == 0 ? 2_147_483_647 : -2_147_483_648),
                         "title": .string(odd + "\(index)"), "cover": .data(allBytes),
                     ])
             }
-            try changes.insert(ObjectID("Book", .max - 1), values: [:])
+            try changes.insert(ObjectID("Book", key: .max - 1), values: [:])
         }
         let state = try store.state()
         try store.close()
@@ -156,7 +156,8 @@ struct DocumentTests {
         try store.fill()
         let error = #expect(throws: StoreError.self) {
             try store.change { changes in
-                try changes.insert(ObjectID("Book", 50), values: ["cover": .data(Data(repeating: 1, count: 1 << 21))])
+                try changes.insert(
+                    ObjectID("Book", key: 50), values: ["cover": .data(Data(repeating: 1, count: 1 << 21))])
             }
         }
         #expect(error?.code == .limitExceeded)

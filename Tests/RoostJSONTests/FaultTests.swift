@@ -58,7 +58,7 @@ import Testing
             try store.fill()
             func add(_ key: Int64) throws {
                 try store.change {
-                    try $0.insert(ObjectID("Book", key), values: ["cover": .data(Data(repeating: 7, count: 3000))])
+                    try $0.insert(ObjectID("Book", key: key), values: ["cover": .data(Data(repeating: 7, count: 3000))])
                 }
             }
             var key: Int64 = 10
@@ -84,7 +84,7 @@ import Testing
             disk.makeRoom()
             let again = try type.open(disk.location, options: StoreOptions())
             #expect(try again.state() == state)
-            try again.change { try $0.insert(ObjectID("Tag", 50), values: [:]) }
+            try again.change { try $0.insert(ObjectID("Tag", key: 50), values: [:]) }
             let last = try again.state()
             let small = try FileManager.default.contentsOfDirectory(atPath: disk.path)
             #expect(!small.contains { $0.contains("roost-tmp") }, "\(small)")
@@ -111,7 +111,7 @@ import Testing
             var batch = RecordBatch(model: store.model)
             for key in Int64(1)...30 {
                 try batch.append(
-                    ObjectID("Book", key), values: ["cover": .data(Data(repeating: 7, count: 60_000))])
+                    ObjectID("Book", key: key), values: ["cover": .data(Data(repeating: 7, count: 60_000))])
             }
             try loader.append(batch)
             let full = #expect(throws: StoreError.self) { _ = try loader.finish() }

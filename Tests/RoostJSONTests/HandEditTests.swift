@@ -116,7 +116,7 @@ struct HandEditTests {
         #expect(try store.snapshot().recordedTally()?.generation.number == .max)
         let error = try #require(throws: StoreError.self) {
             var changes = ChangeSet(model: store.model)
-            try changes.insert(ObjectID("Tag", 900), values: [:])
+            try changes.insert(ObjectID("Tag", key: 900), values: [:])
             _ = try store.commit(changes)
         }
         #expect(error.code == .limitExceeded, "\(error)")
@@ -135,10 +135,10 @@ struct HandEditTests {
         #expect(try bench.bytes() == edited)
         let store = try bench.open()
         let snapshot = try store.snapshot()
-        #expect(try snapshot.count(FetchRequest("Author", where: .equal("name", "Ada Lovelace"))) == 1)
+        #expect(try snapshot.count(FetchRequest("Author", where: .equal("name", to: "Ada Lovelace"))) == 1)
         snapshot.close()
         // A record that was written by hand, with a key above all others, and no version.
-        try store.change { try $0.insert(ObjectID("Tag", 30), values: ["name": "new"]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 30), values: ["name": "new"]) }
         try store.close()
         #expect(try bench.text().contains("\n, \"checksum\": "))
         try bench.edit("store", "{\"id\": 30, \"version\": 1,", "{\"id\": 99, \"name\": \"by hand\"},\n{\"id\": 30,")
@@ -166,7 +166,7 @@ struct HandEditTests {
         let bench = try Bench()
         try filled(bench)
         let store = try bench.open()
-        try store.change { $0.delete(ObjectID("Author", 1), version: 1) }
+        try store.change { $0.delete(ObjectID("Author", key: 1), version: 1) }
         let state = try store.state()
         try store.close()
         let again = try bench.open()

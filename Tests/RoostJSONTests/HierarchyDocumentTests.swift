@@ -49,20 +49,23 @@ struct HierarchyDocumentTests {
             let entity = kinds[Int(key * 7 % 5)]
             var values: [String: Value] = ["name": .string("n\(key % 3) \"é\""), "code": code(key)]
             if entity == "Animal" || entity == "Zebra" { values["legs"] = .int(key) }
-            if key > 1 { values["owner"] = .objectID(ObjectID(kinds[Int((key - 1) * 7 % 5)], key - 1)) }
-            try batch.append(ObjectID(entity, key), version: UInt32(key % 4 + 1), values: values)
+            if key > 1 { values["owner"] = .objectID(ObjectID(kinds[Int((key - 1) * 7 % 5)], key: key - 1)) }
+            try batch.append(ObjectID(entity, key: key), version: UInt32(key % 4 + 1), values: values)
         }
         return batch
     }
 
     private func genes(_ keys: some Sequence<Int64>) throws -> RecordBatch {
         var batch = RecordBatch(model: model)
-        for key in keys { try batch.append(ObjectID("Gene", key), version: 1, values: ["code": .string("g\(key)")]) }
+        for key in keys {
+            try batch.append(ObjectID("Gene", key: key), version: 1, values: ["code": .string("g\(key)")])
+        }
         return batch
     }
 
     private func links(_ links: [Link]) throws -> LinkBatch {
-        var batch = LinkBatch(relationship: try model.requireRelationship(RelationshipName("Thing", "genes")).number)
+        var batch = LinkBatch(
+            relationship: try model.requireRelationship(RelationshipName("Thing", name: "genes")).number)
         batch.links = links
         return batch
     }
@@ -173,11 +176,11 @@ struct HierarchyDocumentTests {
         var batch = RecordBatch(model: model)
         for (key, entity) in ["Aaa", "Abb", "Acc", "Abb"].enumerated() {
             try batch.append(
-                ObjectID(EntityName(entity), Int64(key + 1)), version: 1, values: ["name": .string("a\(key)")])
+                ObjectID(EntityName(entity), key: Int64(key + 1)), version: 1, values: ["name": .string("a\(key)")])
         }
         for (key, entity) in ["Bbb", "Baa", "Bbb"].enumerated() {
             try batch.append(
-                ObjectID(EntityName(entity), Int64(key + 1)), version: 1, values: ["name": .string("b\(key)")])
+                ObjectID(EntityName(entity), key: Int64(key + 1)), version: 1, values: ["name": .string("b\(key)")])
         }
         try loader.append(batch)
         _ = try loader.finish()
@@ -254,8 +257,8 @@ struct HierarchyDocumentTests {
             try load("twice") { loader in
                 try loader.append(try things(1...5))
                 var batch = RecordBatch(model: model)
-                try batch.append(ObjectID("Tree", 5), version: 1, values: [:])
-                try batch.append(ObjectID("Worker", 5), version: 1, values: [:])
+                try batch.append(ObjectID("Tree", key: 5), version: 1, values: [:])
+                try batch.append(ObjectID("Worker", key: 5), version: 1, values: [:])
                 try loader.append(batch)
             }
         }
@@ -279,8 +282,8 @@ struct HierarchyDocumentTests {
         // Written as a document is, but for the check that each key comes once.
         let document = try UnfinishedDocument(for: bench.path(), try JSONSettings(options))
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Animal", 1), version: 1, values: [:])
-        try batch.append(ObjectID("Tree", 1), version: 1, values: [:])
+        try batch.append(ObjectID("Animal", key: 1), version: 1, values: [:])
+        try batch.append(ObjectID("Tree", key: 1), version: 1, values: [:])
         var tally = StoreTally(model: model)
         tally.add(batch)
         tally.generation = Generation(number: 1)

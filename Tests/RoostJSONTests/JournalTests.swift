@@ -18,7 +18,7 @@ private struct Abandoned {
     init(commits: Int = 3) throws {
         bench = try Bench()
         let first = try bench.create()
-        try first.change { try $0.insert(ObjectID("Book", 1), values: ["title": "begin"]) }
+        try first.change { try $0.insert(ObjectID("Book", key: 1), values: ["title": "begin"]) }
         try first.close()
         document = try bench.bytes()
         // Let go of without closing: what a killed process leaves.
@@ -27,7 +27,7 @@ private struct Abandoned {
         for number in 1...commits {
             try store?.change { changes in
                 try changes.insert(
-                    ObjectID("Book", Int64(number) + 1),
+                    ObjectID("Book", key: Int64(number) + 1),
                     values: ["title": "b", "cover": .data(Data(repeating: 0, count: number == commits ? 1100 : 20))])
             }
             try states.append(#require(store).state())
@@ -61,7 +61,7 @@ struct JournalTests {
         #expect(try bench.bytes("store-journal") == abandoned.journal)
         let writer = try bench.open()
         #expect(try writer.state() == abandoned.states[3])
-        try writer.change { try $0.insert(ObjectID("Tag", 9), values: [:]) }
+        try writer.change { try $0.insert(ObjectID("Tag", key: 9), values: [:]) }
         let last = try writer.state()
         try writer.close()
         #expect(try bench.names == ["store", "store.lock"])
@@ -88,7 +88,7 @@ struct JournalTests {
             try bench.write(abandoned.document)
             try bench.write(abandoned.journal.prefix(count), to: "store-journal")
             var store: (any PersistentStore)? = try bench.open()
-            try store?.change { try $0.insert(ObjectID("Tag", 9), values: [:]) }
+            try store?.change { try $0.insert(ObjectID("Tag", key: 9), values: [:]) }
             let state = try store?.state()
             store = nil
             let reader = try bench.open(readOnly: true)

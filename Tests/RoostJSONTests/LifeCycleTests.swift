@@ -74,7 +74,9 @@ struct LifeCycleTests {
             }())
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)
-        for key in Int64(1)...300 { try batch.append(ObjectID("Tag", key), values: ["name": .string("tag \(key)")]) }
+        for key in Int64(1)...300 {
+            try batch.append(ObjectID("Tag", key: key), values: ["name": .string("tag \(key)")])
+        }
         try loader.append(batch)
         let before = try bench.bytes()
         _ = try loader.finish()
@@ -91,7 +93,9 @@ struct LifeCycleTests {
         let bench = try Bench()
         let store = try bench.create()
         try store.change { changes in
-            for key in Int64(1)...3000 { try changes.insert(ObjectID("Tag", key), values: ["name": .string("tag")]) }
+            for key in Int64(1)...3000 {
+                try changes.insert(ObjectID("Tag", key: key), values: ["name": .string("tag")])
+            }
         }
         try store.close()
         let lock = bench.path("store.lock")
@@ -270,7 +274,7 @@ struct LifeCycleTests {
                 do {
                     let key = try store.reserveKeys(1, for: "Tag").lowerBound
                     try store.change {
-                        try $0.insert(ObjectID("Tag", key), values: ["name": .string("\(thread)/\(number)")])
+                        try $0.insert(ObjectID("Tag", key: key), values: ["name": .string("\(thread)/\(number)")])
                     }
                 } catch { failures.withLock { $0.append("\(error)") } }
             }

@@ -21,13 +21,13 @@ struct StreamedStoreTests {
         try store.change { changes in
             for key in Int64(1)...2500 {
                 try changes.insert(
-                    ObjectID("Track", key),
+                    ObjectID("Track", key: key),
                     values: ["title": .string("Track \(key)"), "length": .double(Double(key) / 3)])
             }
-            for key in Int64(1)...9 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
+            for key in Int64(1)...9 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }
             for key in Int64(2)...9 {
-                try changes.add(Link(1, key), to: RelationshipName("Album", "similar"))
-                try changes.add(Link(key, key), to: RelationshipName("Album", "similar"))
+                try changes.add(Link(1, key), to: RelationshipName("Album", name: "similar"))
+                try changes.add(Link(key, key), to: RelationshipName("Album", name: "similar"))
             }
         }
         _ = try store.reserveKeys(3, for: "Genre")
@@ -48,7 +48,7 @@ struct StreamedStoreTests {
     }
 
     private func links(_ snapshot: any StoreSnapshot, _ entity: EntityName, _ name: String) throws -> [Link] {
-        let relationship = try snapshot.model.requireRelationship(RelationshipName(entity, name))
+        let relationship = try snapshot.model.requireRelationship(RelationshipName(entity, name: name))
         let cursor = try snapshot.links(of: relationship.name, after: nil)
         var (all, batch): ([Link], _) = ([], LinkBatch(relationship: relationship.number))
         while try cursor.next(into: &batch) { all += batch.links }
@@ -94,7 +94,7 @@ struct StreamedStoreTests {
     func inMemory() throws {
         try fill()
         let writer = try bench.open()
-        try writer.change { try $0.insert(ObjectID("Genre", 50), values: [:]) }
+        try writer.change { try $0.insert(ObjectID("Genre", key: 50), values: [:]) }
         let reader = try openOnce()
         #expect(!(reader is StreamedJSONStore))
         #expect(try records(reader.snapshot(), "Genre").count == 1)
@@ -109,8 +109,8 @@ struct StreamedStoreTests {
     func damage() throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
-            for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
-            try changes.add(Link(1, 2), to: RelationshipName("Album", "similar"))
+            for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }
+            try changes.add(Link(1, 2), to: RelationshipName("Album", name: "similar"))
         }
         try store.close()
         let bytes = try bench.bytes()
@@ -132,7 +132,7 @@ struct StreamedStoreTests {
         let once = try openOnce()
         let view = try once.snapshot()
         let writer = try bench.open()
-        try writer.change { try $0.insert(ObjectID("Album", 50), values: ["title": "Red"]) }
+        try writer.change { try $0.insert(ObjectID("Album", key: 50), values: ["title": "Red"]) }
         // Gives the name to a new document.
         try writer.close()
         #expect(try view.recordedTally()?.digest.objectCount == 2509)
@@ -151,7 +151,7 @@ struct StreamedStoreTests {
         // The same file with other contents, every checksum right.
         let other = try bench.type.create(bench.location("other"), model: try flatModel(), options: StoreOptions())
         try other.change { changes in
-            for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key), values: ["title": "Red"]) }
+            for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Red"]) }
         }
         try other.close()
         let file = try #require(FileHandle(forWritingAtPath: bench.path()))
@@ -187,8 +187,8 @@ struct StreamedStoreTests {
     func wrongContents(old: String, new: String) throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
-            for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key), values: ["title": "Blue"]) }
-            try changes.add(Link(1, 2), to: RelationshipName("Album", "similar"))
+            for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }
+            try changes.add(Link(1, 2), to: RelationshipName("Album", name: "similar"))
         }
         try store.close()
         try rewrite("\"generation\": 1", "\"generation\": 2")

@@ -112,24 +112,25 @@ extension PersistentStore {
     /// Two authors, an editor, three books, two tags and three links.
     func fill() throws {
         try change { changes in
-            try changes.insert(ObjectID("Author", 1), values: ["name": "Ada", "code": "a"])
-            try changes.insert(ObjectID("Author", 2), values: ["name": "Bo \u{1F600} \"q\" \\", "code": "b"])
-            try changes.insert(ObjectID("Editor", 3), values: ["name": "Cy", "code": "c", "since": 1999])
+            try changes.insert(ObjectID("Author", key: 1), values: ["name": "Ada", "code": "a"])
+            try changes.insert(ObjectID("Author", key: 2), values: ["name": "Bo \u{1F600} \"q\" \\", "code": "b"])
+            try changes.insert(ObjectID("Editor", key: 3), values: ["name": "Cy", "code": "c", "since": 1999])
             for key in Int64(1)...3 {
                 try changes.insert(
-                    ObjectID("Book", key),
+                    ObjectID("Book", key: key),
                     values: [
                         "title": .string("Book \(key)"), "pages": .int(100 * key),
-                        "author": .objectID(ObjectID("Author", 1)),
+                        "author": .objectID(ObjectID("Author", key: 1)),
                         "author#order": .int(key), "weight": .double(-0.0),
                         "cover": .data(Data(repeating: 0, count: 900)),
                     ])
             }
-            try changes.insert(ObjectID("Tag", 1), values: ["name": "red"])
-            try changes.insert(ObjectID("Tag", 2), values: ["name": "old"])
+            try changes.insert(ObjectID("Tag", key: 1), values: ["name": "red"])
+            try changes.insert(ObjectID("Tag", key: 2), values: ["name": "old"])
             for (book, tag) in [(1, 1), (2, 1), (3, 2)] {
                 try changes.add(
-                    Link(Int64(book), Int64(tag), inverseOrder: Int64(book)), to: RelationshipName("Book", "tags"))
+                    Link(Int64(book), Int64(tag), inverseOrder: Int64(book)), to: RelationshipName("Book", name: "tags")
+                )
             }
             changes.userMetadata["place"] = .some(.string("shelf"))
         }
@@ -138,7 +139,7 @@ extension PersistentStore {
     /// Sets a book's page count, which tells the commits apart.
     func setPages(_ pages: Int64, of key: Int64 = 1, version: UInt32) throws {
         try change {
-            try $0.update(ObjectID("Book", key), version: version, values: ["title": "x", "pages": .int(pages)])
+            try $0.update(ObjectID("Book", key: key), version: version, values: ["title": "x", "pages": .int(pages)])
         }
     }
 

@@ -42,7 +42,7 @@ struct BulkLoadTests {
         #expect(try snapshot.record(target.artist(2))?.version == 2)
         #expect(try snapshot.targets("Artist", "albums", target.artist(1)) == [2, 3, 1])
         #expect(try snapshot.targets("Genre", "chart", target.genre(1)) == [3, 1])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", "c"))) == [3])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", to: "c"))) == [3])
         #expect(try snapshot.lastKey(of: "Band") == 70)
         #expect(try snapshot.lastKey(of: "Album") == 3)
         #expect(try target.store.reserveKeys(1, for: "Artist") == 71..<72)
@@ -155,14 +155,14 @@ struct BulkLoadTests {
         var batch = RecordBatch(model: target.model)
         try batch.append(target.artist(1), values: ["code": .string(code)])
         try batch.append(target.artist(2), values: ["code": .string(code + "2")])
-        try batch.append(ObjectID("Band", 3), values: ["code": .string(code)])
+        try batch.append(ObjectID("Band", key: 3), values: ["code": .string(code)])
         do {
             try loader.append(batch)
             _ = try loader.finish()
             Issue.record("the load must fail")
         } catch {
             #expect(error.code == .constraintViolation)
-            #expect(error.violations.map(\.rejected) == [ObjectID("Band", 3)])
+            #expect(error.violations.map(\.rejected) == [ObjectID("Band", key: 3)])
             #expect(error.violations.map(\.existing) == [target.artist(1)])
         }
         #expect(try target.snapshot().ids(of: "Artist") == [])
@@ -175,7 +175,7 @@ struct BulkLoadTests {
     func repeatedLinks(entity: EntityName, name: String) throws {
         for second in [Link(1, 2, order: 7, inverseOrder: 9), Link(1, 2, order: 5, inverseOrder: 6)] {
             let target = try TestStore()
-            let (number, _) = try target.model.requireLinkRelationship(RelationshipName(entity, name))
+            let (number, _) = try target.model.requireLinkRelationship(RelationshipName(entity, name: name))
             let first = Link(1, 2, order: 5, inverseOrder: 6)
             let loader = try target.store.bulkLoader(BulkLoadOptions())
             try loader.append(LinkBatch(relationship: number, links: [first, Link(1, 3, order: 6), second]))
@@ -190,7 +190,7 @@ struct BulkLoadTests {
         var batch = RecordBatch(model: target.model)
         try batch.append(target.artist(5), values: [:])
         try batch.append(target.artist(4), values: [:])
-        try batch.append(ObjectID("Band", 5), values: [:])
+        try batch.append(ObjectID("Band", key: 5), values: [:])
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         #expect(code { try loader.append(batch) } == .duplicateObject)
         loader.abandon()
@@ -203,7 +203,7 @@ struct BulkLoadTests {
         try target.fill()
         var batch = RecordBatch(model: target.model)
         try batch.append(target.album(50), values: ["title": "New", "artist": .objectID(target.artist(2))])
-        let relationship = try target.model.requireRelationship(RelationshipName("Genre", "chart"))
+        let relationship = try target.model.requireRelationship(RelationshipName("Genre", name: "chart"))
         guard case .links(let owner, let isFlipped) = relationship.storage else { return #expect(Bool(false)) }
         let link = Link(1, 50, order: 99, inverseOrder: 98)
         let loader = try target.store.bulkLoader(BulkLoadOptions())

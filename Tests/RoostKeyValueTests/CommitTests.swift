@@ -11,11 +11,14 @@ struct CommitTests {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
-        #expect(try snapshot.ids(of: "Artist") == [ObjectID("Artist", 1), ObjectID("Artist", 2), ObjectID("Band", 3)])
-        #expect(try snapshot.ids(of: "Band") == [ObjectID("Band", 3)])
+        #expect(
+            try snapshot.ids(of: "Artist") == [
+                ObjectID("Artist", key: 1), ObjectID("Artist", key: 2), ObjectID("Band", key: 3),
+            ])
+        #expect(try snapshot.ids(of: "Band") == [ObjectID("Band", key: 3)])
         #expect(try snapshot.record(test.artist(1))?.value("name") == "Ada")
-        #expect(try snapshot.record(ObjectID("Artist", 3))?.id == ObjectID("Band", 3))
-        #expect(try snapshot.record(ObjectID("Band", 1)) == nil)
+        #expect(try snapshot.record(ObjectID("Artist", key: 3))?.id == ObjectID("Band", key: 3))
+        #expect(try snapshot.record(ObjectID("Band", key: 1)) == nil)
         #expect(try test.digest().objectCount == 8)
         #expect(try test.digest().linkCount == 8)
         #expect(try test.findings() == [])
@@ -31,10 +34,10 @@ struct CommitTests {
         #expect(receipt.generation.number == 2)
         let snapshot = try test.snapshot()
         #expect(try snapshot.record(test.artist(1))?.version == 2)
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", "a"))) == [])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", "z"))) == [1])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("name", "Ada"))) == [])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .isIn("name", ["Eve", "Duo"]))) == [1, 3])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", to: "a"))) == [])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", to: "z"))) == [1])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("name", to: "Ada"))) == [])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .isIn("name", values: ["Eve", "Duo"]))) == [1, 3])
         #expect(try test.findings() == [])
         _ = try test.digest()
     }
@@ -110,8 +113,10 @@ struct CommitTests {
     func otherEntity() throws {
         let test = try TestStore()
         try test.fill()
-        #expect(code { try test.commit { try $0.update(ObjectID("Artist", 3), version: 1, values: [:]) } } == .conflict)
-        #expect(code { try test.commit { try $0.insert(ObjectID("Artist", 3), values: [:]) } } == .duplicateObject)
+        #expect(
+            code { try test.commit { try $0.update(ObjectID("Artist", key: 3), version: 1, values: [:]) } } == .conflict
+        )
+        #expect(code { try test.commit { try $0.insert(ObjectID("Artist", key: 3), values: [:]) } } == .duplicateObject)
     }
 
     @Test("an empty change set keeps the generation, and still checks what must be unchanged")
@@ -121,7 +126,7 @@ struct CommitTests {
         #expect(try test.commit { _ in }.generation.number == 1)
         #expect(try test.commit { $0.unchanged = [.init(test.artist(1), version: 1)] }.generation.number == 1)
         #expect(code { try test.commit { $0.unchanged = [.init(test.artist(1), version: 2)] } } == .conflict)
-        let absent = try test.commit { try $0.remove(Link(3, 2), from: RelationshipName("Album", "genres")) }
+        let absent = try test.commit { try $0.remove(Link(3, 2), from: RelationshipName("Album", name: "genres")) }
         #expect(absent.generation.number == 1)
     }
 
@@ -159,7 +164,7 @@ struct CommitTests {
             try test.commit { changes in
                 try changes.insert(test.artist(10), values: ["code": "a"])
                 try changes.insert(test.artist(11), values: ["code": "new"])
-                try changes.insert(ObjectID("Band", 12), values: ["code": "new"])
+                try changes.insert(ObjectID("Band", key: 12), values: ["code": "new"])
                 try changes.insert(test.artist(13), values: [:])
             }
             Issue.record("the commit must fail")
@@ -170,7 +175,7 @@ struct CommitTests {
                     ConstraintViolation(
                         entity: "Artist", attributes: ["code"], rejected: test.artist(10), existing: test.artist(1)),
                     ConstraintViolation(
-                        entity: "Artist", attributes: ["code"], rejected: ObjectID("Band", 12),
+                        entity: "Artist", attributes: ["code"], rejected: ObjectID("Band", key: 12),
                         existing: test.artist(11)),
                 ])
         }
@@ -184,12 +189,12 @@ struct CommitTests {
         try test.commit { changes in
             try changes.update(test.artist(1), version: 1, values: ["code": "b"])
             try changes.update(test.artist(2), version: 1, values: ["code": "a"])
-            changes.delete(ObjectID("Band", 3), version: 1)
+            changes.delete(ObjectID("Band", key: 3), version: 1)
             try changes.insert(test.artist(4), values: ["code": "c"])
         }
         #expect(try test.findings() == [])
-        #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", "a"))) == [2])
-        #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", "c"))) == [4])
+        #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", to: "a"))) == [2])
+        #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", to: "c"))) == [4])
     }
 
     @Test("a constraint over two attributes binds only objects that have both")
@@ -218,8 +223,8 @@ struct CommitTests {
             code { try test.commit { try $0.insert(test.artist(3), values: ["code": .string(long + "1")]) } }
                 == .constraintViolation)
         let snapshot = try test.snapshot()
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", .string(long + "2")))) == [2])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("name", .string(long)))) == [1, 2])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("code", to: .string(long + "2")))) == [2])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: .equal("name", to: .string(long)))) == [1, 2])
         try test.commit { changes in
             try changes.update(test.artist(1), version: 1, values: ["code": .string(long + "2")])
             changes.delete(test.artist(2), version: 1)
@@ -243,7 +248,7 @@ struct CommitTests {
         try test.fill()
         let snapshot = try test.snapshot()
         let cursor = try snapshot.records(of: "Artist", after: nil)
-        let links = try snapshot.links(of: RelationshipName("Album", "genres"), after: nil)
+        let links = try snapshot.links(of: RelationshipName("Album", name: "genres"), after: nil)
         try test.store.close()
         try test.store.close()
         var batch = RecordBatch(model: test.model)

@@ -174,7 +174,7 @@ struct FormatTests {
         let layout = try model.requireEntity("Thing").layout
         var batch = RecordBatch(model: model)
         try batch.append(
-            ObjectID("Thing", 7),
+            ObjectID("Thing", key: 7),
             values: [
                 "small": 2, "text": "a", "number": -1.5, "amount": .decimal(try #require(Decimal(string: "12.5"))),
             ])
@@ -211,7 +211,8 @@ struct FormatTests {
             options: StoreOptions(storeUUID: uuid))
         var changes = ChangeSet(model: model)
         try changes.insert(
-            ObjectID("A", 9), values: ["code": "a", "size": 2, "b": .objectID(ObjectID("B", 1)), "b#order": 3])
+            ObjectID("A", key: 9),
+            values: ["code": "a", "size": 2, "b": .objectID(ObjectID("B", key: 1)), "b#order": 3])
         _ = try store.commit(changes)
         let reader = try storage.read()
         func entries(_ space: KeySpace) throws -> [String: String] {

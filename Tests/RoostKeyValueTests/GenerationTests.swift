@@ -14,7 +14,7 @@ struct GenerationTests {
         try #require(store as? KeyValueStore).setGeneration(Generation(number: .max - 1), lastKeys: [:])
         func insert(_ key: Int64) throws -> Generation {
             var changes = ChangeSet(model: model)
-            try changes.insert(ObjectID("Chart", key), values: [:])
+            try changes.insert(ObjectID("Chart", key: key), values: [:])
             return try store.commit(changes).generation
         }
         #expect(try insert(1).number == .max)
@@ -25,7 +25,7 @@ struct GenerationTests {
         let loading = try #require(throws: StoreError.self) {
             let loader = try store.bulkLoader(BulkLoadOptions())
             var records = RecordBatch(model: model)
-            try records.append(ObjectID("Chart", 2), version: 1, values: [:])
+            try records.append(ObjectID("Chart", key: 2), version: 1, values: [:])
             try loader.append(records)
             _ = try loader.finish()
         }

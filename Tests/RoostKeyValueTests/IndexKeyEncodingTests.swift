@@ -126,7 +126,7 @@ struct IndexKeyEncodingTests {
             let field = try entity.layout.requireField(name)
             var batch = RecordBatch(model: model)
             for (index, value) in values.enumerated() {
-                try batch.append(ObjectID("Thing", Int64(index + 1)), values: [name: value])
+                try batch.append(ObjectID("Thing", key: Int64(index + 1)), values: [name: value])
             }
             for isAscending in [true, false] {
                 let keys = (0..<batch.count).map { index in

@@ -38,7 +38,7 @@ import RoostCore
 
         private func insert(_ key: Int64, _ text: String, into store: any PersistentStore) throws {
             var changes = ChangeSet(model: store.model)
-            try changes.insert(ObjectID("Note", key), values: ["text": .string(text)])
+            try changes.insert(ObjectID("Note", key: key), values: ["text": .string(text)])
             _ = try store.commit(changes)
         }
 
@@ -195,7 +195,7 @@ import RoostCore
                 for key in 1...500 {
                     let number = part * 500 + key
                     try batch.append(
-                        ObjectID("Note", Int64(number)), version: 1, values: ["text": .string("note \(number)")])
+                        ObjectID("Note", key: Int64(number)), version: 1, values: ["text": .string("note \(number)")])
                 }
                 try loader.append(batch)
             }

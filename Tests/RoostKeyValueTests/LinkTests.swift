@@ -15,10 +15,10 @@ struct LinkTests {
         #expect(try snapshot.targets("Genre", "albums", test.genre(1)) == [1, 2])
         #expect(try snapshot.targets("Genre", "albums", test.genre(2)) == [1])
         #expect(
-            try snapshot.all(try snapshot.links(of: RelationshipName("Genre", "albums"), after: nil))
+            try snapshot.all(try snapshot.links(of: RelationshipName("Genre", name: "albums"), after: nil))
                 == [Link(1, 1), Link(1, 2), Link(2, 1)])
         #expect(
-            try snapshot.all(try snapshot.links(of: RelationshipName("Genre", "albums"), after: Link(1, 1)))
+            try snapshot.all(try snapshot.links(of: RelationshipName("Genre", name: "albums"), after: Link(1, 1)))
                 == [Link(1, 2), Link(2, 1)])
     }
 
@@ -26,7 +26,7 @@ struct LinkTests {
     func ordered() throws {
         let test = try TestStore()
         try test.fill()
-        let chart = RelationshipName("Genre", "chart")
+        let chart = RelationshipName("Genre", name: "chart")
         #expect(try test.snapshot().targets("Genre", "chart", test.genre(1)) == [3, 1])
         try test.commit { try $0.add(Link(1, 1, order: -7, inverseOrder: 40), to: chart) }
         let snapshot = try test.snapshot()
@@ -34,7 +34,7 @@ struct LinkTests {
             try snapshot.all(try snapshot.links(of: chart, from: test.genre(1)))
                 == [Link(1, 1, order: -7, inverseOrder: 40), Link(1, 3, order: 10, inverseOrder: 20)])
         #expect(
-            try snapshot.all(try snapshot.links(of: RelationshipName("Album", "charts"), from: test.album(3)))
+            try snapshot.all(try snapshot.links(of: RelationshipName("Album", name: "charts"), from: test.album(3)))
                 == [Link(3, 1, order: 20, inverseOrder: 10)])
         try test.commit { try $0.remove(Link(1, 1), from: chart) }
         #expect(try test.snapshot().targets("Genre", "chart", test.genre(1)) == [3])
@@ -46,7 +46,7 @@ struct LinkTests {
     func reflexive() throws {
         let test = try TestStore()
         try test.fill()
-        let friends = RelationshipName("Artist", "friends")
+        let friends = RelationshipName("Artist", name: "friends")
         try test.commit { changes in
             try changes.add(Link(2, 2), to: friends)
             try changes.add(Link(3, 2), to: friends)
@@ -54,7 +54,7 @@ struct LinkTests {
         let snapshot = try test.snapshot()
         #expect(try snapshot.targets("Artist", "friends", test.artist(1)) == [2])
         #expect(try snapshot.targets("Artist", "friends", test.artist(2)) == [1, 2, 3])
-        #expect(try snapshot.targets("Band", "friends", ObjectID("Band", 3)) == [2])
+        #expect(try snapshot.targets("Band", "friends", ObjectID("Band", key: 3)) == [2])
         #expect(try snapshot.all(try snapshot.links(of: friends, after: nil)) == [Link(1, 2), Link(2, 2), Link(2, 3)])
         try test.commit { try $0.remove(Link(3, 2), from: friends) }
         #expect(try test.snapshot().targets("Artist", "friends", test.artist(2)) == [1, 2])
@@ -65,15 +65,15 @@ struct LinkTests {
     func orderedReflexive() throws {
         let test = try TestStore()
         try test.fill()
-        let partners = RelationshipName("Artist", "partners")
+        let partners = RelationshipName("Artist", name: "partners")
         #expect(try test.snapshot().targets("Artist", "partners", test.artist(1)) == [2, 3])
         try test.commit { try $0.add(Link(3, 2, order: 1, inverseOrder: 0), to: partners) }
         let snapshot = try test.snapshot()
         // Band 3 sees 2 at place 1 and 1 at place 2; artist 2 sees 3 at place 0 and 1 at place 1.
-        #expect(try snapshot.targets("Artist", "partners", ObjectID("Band", 3)) == [2, 1])
+        #expect(try snapshot.targets("Artist", "partners", ObjectID("Band", key: 3)) == [2, 1])
         #expect(try snapshot.targets("Artist", "partners", test.artist(2)) == [3, 1])
         #expect(
-            try snapshot.all(try snapshot.links(of: partners, from: ObjectID("Band", 3))).first
+            try snapshot.all(try snapshot.links(of: partners, from: ObjectID("Band", key: 3))).first
                 == Link(3, 2, order: 1, inverseOrder: 0))
     }
 
@@ -81,7 +81,7 @@ struct LinkTests {
     func derived() throws {
         let test = try TestStore()
         try test.fill()
-        let albums = RelationshipName("Artist", "albums")
+        let albums = RelationshipName("Artist", name: "albums")
         let snapshot = try test.snapshot()
         #expect(
             try snapshot.all(try snapshot.links(of: albums, from: test.artist(1)))
@@ -97,10 +97,10 @@ struct LinkTests {
         #expect(try snapshot.targets("Artist", "albums", test.artist(1)) == [2, 3, 1])
         #expect(code { _ = try snapshot.links(of: albums, after: nil) } == .invalidRequest)
         #expect(
-            code { _ = try snapshot.links(of: RelationshipName("Album", "artist"), from: test.album(1)) }
+            code { _ = try snapshot.links(of: RelationshipName("Album", name: "artist"), from: test.album(1)) }
                 == .invalidRequest)
         #expect(
-            code { _ = try snapshot.links(of: RelationshipName("Album", "nothing"), from: test.album(1)) }
+            code { _ = try snapshot.links(of: RelationshipName("Album", name: "nothing"), from: test.album(1)) }
                 == .unknownProperty)
         #expect(try test.findings() == [])
     }
@@ -127,7 +127,7 @@ struct LinkTests {
     func ends() throws {
         let test = try TestStore()
         try test.fill()
-        let genres = RelationshipName("Album", "genres")
+        let genres = RelationshipName("Album", name: "genres")
         #expect(code { try test.commit { try $0.add(Link(1, 99), to: genres) } } == .objectNotFound)
         #expect(code { try test.commit { try $0.add(Link(99, 1), to: genres) } } == .objectNotFound)
         #expect(

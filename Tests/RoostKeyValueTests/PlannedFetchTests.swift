@@ -67,7 +67,7 @@ extension PlannedFetchTests {
     func lists() throws {
         var generator = SeededGenerator(79)
         let sample = try PlanSample(count: 300, &generator)
-        let flags = FetchRequest.Predicate.isIn("flag", [.bool(true), .bool(false)])
+        let flags = FetchRequest.Predicate.isIn("flag", values: [.bool(true), .bool(false)])
         let cursor = try sample.snapshot.fetch(FetchRequest("Item", where: .isNotNull("plain")))
         var (batch, numbers) = (RecordBatch(model: sample.snapshot.model), Set<Int64>())
         while try cursor.next(into: &batch) {
@@ -83,7 +83,8 @@ extension PlannedFetchTests {
         for isAscending in [true, false] {
             for (limit, offset) in [(1000, 0), (5, 3)] {
                 let request = FetchRequest(
-                    "Item", where: flags && .isIn("plain", values), sortedBy: [.init("flag", ascending: isAscending)],
+                    "Item", where: flags && .isIn("plain", values: values),
+                    sortedBy: [.init("flag", ascending: isAscending)],
                     limit: limit, offset: offset)
                 #expect(try sample.snapshot.keys(request) == sample.scanned(request))
                 #expect(try sample.snapshot.count(request) == sample.scanned(request).count)
@@ -113,20 +114,29 @@ struct FetchVisitTests {
     @Test(
         "equality, a prefix, a range and a list visit what matches",
         arguments: [
-            ("equality", FetchRequest.Predicate.equal("number", .int(77))),
-            ("unique", .equal("code", "c500")),
-            ("prefix", .beginsWith("title", "t12")),
-            ("range", .greaterOrEqual("number", .int(100)) && .less("number", .int(140))),
-            ("half range", .less("number", .int(30))),
-            ("list", .isIn("title", ["t17", "t3", "nothing"])),
-            ("compound", .equal("kind", .int(3)) && .greater("number", .int(900))),
-            ("compound equality", .equal("kind", .int(3)) && .equal("number", .int(907))),
-            ("descending", .greater("score", .double(0.97))),
-            ("either", .equal("number", .int(5)) || .equal("code", "c9") || .beginsWith("title", "t777")),
-            ("keys", .comparison(.init(.evaluatedObject, .equal, .constant(.objectID(ObjectID("Thing", 12)))))),
-            ("through to-one", .equal("group.name", .string("g17"))),
-            ("wide range", .greaterOrEqual("number", .int(500))),
-            ("to-one", .equal("group", .objectID(ObjectID("Group", 7)))),
+            ("equality", FetchRequest.Predicate.equal("number", to: .int(77))),
+            ("unique", .equal("code", to: "c500")),
+            ("prefix", .beginsWith("title", prefix: "t12")),
+            ("range", .greaterOrEqual("number", to: .int(100)) && .less("number", than: .int(140))),
+            ("half range", .less("number", than: .int(30))),
+            ("list", .isIn("title", values: ["t17", "t3", "nothing"])),
+            ("compound", .equal("kind", to: .int(3)) && .greater("number", than: .int(900))),
+            ("compound equality", .equal("kind", to: .int(3)) && .equal("number", to: .int(907))),
+            ("descending", .greater("score", than: .double(0.97))),
+            (
+                "either",
+                .equal("number", to: .int(5)) || .equal("code", to: "c9") || .beginsWith("title", prefix: "t777")
+            ),
+            (
+                "keys",
+                .comparison(
+                    .init(
+                        left: .evaluatedObject, operator: .equal,
+                        right: .constant(.objectID(ObjectID("Thing", key: 12)))))
+            ),
+            ("through to-one", .equal("group.name", to: .string("g17"))),
+            ("wide range", .greaterOrEqual("number", to: .int(500))),
+            ("to-one", .equal("group", to: .objectID(ObjectID("Group", key: 7)))),
         ])
     func matching(_ name: String, _ predicate: FetchRequest.Predicate) throws {
         let (found, visited, plan) = try visits(FetchRequest("Thing", where: predicate))
@@ -146,10 +156,10 @@ struct FetchVisitTests {
             FetchRequest("Thing", sortedBy: [.init("kind"), .init("number")], limit: 30),
             FetchRequest(
                 "Thing", sortedBy: [.init("kind", ascending: false), .init("number", ascending: false)], limit: 30),
-            FetchRequest("Thing", where: .equal("kind", .int(2)), sortedBy: [.init("number")], limit: 5),
+            FetchRequest("Thing", where: .equal("kind", to: .int(2)), sortedBy: [.init("number")], limit: 5),
             FetchRequest(
-                "Thing", where: .equal("kind", .int(2)), sortedBy: [.init("number", ascending: false)], limit: 5),
-            FetchRequest("Thing", where: .equal("group", .objectID(ObjectID("Group", 7))), limit: 3),
+                "Thing", where: .equal("kind", to: .int(2)), sortedBy: [.init("number", ascending: false)], limit: 5),
+            FetchRequest("Thing", where: .equal("group", to: .objectID(ObjectID("Group", key: 7))), limit: 3),
         ])
     func ordered(_ request: FetchRequest) throws {
         let (found, visited, plan) = try visits(request)
@@ -161,7 +171,7 @@ struct FetchVisitTests {
 
     @Test("everything is visited where nothing leads to the objects")
     func scan() throws {
-        let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", .int(1))))
+        let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", to: .int(1))))
         #expect(visited == Self.count)
         #expect(plan.access == [.scan])
         #expect(plan.filteredAfterwards.count == 1)
@@ -170,21 +180,22 @@ struct FetchVisitTests {
     @Test("conditions on the objects behind one relationship, of which one must be met, read those once")
     func eitherBehind() throws {
         let either =
-            FetchRequest.Predicate.compare("group.name", .contains, "77") || .compare("group.name", .endsWith, "5")
-            || .equal("group.name", "g3")
+            FetchRequest.Predicate.compare("group.name", using: .contains, with: "77")
+            || .compare("group.name", using: .endsWith, with: "5")
+            || .equal("group.name", to: "g3")
         let (found, visited, plan) = try visits(FetchRequest("Thing", where: either))
         #expect(plan.access == [.relationship("Thing.group")])
         #expect(plan.filteredAfterwards.isEmpty)
         #expect(found > Self.count / 10 && visited <= found + 1000 + 8, "\(visited) for \(found)")
         // Beside a condition with an index of its own too.
-        let (_, _, mixed) = try visits(FetchRequest("Thing", where: either || .equal("number", .int(5))))
+        let (_, _, mixed) = try visits(FetchRequest("Thing", where: either || .equal("number", to: .int(5))))
         #expect(mixed.access == [.index("byNumber"), .relationship("Thing.group")])
     }
 
     @Test("a condition that nothing meets visits nothing")
     func nothing() throws {
         let (found, visited, plan) = try visits(
-            FetchRequest("Thing", where: .less("number", .int(3)) && .greater("number", .double(4.5))))
+            FetchRequest("Thing", where: .less("number", than: .int(3)) && .greater("number", than: .double(4.5))))
         #expect((found, visited) == (0, 0))
         #expect(plan.access == [.nothing])
     }
@@ -219,16 +230,16 @@ private enum VisitSample {
             var changes = ChangeSet(model: model)
             for key in next...min(count, next + 9_999) {
                 try changes.insert(
-                    ObjectID("Thing", Int64(key)),
+                    ObjectID("Thing", key: Int64(key)),
                     values: [
                         "number": .int(Int64(key * 7919 % count)), "title": .string("t\(key * 31 % count)"),
                         "kind": .int(Int64(key % 10)), "score": .double(Double(key * 17 % count) / Double(count)),
-                        "code": .string("c\(key)"), "group": .objectID(ObjectID("Group", Int64(key % 100 + 1))),
+                        "code": .string("c\(key)"), "group": .objectID(ObjectID("Group", key: Int64(key % 100 + 1))),
                     ])
             }
             if next == 1 {
                 for key in 1...100 {
-                    try changes.insert(ObjectID("Group", Int64(key)), values: ["name": .string("g\(key)")])
+                    try changes.insert(ObjectID("Group", key: Int64(key)), values: ["name": .string("g\(key)")])
                 }
             }
             _ = try store.commit(changes)
@@ -323,15 +334,15 @@ private struct PlanSample {
             if Int.random(in: 0..<4, using: &generator) > 0 { values["code"] = .string("\(key / 3)") }
             if values["code"] != nil { values["part"] = .int(key % 3) }
             if isSpecial { specials.append(key) }
-            try changes.insert(ObjectID(isSpecial ? "Special" : "Item", key), values: values)
+            try changes.insert(ObjectID(isSpecial ? "Special" : "Item", key: key), values: values)
         }
         for _ in 0..<count {
             let (a, b) = (
                 Int64.random(in: 1...Int64(count), using: &generator), Int64.random(in: 1...20, using: &generator)
             )
-            try changes.add(Link(a, b), to: RelationshipName("Item", "friends"))
+            try changes.add(Link(a, b), to: RelationshipName("Item", name: "friends"))
             if let special = specials.randomElement(using: &generator) {
-                try changes.add(Link(a, special, order: a % 3), to: RelationshipName("Item", "likes"))
+                try changes.add(Link(a, special, order: a % 3), to: RelationshipName("Item", name: "likes"))
             }
         }
         _ = try store.commit(changes)
@@ -360,7 +371,7 @@ private struct PlanSample {
         case "date": return one([0.0, -1, 1, 1e9]).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
         case "data": return one([[], [0], [0, 0], [1], [0xFF], [0xFF, 0xFF]]).map { .data(Data($0)) }
         case "code": return .string("\(Int.random(in: 0..<60, using: &generator))")
-        case "owner": return .objectID(ObjectID("Item", Int64.random(in: 1...20, using: &generator)))
+        case "owner": return .objectID(ObjectID("Item", key: Int64.random(in: 1...20, using: &generator)))
         default: return nil
         }
     }
@@ -391,31 +402,31 @@ private struct PlanSample {
         if Int.random(in: 0..<15, using: &generator) == 0 {
             return .comparison(
                 .init(
-                    .evaluatedObject, .isIn,
-                    .aggregate(
+                    left: .evaluatedObject, operator: .isIn,
+                    right: .aggregate(
                         (0..<4).map { _ in
-                            .constant(.objectID(ObjectID("Special", Int64.random(in: 1...200, using: &generator))))
+                            .constant(.objectID(ObjectID("Special", key: Int64.random(in: 1...200, using: &generator))))
                         })))
         }
         if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, depth, &generator) }
         let isText = name == "text" || name == "other"
         switch Int.random(in: 0..<9, using: &generator) {
-        case 0, 1: return .equal(name, Self.constant(name, &generator))
-        case 2: return .isIn(name, (0..<3).map { _ in Self.constant(name, &generator) })
+        case 0, 1: return .equal(name, to: Self.constant(name, &generator))
+        case 2: return .isIn(name, values: (0..<3).map { _ in Self.constant(name, &generator) })
         case 3 where isText, 4 where isText:
             let text = Self.texts.randomElement(using: &generator) ?? ""
-            return .beginsWith(name, String(text.prefix(Int.random(in: 0...500, using: &generator))))
-        case 3 where name != "owner": return .less(name, Self.constant(name, &generator))
-        case 4 where name != "owner": return .lessOrEqual(name, Self.constant(name, &generator))
-        case 5 where name != "owner": return .greater(name, Self.constant(name, &generator))
-        case 6 where name != "owner": return .greaterOrEqual(name, Self.constant(name, &generator))
+            return .beginsWith(name, prefix: String(text.prefix(Int.random(in: 0...500, using: &generator))))
+        case 3 where name != "owner": return .less(name, than: Self.constant(name, &generator))
+        case 4 where name != "owner": return .lessOrEqual(name, to: Self.constant(name, &generator))
+        case 5 where name != "owner": return .greater(name, than: Self.constant(name, &generator))
+        case 6 where name != "owner": return .greaterOrEqual(name, to: Self.constant(name, &generator))
         case 7 where name != "owner" && Bool.random(using: &generator):
             return .comparison(
                 .init(
-                    .keyPath([name]), .between,
-                    .aggregate((0..<2).map { _ in .constant(Self.constant(name, &generator)) })))
-        case 7: return .notEqual(name, Self.constant(name, &generator))
-        default: return .equal(name, Self.constant(name, &generator))
+                    left: .keyPath([name]), operator: .between,
+                    right: .aggregate((0..<2).map { _ in .constant(Self.constant(name, &generator)) })))
+        case 7: return .notEqual(name, to: Self.constant(name, &generator))
+        default: return .equal(name, to: Self.constant(name, &generator))
         }
     }
 
@@ -432,26 +443,37 @@ private struct PlanSample {
         let manys = ["owned", "friends", "likes"]
         let many = manys.randomElement(using: &generator) ?? "owned"
         switch number(6) {
-        case 0, 1: return .comparison(.init(.keyPath(["owner", name]), comparison, .constant(constant)))
-        case 2: return .comparison(.init(.keyPath(["owner", "owner", name]), comparison, .constant(constant)))
-        case 3: return .comparison(.init(.keyPath([many, name]), comparison, .constant(constant), modifier: .any))
+        case 0, 1:
+            return .comparison(
+                .init(left: .keyPath(["owner", name]), operator: comparison, right: .constant(constant)))
+        case 2:
+            return .comparison(
+                .init(left: .keyPath(["owner", "owner", name]), operator: comparison, right: .constant(constant)))
+        case 3:
+            return .comparison(
+                .init(left: .keyPath([many, name]), operator: comparison, right: .constant(constant), modifier: .any))
         case 4:
             let path = [["owner", many, name], [many, "owner", name], [many, many, name]].randomElement(
                 using: &generator)
-            return .comparison(.init(.keyPath(path ?? [many, name]), comparison, .constant(constant), modifier: .any))
+            return .comparison(
+                .init(
+                    left: .keyPath(path ?? [many, name]), operator: comparison, right: .constant(constant),
+                    modifier: .any))
         case 5:
-            let object = Value.objectID(ObjectID("Item", Int64(number(30) + 1)))
-            return .comparison(.init(.keyPath([many]), .equal, .constant(object), modifier: .any))
+            let object = Value.objectID(ObjectID("Item", key: Int64(number(30) + 1)))
+            return .comparison(
+                .init(left: .keyPath([many]), operator: .equal, right: .constant(object), modifier: .any))
         default:
             let inner = FetchRequest.Predicate.comparison(
-                .init(.path(of: .variable("x"), [name]), comparison, .constant(constant)))
+                .init(left: .path(of: .variable("x"), [name]), operator: comparison, right: .constant(constant)))
             let counts: [FetchRequest.Comparison.Operator] = [
                 .equal, .notEqual, .greater, .greaterOrEqual, .less,
             ]
             return .comparison(
                 .init(
-                    .path(of: .subquery(.keyPath([many]), variable: "x", inner), ["@count"]),
-                    counts.randomElement(using: &generator) ?? .equal, .constant(.int(Int64(number(3))))))
+                    left: .path(of: .subquery(.keyPath([many]), variable: "x", inner), ["@count"]),
+                    operator: counts.randomElement(using: &generator) ?? .equal,
+                    right: .constant(.int(Int64(number(3))))))
         }
     }
 

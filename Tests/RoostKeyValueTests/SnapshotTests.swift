@@ -32,9 +32,9 @@ struct SnapshotTests {
         let snapshot = try test.snapshot()
         let rest = try snapshot.all(try snapshot.records(of: "Artist", after: test.artist(1)))
         #expect((0..<rest.count).map { rest.key(at: $0) } == [2, 3])
-        let ids = [test.album(3), test.artist(9), ObjectID("Artist", 3), test.album(3), ObjectID("Band", 1)]
+        let ids = [test.album(3), test.artist(9), ObjectID("Artist", key: 3), test.album(3), ObjectID("Band", key: 1)]
         let some = try snapshot.all(try snapshot.records(with: ids))
-        #expect((0..<some.count).map { some.id(at: $0) } == [test.album(3), ObjectID("Band", 3), test.album(3)])
+        #expect((0..<some.count).map { some.id(at: $0) } == [test.album(3), ObjectID("Band", key: 3), test.album(3)])
         #expect(code { _ = try snapshot.records(of: "Nobody", after: nil) } == .unknownEntity)
         #expect(try snapshot.ids(of: "Chart") == [])
     }
@@ -51,30 +51,37 @@ struct SnapshotTests {
             }
         }
         let snapshot = try test.snapshot()
-        let byName = FetchRequest("Artist", where: .equal("name", "n3") && .equal("rank", 1))
+        let byName = FetchRequest("Artist", where: .equal("name", to: "n3") && .equal("rank", to: 1))
         #expect(try snapshot.keys(byName) == (10..<60).filter { $0 % 5 == 3 && $0 % 3 == 1 })
-        #expect(try snapshot.keys(FetchRequest("Band", where: .equal("code", "a"))) == [])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: .isIn("code", ["k12", "b", "none"]))) == [2, 12])
+        #expect(try snapshot.keys(FetchRequest("Band", where: .equal("code", to: "a"))) == [])
         #expect(
-            try snapshot.keys(FetchRequest("Artist", where: .equal("code", "k12") || .greater("rank", 1), limit: 3))
+            try snapshot.keys(FetchRequest("Artist", where: .isIn("code", values: ["k12", "b", "none"]))) == [2, 12])
+        #expect(
+            try snapshot.keys(
+                FetchRequest("Artist", where: .equal("code", to: "k12") || .greater("rank", than: 1), limit: 3))
                 == [1, 11, 12])
         #expect(
-            try snapshot.keys(FetchRequest("Album", where: .equal("artist", .objectID(test.artist(1))))) == [1, 2, 3])
-        #expect(try snapshot.keys(FetchRequest("Album", where: .equal("artist", .objectID(test.album(1))))) == [])
+            try snapshot.keys(FetchRequest("Album", where: .equal("artist", to: .objectID(test.artist(1))))) == [
+                1, 2, 3,
+            ])
+        #expect(try snapshot.keys(FetchRequest("Album", where: .equal("artist", to: .objectID(test.album(1))))) == [])
         let this = FetchRequest.Predicate.comparison(
             .init(
-                .evaluatedObject, .isIn,
-                .aggregate([.constant(.objectID(test.artist(2))), .constant(.objectID(test.artist(3)))])))
+                left: .evaluatedObject, operator: .isIn,
+                right: .aggregate([.constant(.objectID(test.artist(2))), .constant(.objectID(test.artist(3)))])))
         #expect(try snapshot.keys(FetchRequest("Artist", where: this)) == [2, 3])
         #expect(try snapshot.keys(FetchRequest("Artist", where: this, includesSubentities: false)) == [2])
         #expect(
             try snapshot.keys(
                 FetchRequest(
-                    "Artist", where: .less("rank", 3), sortedBy: [.init("name", ascending: false)], limit: 2, offset: 1)
+                    "Artist", where: .less("rank", than: 3), sortedBy: [.init("name", ascending: false)], limit: 2,
+                    offset: 1)
             )
                 == [19, 24])
-        #expect(code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("nome", 1))) } == .unknownProperty)
-        #expect(code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("name", 1))) } == .invalidRequest)
+        #expect(
+            code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("nome", to: 1))) } == .unknownProperty)
+        #expect(
+            code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("name", to: 1))) } == .invalidRequest)
     }
 
     @Test("reserved keys never come twice, block by block, and what is left is given back")
@@ -199,7 +206,7 @@ struct SnapshotTests {
         #expect(try selected.next(into: &batch) && batch.count == 1)
         #expect(code { _ = try selected.next(into: &batch) } == .corrupted)
         #expect(try selected.next(into: &batch) && batch.key(at: 0) == 3)
-        #expect(code { _ = try snapshot.count(FetchRequest("Artist", where: .greater("rank", 0))) } == .corrupted)
+        #expect(code { _ = try snapshot.count(FetchRequest("Artist", where: .greater("rank", than: 0))) } == .corrupted)
         #expect(try test.findings().contains { $0.contains("Artist/p2") })
         #expect(code { try test.commit { try $0.update(test.artist(2), version: 1, values: [:]) } } == .corrupted)
     }
@@ -267,7 +274,7 @@ struct SnapshotTests {
         )
         let private1 = try type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
-        try changes.insert(ObjectID("Genre", 1), values: [:])
+        try changes.insert(ObjectID("Genre", key: 1), values: [:])
         _ = try private1.commit(changes)
         let private2 = try type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         #expect(try private2.snapshot().ids(of: "Genre") == [])

@@ -110,16 +110,16 @@ struct TestStore {
         return try store.commit(changes)
     }
 
-    func artist(_ key: Int64) -> ObjectID { ObjectID("Artist", key) }
-    func album(_ key: Int64) -> ObjectID { ObjectID("Album", key) }
-    func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key) }
+    func artist(_ key: Int64) -> ObjectID { ObjectID("Artist", key: key) }
+    func album(_ key: Int64) -> ObjectID { ObjectID("Album", key: key) }
+    func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key: key) }
 
     /// Two artists, a band, three albums and two genres; keys 1… in each hierarchy.
     func fill() throws {
         try commit { changes in
             try changes.insert(artist(1), values: ["name": "Ada", "code": "a", "rank": 2])
             try changes.insert(artist(2), values: ["name": "Bo", "code": "b"])
-            try changes.insert(ObjectID("Band", 3), values: ["name": "Duo", "code": "c", "size": 2])
+            try changes.insert(ObjectID("Band", key: 3), values: ["name": "Duo", "code": "c", "size": 2])
             for (key, order) in [(1, 3), (2, 1), (3, 2)] {
                 try changes.insert(
                     album(Int64(key)),
@@ -130,14 +130,14 @@ struct TestStore {
             }
             try changes.insert(genre(1), values: ["name": "Jazz"])
             try changes.insert(genre(2), values: ["name": "Folk"])
-            try changes.add(Link(1, 1), to: RelationshipName("Album", "genres"))
-            try changes.add(Link(1, 2), to: RelationshipName("Album", "genres"))
-            try changes.add(Link(2, 1), to: RelationshipName("Album", "genres"))
-            try changes.add(Link(2, 1), to: RelationshipName("Artist", "friends"))
-            try changes.add(Link(1, 3, order: 5, inverseOrder: 2), to: RelationshipName("Artist", "partners"))
-            try changes.add(Link(1, 2, order: 4, inverseOrder: 1), to: RelationshipName("Artist", "partners"))
-            try changes.add(Link(1, 3, order: 10, inverseOrder: 20), to: RelationshipName("Genre", "chart"))
-            try changes.add(Link(1, 1, order: 30, inverseOrder: 40), to: RelationshipName("Genre", "chart"))
+            try changes.add(Link(1, 1), to: RelationshipName("Album", name: "genres"))
+            try changes.add(Link(1, 2), to: RelationshipName("Album", name: "genres"))
+            try changes.add(Link(2, 1), to: RelationshipName("Album", name: "genres"))
+            try changes.add(Link(2, 1), to: RelationshipName("Artist", name: "friends"))
+            try changes.add(Link(1, 3, order: 5, inverseOrder: 2), to: RelationshipName("Artist", name: "partners"))
+            try changes.add(Link(1, 2, order: 4, inverseOrder: 1), to: RelationshipName("Artist", name: "partners"))
+            try changes.add(Link(1, 3, order: 10, inverseOrder: 20), to: RelationshipName("Genre", name: "chart"))
+            try changes.add(Link(1, 1, order: 30, inverseOrder: 40), to: RelationshipName("Genre", name: "chart"))
         }
     }
 
@@ -184,7 +184,7 @@ extension StoreSnapshot {
     }
 
     func targets(_ entity: EntityName, _ relationship: String, _ id: ObjectID) throws -> [Int64] {
-        try all(try links(of: RelationshipName(entity, relationship), from: id)).map(\.target)
+        try all(try links(of: RelationshipName(entity, name: relationship), from: id)).map(\.target)
     }
 }
 

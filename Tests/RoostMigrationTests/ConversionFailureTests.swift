@@ -141,7 +141,8 @@ struct ConversionFailureTests {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
         let damaged: Set<ObjectID> = [
-            ObjectID("Person", 1), ObjectID("Person", 2), ObjectID("Editor", 1500), ObjectID("Shelf", 3),
+            ObjectID("Person", key: 1), ObjectID("Person", key: 2), ObjectID("Editor", key: 1500),
+            ObjectID("Shelf", key: 3),
         ]
         let registry = try Sample.registry(type, Faults(damaged: damaged))
         let (source, destination) = (

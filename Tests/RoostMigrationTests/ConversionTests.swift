@@ -42,7 +42,7 @@ struct ConversionTests {
         #expect(try copy.metadata().userMetadata == original.metadata().userMetadata)
         // A deleted object's key must not be used again in the copy either.
         #expect(try snapshot.lastKey(of: "Shelf") == 77)
-        var request = try snapshot.records(with: [ObjectID("Editor", 3)])
+        var request = try snapshot.records(with: [ObjectID("Editor", key: 3)])
         var batch = RecordBatch(model: copy.model)
         #expect(try request.next(into: &batch))
         #expect(batch.version(at: 0) == 4)
@@ -64,7 +64,7 @@ struct ConversionTests {
             Faults(onAppend: { number in
                 guard number == 2 else { return }
                 var changes = ChangeSet(model: original.model)
-                changes.deletes = [.init(ObjectID("Shelf", 1), version: 1)]
+                changes.deletes = [.init(ObjectID("Shelf", key: 1), version: 1)]
                 let isCommitted = (try? original.commit(changes)) != nil
                 changed.withLock { $0 = isCommitted }
             }))

@@ -22,15 +22,15 @@ struct DumpFailureTests {
             StoreLocation(type: "memory", path: directory.file("m")), model: model)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Leaf", 1), values: ["name": "é"])
-        try batch.append(ObjectID("Leaf", 2), values: ["name": "x"])
+        try batch.append(ObjectID("Leaf", key: 1), values: ["name": "é"])
+        try batch.append(ObjectID("Leaf", key: 2), values: ["name": "x"])
         try loader.append(batch)
         batch.removeAll()
-        try batch.append(ObjectID("Tag", 4), values: [:])
+        try batch.append(ObjectID("Tag", key: 4), values: [:])
         try loader.append(batch)
         try loader.append(
             LinkBatch(
-                relationship: try model.requireLinkRelationship(RelationshipName("Leaf", "tags")).owner,
+                relationship: try model.requireLinkRelationship(RelationshipName("Leaf", name: "tags")).owner,
                 links: [Link(1, 4), Link(2, 4)]))
         _ = try loader.finish()
         dump = try DumpText(store)

@@ -127,7 +127,7 @@ struct DumpTests {
             }
             guard isFirst else { return }
             var changes = ChangeSet(model: store.model)
-            changes.delete(ObjectID("Shelf", 1), version: 1)
+            changes.delete(ObjectID("Shelf", key: 1), version: 1)
             _ = try store.commit(changes)
         }
         #expect(parts.withLock { $0.bytes } == before.bytes)
@@ -244,15 +244,15 @@ struct DumpTests {
             StoreLocation(type: "memory", path: directory.file("a")), model: model)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("A", 1), values: ["x": 5])
+        try batch.append(ObjectID("A", key: 1), values: ["x": 5])
         try loader.append(batch)
         batch.removeAll()
-        try batch.append(ObjectID("B", 1), values: [:])
+        try batch.append(ObjectID("B", key: 1), values: [:])
         try loader.append(batch)
         batch.removeAll()
-        try batch.append(ObjectID("C", 1), values: ["b": .objectID(ObjectID("B", 1))])
+        try batch.append(ObjectID("C", key: 1), values: ["b": .objectID(ObjectID("B", key: 1))])
         // A reference to nothing, which is the store's own.
-        try batch.append(ObjectID("C", 2), values: ["b": .objectID(ObjectID("B", 9))])
+        try batch.append(ObjectID("C", key: 2), values: ["b": .objectID(ObjectID("B", key: 9))])
         try loader.append(batch)
         _ = try loader.finish()
         let location = StoreLocation(type: "memory", path: directory.file("b"))

@@ -10,7 +10,7 @@ struct PartwiseReadingTests {
     private func store(_ type: String, _ directory: TemporaryDirectory) throws -> any PersistentStore {
         let store = try Sample.store(type, directory.file("a"), people: 40)
         var changes = ChangeSet(model: store.model)
-        changes.deletes = [10, 25, 26, 80].map { .init(ObjectID("Book", $0), version: 1) }
+        changes.deletes = [10, 25, 26, 80].map { .init(ObjectID("Book", key: $0), version: 1) }
         _ = try store.commit(changes)
         return store
     }

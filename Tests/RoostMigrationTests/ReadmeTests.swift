@@ -27,8 +27,8 @@ import Testing
                     relationships: [.toOne("artist", "Artist", inverse: "albums")]),
             ])
             let store = try StoreRegistry.standard.create(.sqlite(path), model: model)
-            let artist = ObjectID("Artist", try store.reserveKeys(1, for: "Artist").lowerBound)
-            let album = ObjectID("Album", try store.reserveKeys(1, for: "Album").lowerBound)
+            let artist = ObjectID("Artist", key: try store.reserveKeys(1, for: "Artist").lowerBound)
+            let album = ObjectID("Album", key: try store.reserveKeys(1, for: "Album").lowerBound)
             var changes = ChangeSet(model: model)
             try changes.insert(artist, values: ["name": "Joni Mitchell"])
             try changes.insert(album, values: ["title": "Blue", "year": 1971, "artist": .objectID(artist)])
@@ -36,7 +36,7 @@ import Testing
 
             let snapshot = try store.snapshot()
             let albums = try snapshot.fetch(
-                FetchRequest("Album", where: .beginsWith("title", "Bl"), sortedBy: [.init("year")]))
+                FetchRequest("Album", where: .beginsWith("title", prefix: "Bl"), sortedBy: [.init("year")]))
             var batch = RecordBatch(model: model)
             while try albums.next(into: &batch) {
                 for index in 0..<batch.count { print(batch.id(at: index), batch.values(at: index)) }
@@ -69,7 +69,7 @@ import Testing
             let old = try StoreRegistry.standard.create(
                 StoreLocation(type: "sqlite", path: path), model: ModelFile.read(bundle, version: "Notes").model)
             var changes = ChangeSet(model: old.model)
-            try changes.insert(ObjectID("Note", 1), values: ["title": "Blue"])
+            try changes.insert(ObjectID("Note", key: 1), values: ["title": "Blue"])
             _ = try old.commit(changes)
             try old.close()
 
@@ -82,7 +82,7 @@ import Testing
                 ifIncompatible: .migrate(MigrationOptions(history: history, keepsBackup: true)))
 
             let snapshot = try store.snapshot()
-            #expect(try snapshot.count(FetchRequest("Note", where: .equal("name", "Blue"))) == 1)
+            #expect(try snapshot.count(FetchRequest("Note", where: .equal("name", to: "Blue"))) == 1)
             snapshot.close()
             try store.close()
             #expect(try directory.names().filter { $0.hasPrefix("notes.sqlite.backup-") }.count == 1)

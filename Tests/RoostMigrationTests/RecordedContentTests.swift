@@ -54,7 +54,7 @@ struct RecordedContentTests {
         #expect(second.skipped == ["Editor/p3"])
         #expect(second.warnings.count == 1 && second.warnings[0].contains("'Person'"), "\(second.warnings)")
         let strict = error { _ = try manager.convert(from: .location(location), to: memory) }
-        #expect(strict?.damagedObject == ObjectID("Editor", 3))
+        #expect(strict?.damagedObject == ObjectID("Editor", key: 3))
     }
 
     @Test("changes by another program are accepted if the caller wants them", .enabled(if: SQLiteShell.path != nil))
@@ -73,7 +73,7 @@ struct RecordedContentTests {
         }
         #expect(readOnly?.code == .readOnly)
         let accepted = try maintenance.acceptExternalChanges(in: location, if: { $0.objectCount == 1 })
-        #expect(accepted?.objects == [ObjectID("Editor", 3)])
+        #expect(accepted?.objects == [ObjectID("Editor", key: 3)])
         let store = try StoreRegistry.standard.open(location)
         #expect(try checkStore(store).filter { $0.severity == .damage } == [])
         try store.close()

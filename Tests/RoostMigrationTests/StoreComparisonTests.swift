@@ -31,7 +31,7 @@ struct StoreComparisonTests {
         let (left, right) = try pair(("memory", type), directory)
         let snapshot = try right.snapshot()
         var batch = RecordBatch(model: right.model)
-        _ = try snapshot.records(with: [ObjectID("Shelf", 2)]).next(into: &batch)
+        _ = try snapshot.records(with: [ObjectID("Shelf", key: 2)]).next(into: &batch)
         snapshot.close()
         var changes = ChangeSet(model: right.model)
         changes.updates = batch
@@ -45,11 +45,11 @@ struct StoreComparisonTests {
         let directory = try TemporaryDirectory()
         let (left, right) = try pair(("memory", type), directory)
         var changes = ChangeSet(model: right.model)
-        try changes.insert(ObjectID("Shelf", 78), values: [:])
-        try changes.update(ObjectID("Shelf", 2), version: 1, values: ["label": .uri("other:2")])
-        changes.deletes = [.init(ObjectID("Book", 600), version: 1)]
-        try changes.add(Link(10, 20), to: RelationshipName("Person", "friends"))
-        try changes.remove(Link(1, 2), from: RelationshipName("Person", "friends"))
+        try changes.insert(ObjectID("Shelf", key: 78), values: [:])
+        try changes.update(ObjectID("Shelf", key: 2), version: 1, values: ["label": .uri("other:2")])
+        changes.deletes = [.init(ObjectID("Book", key: 600), version: 1)]
+        try changes.add(Link(10, 20), to: RelationshipName("Person", name: "friends"))
+        try changes.remove(Link(1, 2), from: RelationshipName("Person", name: "friends"))
         _ = try right.commit(changes)
         let differences = try StoreComparison.diff(left, right)
         let texts = differences.map(\.description)
@@ -91,7 +91,9 @@ struct StoreComparisonTests {
         let directory = try TemporaryDirectory()
         let store = try Sample.store(type, directory.file("a"), people: 300)
         var changes = ChangeSet(model: store.model)
-        changes.deletes = [.init(ObjectID("Person", 10), version: 3), .init(ObjectID("Editor", 12), version: 1)]
+        changes.deletes = [
+            .init(ObjectID("Person", key: 10), version: 3), .init(ObjectID("Editor", key: 12), version: 1),
+        ]
         _ = try store.commit(changes)
         let findings = try checkStore(store)
         #expect(findings.count == 4)
@@ -107,7 +109,7 @@ struct StoreComparisonTests {
     func damagedRecord() throws {
         let directory = try TemporaryDirectory()
         let base = try Sample.store("memory", directory.file("a"), people: 300)
-        let store = FaultyStore(base, Faults(damaged: [ObjectID("Person", 5), ObjectID("Shelf", 1)]))
+        let store = FaultyStore(base, Faults(damaged: [ObjectID("Person", key: 5), ObjectID("Shelf", key: 1)]))
         let findings = try checkStore(store)
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })

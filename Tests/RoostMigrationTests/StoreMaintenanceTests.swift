@@ -147,7 +147,7 @@ struct StoreMaintenanceTests {
         #expect(report.inPlace && report.warnings == [])
         #expect(report.bytesAfter < size / 2)
         var changes = ChangeSet(model: store.model)
-        try changes.insert(ObjectID("Shelf", 200), values: [:])
+        try changes.insert(ObjectID("Shelf", key: 200), values: [:])
         changes.userMetadata = ["later": .bool(true)]
         _ = try store.commit(changes)
         try store.close()

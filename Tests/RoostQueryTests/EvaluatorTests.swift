@@ -69,14 +69,15 @@ struct Library {
             EntityDescription("Band", superentity: "Artist", attributes: [.init("size", .integer16)]),
         ])
         var records = RecordBatch(model: model)
-        func album(_ key: Int64) -> Value { .objectID(ObjectID("Album", key)) }
-        try records.append(ObjectID("Artist", 1), values: ["name": "Ånne"])
-        try records.append(ObjectID("Band", 2), values: ["name": "Blue Men", "size": 4])
+        func album(_ key: Int64) -> Value { .objectID(ObjectID("Album", key: key)) }
+        try records.append(ObjectID("Artist", key: 1), values: ["name": "Ånne"])
+        try records.append(ObjectID("Band", key: 2), values: ["name": "Blue Men", "size": 4])
         try records.append(
-            ObjectID("Album", 1),
-            values: ["title": "Blue", "price": .decimal(9.5), "artist": .objectID(ObjectID("Artist", 1))])
-        try records.append(ObjectID("Album", 2), values: ["title": "Nil", "artist": .objectID(ObjectID("Band", 2))])
-        try records.append(ObjectID("Album", 3), values: ["title": "Empty", "price": .decimal(1)])
+            ObjectID("Album", key: 1),
+            values: ["title": "Blue", "price": .decimal(9.5), "artist": .objectID(ObjectID("Artist", key: 1))])
+        try records.append(
+            ObjectID("Album", key: 2), values: ["title": "Nil", "artist": .objectID(ObjectID("Band", key: 2))])
+        try records.append(ObjectID("Album", key: 3), values: ["title": "Empty", "price": .decimal(1)])
         let tracks: [[String: Value]] = [
             ["name": "Erste", "length": 100, "rating": 1.5, "album": album(1)],
             ["name": "Zweite", "length": 200, "rating": .double(.nan), "album": album(1)],
@@ -85,18 +86,18 @@ struct Library {
             ["name": "Alone", "rating": -0.0],
         ]
         for (index, values) in tracks.enumerated() {
-            try records.append(ObjectID("Track", Int64(index + 1)), values: values)
+            try records.append(ObjectID("Track", key: Int64(index + 1)), values: values)
         }
-        try records.append(ObjectID("Tag", 1), values: ["word": "good"])
-        try records.append(ObjectID("Tag", 2), values: ["word": "long"])
+        try records.append(ObjectID("Tag", key: 1), values: ["word": "good"])
+        try records.append(ObjectID("Tag", key: 2), values: ["word": "long"])
         self.records = records
         graph = BatchGraph(
             records,
             links: [
-                RelationshipName("Album", "tracks"): [1: [2, 1], 2: [3, 4]],
-                RelationshipName("Artist", "albums"): [1: [1], 2: [2]],
-                RelationshipName("Track", "tags"): [1: [1], 4: [1, 2]],
-                RelationshipName("Tag", "tracks"): [1: [1, 4], 2: [4]],
+                RelationshipName("Album", name: "tracks"): [1: [2, 1], 2: [3, 4]],
+                RelationshipName("Artist", name: "albums"): [1: [1], 2: [2]],
+                RelationshipName("Track", name: "tags"): [1: [1], 4: [1, 2]],
+                RelationshipName("Tag", name: "tracks"): [1: [1, 4], 2: [4]],
             ])
     }
 
@@ -128,7 +129,9 @@ private func path(_ names: String...) -> Expression { .keyPath(names) }
 private func compare(
     _ left: Expression, _ operation: FetchRequest.Comparison.Operator, _ right: Expression,
     _ modifier: FetchRequest.Comparison.Modifier = .direct, _ options: FetchRequest.Comparison.Options = []
-) -> Predicate { .comparison(.init(left, operation, right, modifier: modifier, options: options)) }
+) -> Predicate {
+    .comparison(.init(left: left, operator: operation, right: right, modifier: modifier, options: options))
+}
 private func decimal(_ text: String) -> Value { .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan) }
 private func list(_ values: Value...) -> Expression { .aggregate(values.map { .constant($0) }) }
 
@@ -139,7 +142,7 @@ struct GraphPredicateTests {
         let library = try Library()
         func names(_ count: Int) -> [String] { (0..<count).map { $0 % 2 == 0 ? "album" : "tracks" } }
         @Sendable func any(_ expression: Expression) -> FetchRequest.Predicate {
-            .comparison(.init(expression, .notEqual, .constant(.null), modifier: .any))
+            .comparison(.init(left: expression, operator: .notEqual, right: .constant(.null), modifier: .any))
         }
         for expression in [
             Expression.keyPath(names(5000)), .keyPath(names(200)),
@@ -169,15 +172,15 @@ struct GraphPredicateTests {
             (compare(path("album", "title"), .notEqual, .constant("Blue")), [3, 4, 5]),
             (compare(path("album", "title"), .equal, .constant(.null)), [5]),
             (compare(path("album", "artist", "name"), .beginsWith, .constant("Blue")), [3, 4]),
-            (compare(path("album", "artist"), .equal, .constant(.objectID(ObjectID("Artist", 2)))), [3, 4]),
+            (compare(path("album", "artist"), .equal, .constant(.objectID(ObjectID("Artist", key: 2)))), [3, 4]),
             (
-                compare(path("album", "artist", "objectID"), .equal, .constant(.objectID(ObjectID("Artist", 1)))),
+                compare(path("album", "artist", "objectID"), .equal, .constant(.objectID(ObjectID("Artist", key: 1)))),
                 [1, 2]
             ),
-            (compare(path("album"), .isIn, list(.objectID(ObjectID("Album", 2)), .null)), [3, 4, 5]),
+            (compare(path("album"), .isIn, list(.objectID(ObjectID("Album", key: 2)), .null)), [3, 4, 5]),
             (compare(path("album", "title"), .isIn, list("Nil", "x", .null)), [3, 4, 5]),
             (compare(path("album", "price"), .less, path("length")), [1, 2]),
-            (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", 1)))), []),
+            (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", key: 1)))), []),
         ] as [(FetchRequest.Predicate, [Int64])])
     func toOne(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
         #expect(try Library().keys("Track", predicate) == expected)
@@ -190,9 +193,9 @@ struct GraphPredicateTests {
             (compare(path("tracks", "length"), .greater, .constant(150), .all), [2, 3]),
             (!compare(path("tracks", "length"), .greater, .constant(150), .any), [3]),
             (compare(path("tracks", "name"), .equal, .constant(.null), .any), [2]),
-            (compare(path("tracks"), .equal, .constant(.objectID(ObjectID("Track", 2))), .any), [1]),
-            (compare(path("tracks"), .contains, .constant(.objectID(ObjectID("Track", 3)))), [2]),
-            (compare(.constant(.objectID(ObjectID("Track", 3))), .isIn, path("tracks")), [2]),
+            (compare(path("tracks"), .equal, .constant(.objectID(ObjectID("Track", key: 2))), .any), [1]),
+            (compare(path("tracks"), .contains, .constant(.objectID(ObjectID("Track", key: 3)))), [2]),
+            (compare(.constant(.objectID(ObjectID("Track", key: 3))), .isIn, path("tracks")), [2]),
             (compare(path("tracks", "tags", "word"), .equal, .constant("long"), .any), [2]),
             (
                 compare(
@@ -208,7 +211,10 @@ struct GraphPredicateTests {
             (compare(path("tracks", "@max", "length"), .equal, .constant(.null)), [3]),
             (compare(path("tracks", "@min", "name"), .equal, .constant("Erste")), [1]),
             (compare(path("artist", "albums", "@count"), .equal, .constant(0)), [3]),
-            (compare(.element(of: path("tracks"), .first), .equal, .constant(.objectID(ObjectID("Track", 2)))), [1]),
+            (
+                compare(.element(of: path("tracks"), .first), .equal, .constant(.objectID(ObjectID("Track", key: 2)))),
+                [1]
+            ),
             (compare(.path(of: .element(of: path("tracks"), .last), ["length"]), .equal, .constant(400)), [2]),
             (compare(.element(of: path("tracks", "length"), .position(.constant(1))), .equal, .constant(100)), [1]),
             (compare(.element(of: path("tracks"), .size), .equal, .constant(2)), [1, 2]),
@@ -312,7 +318,8 @@ struct FunctionTests {
             (.add, true, true, 2),
         ] as [(FetchRequest.Function, Value, Value, Value)])
     func arithmetic(_ function: FetchRequest.Function, _ a: Value, _ b: Value, _ expected: Value) throws {
-        let result = try Library().value(.function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", 1))
+        let result = try Library().value(
+            .function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", key: 1))
         // A decimal that is whole is the number that it is.
         if case .decimal(let number) = result, case .int(let whole) = expected {
             #expect(number == Decimal(whole))
@@ -335,7 +342,7 @@ struct FunctionTests {
             (.uppercase, .null, .null), (.noIndex, "x", "x"),
         ] as [(FetchRequest.Function, Value, Value)])
     func single(_ function: FetchRequest.Function, _ value: Value, _ expected: Value) throws {
-        let result = try Library().value(.function(function, [.constant(value)]), of: ObjectID("Track", 1))
+        let result = try Library().value(.function(function, [.constant(value)]), of: ObjectID("Track", key: 1))
         #expect(result == expected)
     }
 
@@ -359,7 +366,7 @@ struct FunctionTests {
             (.count, path("tracks", "@unionOfObjects", "rating"), 2), (.average, path("tracks", "length"), 150.0),
         ] as [(FetchRequest.Function, FetchRequest.Expression, Value)])
     func many(_ function: FetchRequest.Function, _ values: FetchRequest.Expression, _ expected: Value) throws {
-        #expect(try Library().value(.function(function, [values]), of: ObjectID("Album", 1)) == expected)
+        #expect(try Library().value(.function(function, [values]), of: ObjectID("Album", key: 1)) == expected)
     }
 
     @Test(
@@ -370,20 +377,20 @@ struct FunctionTests {
             (.date, "2001-01-01T00:00:10Z", .date(Date(timeIntervalSinceReferenceDate: 10))), (.date, "soon", .null),
             (.date, 5, .date(Date(timeIntervalSinceReferenceDate: 5))), (.decimal, "1.25", decimal("1.25")),
             (.decimal, 0.1, decimal("0.1")), (.data, "AAE=", .data(Data([0, 1]))), (.uuid, "no", .null),
-            (.objectID, "Track/5", .objectID(ObjectID("Track", 5))), (.objectID, "Nothing/5", .null),
+            (.objectID, "Track/5", .objectID(ObjectID("Track", key: 5))), (.objectID, "Nothing/5", .null),
             (.uri, "x:y", .uri("x:y")),
             (.string, .date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z"),
             (.string, .null, .null),
         ] as [(FetchRequest.CastType, Value, Value)])
     func casts(_ type: FetchRequest.CastType, _ value: Value, _ expected: Value) throws {
-        #expect(try Library().value(.cast(.constant(value), type), of: ObjectID("Track", 1)) == expected)
+        #expect(try Library().value(.cast(.constant(value), type), of: ObjectID("Track", key: 1)) == expected)
     }
 
     @Test("dates are moved by seconds, and differ by seconds")
     func dates() throws {
         func date(_ seconds: Double) -> Value { .date(Date(timeIntervalSinceReferenceDate: seconds)) }
         func value(_ function: FetchRequest.Function, _ a: Value, _ b: Value) throws -> Value {
-            try Library().value(.function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", 1))
+            try Library().value(.function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", key: 1))
         }
         #expect(try value(.add, date(10), 5) == date(15))
         #expect(try value(.add, 5, date(10)) == date(15))
@@ -394,13 +401,14 @@ struct FunctionTests {
     @Test("an object's ID names its own entity")
     func identities() throws {
         let library = try Library()
-        let band = Value.objectID(ObjectID("Band", 2))
-        #expect(try library.value(path("artist"), of: ObjectID("Album", 2)) == band)
-        #expect(try library.value(path("album", "artist"), of: ObjectID("Track", 3)) == band)
-        #expect(try library.value(.evaluatedObject, of: ObjectID("Band", 2)) == band)
+        let band = Value.objectID(ObjectID("Band", key: 2))
+        #expect(try library.value(path("artist"), of: ObjectID("Album", key: 2)) == band)
+        #expect(try library.value(path("album", "artist"), of: ObjectID("Track", key: 3)) == band)
+        #expect(try library.value(.evaluatedObject, of: ObjectID("Band", key: 2)) == band)
         #expect(
             try library.value(
-                .conditional(.equal("title", "Blue"), path("title"), .constant("other")), of: ObjectID("Album", 2))
+                .conditional(.equal("title", to: "Blue"), path("title"), .constant("other")),
+                of: ObjectID("Album", key: 2))
                 == "other")
     }
 

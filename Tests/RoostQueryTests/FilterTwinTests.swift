@@ -59,22 +59,25 @@ private struct ConditionMaker {
             let text: [Value] = ["", "a", "É", "e", "x*", "*\0?", "?", "日", .null]
             let operation = element(
                 [FetchRequest.Comparison.Operator.contains, .beginsWith, .endsWith, .like, .isIn], or: .like)
-            return .init(field, operation, .constant(element(text, or: .null)), options: options)
+            return .init(left: field, operator: operation, right: .constant(element(text, or: .null)), options: options)
         }
         switch Int.random(in: 0...5, using: &generator) {
         case 0:
             let members = (0..<Int.random(in: 0...20, using: &generator)).map { _ in value(other) }
-            return .init(field, .isIn, .aggregate(members.map { .constant($0) }), options: options)
+            return .init(
+                left: field, operator: .isIn, right: .aggregate(members.map { .constant($0) }), options: options)
         case 1 where ![.objectID, .transformable].contains(type):
             return .init(
-                field, .between, .aggregate([.constant(value(other)), .constant(value(other))]), options: options)
-        case 2: return .init(field, .equal, .keyPath([sampleName(of: other)]), options: options)
-        case 3: return .init(.constant(value(other)), .notEqual, field, options: options)
+                left: field, operator: .between, right: .aggregate([.constant(value(other)), .constant(value(other))]),
+                options: options)
+        case 2: return .init(left: field, operator: .equal, right: .keyPath([sampleName(of: other)]), options: options)
+        case 3: return .init(left: .constant(value(other)), operator: .notEqual, right: field, options: options)
         case let choice:
             let ordered: [FetchRequest.Comparison.Operator] =
                 choice == 4 && ![.objectID, .transformable].contains(type)
                 ? [.less, .lessOrEqual, .greater, .greaterOrEqual] : [.equal, .notEqual]
-            return .init(field, element(ordered, or: .equal), .constant(value(other)), options: options)
+            return .init(
+                left: field, operator: element(ordered, or: .equal), right: .constant(value(other)), options: options)
         }
     }
 }
@@ -87,7 +90,7 @@ struct FilterTwinTests {
         var maker = ConditionMaker(generator: SeededGenerator(seed: seed))
         var records = RecordBatch(model: model)
         for key in Int64(1)...60 {
-            try records.append(ObjectID("Thing", key), values: randomThing(using: &maker.generator))
+            try records.append(ObjectID("Thing", key: key), values: randomThing(using: &maker.generator))
         }
         var (matches, misses) = (0, 0)
         for _ in 0..<1500 {
@@ -116,7 +119,7 @@ struct FilterTwinTests {
         var generator = SeededGenerator(seed: 11)
         var records = RecordBatch(model: model)
         for key in Int64(1)...40 {
-            try records.append(ObjectID("Thing", key), values: randomThing(using: &generator))
+            try records.append(ObjectID("Thing", key: key), values: randomThing(using: &generator))
         }
         let constants = AttributeType.allCases.flatMap { limits(of: $0).prefix(4) } + [.null, 2.5, .decimal(.pi)]
         let operations: [FetchRequest.Comparison.Operator] = [
@@ -128,7 +131,8 @@ struct FilterTwinTests {
                 for operation in operations {
                     let options = FetchRequest.Comparison.Options(rawValue: [0, 1, 8][(index + quickCount) % 3])
                     let comparison = FetchRequest.Predicate.comparison(
-                        .init(.keyPath([field]), operation, .constant(constant), options: options))
+                        .init(
+                            left: .keyPath([field]), operator: operation, right: .constant(constant), options: options))
                     let isQuick = FieldComparison.all(comparison, of: entity, model: model) != nil
                     if isQuick { quickCount += 1 }
                     let answer = answer(comparison, records)
@@ -154,10 +158,10 @@ struct FilterTwinTests {
         var records = RecordBatch(model: model)
         for key in Int64(1)...40 {
             try records.append(
-                ObjectID(key % 3 == 0 ? "Sub" : "Base", key),
+                ObjectID(key % 3 == 0 ? "Sub" : "Base", key: key),
                 values: ["number": .int(key % 7), "text": key % 2 == 0 ? .string("text") : .null])
         }
-        let predicate = FetchRequest.Predicate.greater("number", 2) && .equal("text", "text")
+        let predicate = FetchRequest.Predicate.greater("number", than: 2) && .equal("text", to: "text")
         let base = try model.requireEntity("Base")
         #expect(FieldComparison.all(predicate, of: base, model: model)?.count == 2)
         for includesSubentities in [true, false] {
@@ -235,10 +239,10 @@ struct ResidualFetchTests {
         var tracks = RecordBatch(model: library.model)
         for key in Int64(1)...500 {
             try tracks.append(
-                ObjectID("Track", key),
+                ObjectID("Track", key: key),
                 values: [
                     "name": .string("Track \(key)"), "length": .int(key * 7 % 100),
-                    "album": .objectID(ObjectID("Album", key % 3 + 1)),
+                    "album": .objectID(ObjectID("Album", key: key % 3 + 1)),
                 ])
         }
         self.tracks = tracks
@@ -246,8 +250,8 @@ struct ResidualFetchTests {
 
     /// Half of it shows on the record, half on another one.
     private let predicate =
-        FetchRequest.Predicate.less("length", 50)
-        && .comparison(.init(.keyPath(["album", "title"]), .notEqual, .constant("Nil")))
+        FetchRequest.Predicate.less("length", than: 50)
+        && .comparison(.init(left: .keyPath(["album", "title"]), operator: .notEqual, right: .constant("Nil")))
 
     private func keys(_ request: FetchRequest, damaged: Set<Int64> = []) throws -> ([Int64], errors: Int, visited: Int)
     {
@@ -314,7 +318,7 @@ struct ResidualFetchTests {
             graph: DamagedGraph(library.graph, damaged: 3))
         let (keys, errors) = readAll(fetch)
         #expect(keys == expected.filter { $0 % 3 != 2 })
-        #expect(errors.map(\.damagedObject) == expected.filter { $0 % 3 == 2 }.map { _ in ObjectID("Album", 3) })
+        #expect(errors.map(\.damagedObject) == expected.filter { $0 % 3 == 2 }.map { _ in ObjectID("Album", key: 3) })
     }
 
     @Test("bytes are found by hierarchy and key, also after some were forgotten")
@@ -355,10 +359,10 @@ struct ResidualFetchTests {
         var tracks = RecordBatch(model: library.model)
         for key in Int64(1)...4 {
             let name = key == 3 ? String(repeating: "a", count: 40) + "!" : "aaa"
-            try tracks.append(ObjectID("Track", key), values: ["name": .string(name)])
+            try tracks.append(ObjectID("Track", key: key), values: ["name": .string(name)])
         }
         let request = FetchRequest(
-            "Track", where: .comparison(.init(.keyPath(["name"]), .matches, .constant("(a+)+"))))
+            "Track", where: .comparison(.init(left: .keyPath(["name"]), operator: .matches, right: .constant("(a+)+"))))
         let fetch = try ScanningFetch(request, model: library.model, visiting: FaultyVisitor(tracks))
         var batch = RecordBatch(model: library.model)
         #expect(try fetch.next(into: &batch))
@@ -378,7 +382,7 @@ private final class DamagedGraph: ObjectGraph {
 
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         guard !keys.contains(damaged) else {
-            throw StoreError(.corrupted, "damaged", damagedObject: ObjectID("Album", damaged))
+            throw StoreError(.corrupted, "damaged", damagedObject: ObjectID("Album", key: damaged))
         }
         try graph.read(keys, inHierarchyOf: root, into: &batch)
     }

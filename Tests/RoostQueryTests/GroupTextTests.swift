@@ -54,7 +54,7 @@ struct GroupTextTests {
             ("@count > 2", ["@count"], .int(2)), ("@max.title > 'x'", ["@max", "title"], "x"),
         ] {
             let read = try Predicate(text, for: "Album", model: model, ofGroups: true)
-            #expect(read == .comparison(.init(.keyPath(names), .greater, .constant(value))))
+            #expect(read == .comparison(.init(left: .keyPath(names), operator: .greater, right: .constant(value))))
             let written = try read.format(for: "Album", model: model)
             #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
             // Objects have no groups.

@@ -76,7 +76,7 @@ struct MacroMeaningTests {
         let things = things ?? self.things
         var records = RecordBatch(model: model)
         for (index, thing) in things.enumerated() {
-            try records.append(ObjectID("Thing", Int64(index + 1)), values: thing.values)
+            try records.append(ObjectID("Thing", key: Int64(index + 1)), values: thing.values)
         }
         let translated = try FetchRequest.Predicate(predicate)
         let fetch = try ScanningFetch(

@@ -40,7 +40,7 @@ struct OwnRowTests {
         var batch = RecordBatch(model: model)
         for (index, name) in names.enumerated() {
             try batch.append(
-                ObjectID("Thing", Int64(index + 1)),
+                ObjectID("Thing", key: Int64(index + 1)),
                 values: ["name": name.map { .string($0) } ?? .null, "size": .int(Int64(index % 3))])
         }
         return batch
@@ -56,7 +56,7 @@ struct OwnRowTests {
         let model = batch.model
         let page = RowPage(batch)
         let request = FetchRequest(
-            "Thing", where: .greater("size", 0), sortedBy: [.init("name", ascending: false), .init("size")])
+            "Thing", where: .greater("size", than: 0), sortedBy: [.init("name", ascending: false), .init("size")])
         let matcher = try RecordFilter(request, model: model).matcher(over: nil)
         let order = try RecordOrder(request, model: model)
         let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model)) }
@@ -73,7 +73,8 @@ struct OwnRowTests {
         let page = RowPage(batch)
         let request = FetchRequest(
             "Thing",
-            where: .comparison(.init(.function(.length, [.keyPath(["name"])]), .greater, .constant(4))))
+            where: .comparison(
+                .init(left: .function(.length, [.keyPath(["name"])]), operator: .greater, right: .constant(4))))
         let matcher = try RecordFilter(request, model: batch.model).matcher(over: nil)
         let keys = try page.rows.filter { try matcher.matches(Self.reader($0, batch.model)) }.map(\.key)
         #expect(keys == [-2, -5, -6])
@@ -87,7 +88,7 @@ struct OwnRowTests {
         let reader = try RecordReader(
             checkingRow: row.start, byteCount: row.byteCount, key: row.key, model: batch.model)
         #expect(try reader.value("name") == "pear")
-        #expect(reader.id == ObjectID("Thing", -1))
+        #expect(reader.id == ObjectID("Thing", key: -1))
         for byteCount in 0..<row.byteCount {
             let error = #expect(throws: StoreError.self) {
                 try RecordReader(checkingRow: row.start, byteCount: byteCount, key: row.key, model: batch.model)

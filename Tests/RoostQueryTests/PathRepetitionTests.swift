@@ -25,13 +25,13 @@ private struct Layers {
         for layer in 0...Self.depth {
             for index in 0..<Self.width {
                 let key = Int64(layer * Self.width + index + 1)
-                try records.append(ObjectID("Node", key), values: ["number": .int(key)])
+                try records.append(ObjectID("Node", key: key), values: ["number": .int(key)])
                 guard layer < Self.depth else { continue }
                 next[key] = (0..<Self.width).map { Int64((layer + 1) * Self.width + $0 + 1) }
             }
         }
         self.records = records
-        graph = BatchGraph(records, links: [RelationshipName("Node", "next"): next])
+        graph = BatchGraph(records, links: [RelationshipName("Node", name: "next"): next])
     }
 
     /// The numbers in a path through so many layers.

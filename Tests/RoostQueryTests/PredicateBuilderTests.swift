@@ -26,7 +26,7 @@ struct PredicateBuilderTests {
         try check(.all("n") <= 2.5, "ALL n <= 2.5")
         try check(.path("year").isBetween(1959, and: 1964), "year BETWEEN {1959, 1964}")
         try check(.path("year").isIn([1, 2]), "year IN {1, 2}")
-        try check(.object == ObjectID("A", 1), #"SELF == CAST("A/1", "NSManagedObjectID")"#)
+        try check(.object == ObjectID("A", key: 1), #"SELF == CAST("A/1", "NSManagedObjectID")"#)
         try check(.path("name").like("a*", [.caseInsensitive, .diacriticInsensitive]), #"name LIKE[cd] "a*""#)
         try check(
             .path("name").matches("a.*") && .path("name").endsWith("z"), #"name MATCHES "a.*" AND name ENDSWITH "z""#)
@@ -37,7 +37,7 @@ struct PredicateBuilderTests {
         try check(.value(1) == .path("a"), "1 == a")
         try check(.path("day") < Date(timeIntervalSinceReferenceDate: 1.5), #"day < CAST(1.5, "NSDate")"#)
         try check(
-            .path("name").beginsWith("a") && .path("tags").contains(ObjectID("Tag", 2)),
+            .path("name").beginsWith("a") && .path("tags").contains(ObjectID("Tag", key: 2)),
             #"name BEGINSWITH "a" AND tags CONTAINS CAST("Tag/2", "NSManagedObjectID")"#)
         try check(.path(\MacroTrack.album) == nil, "album == NULL")
         try check(.path(\MacroTrack.seconds) > 1, "length > 1")

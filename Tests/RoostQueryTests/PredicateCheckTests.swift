@@ -13,7 +13,7 @@ private func path(_ names: String...) -> Expression { .keyPath(names) }
 private func compare(
     _ left: Expression, _ operation: FetchRequest.Comparison.Operator, _ right: Expression,
     _ modifier: FetchRequest.Comparison.Modifier = .direct
-) -> Predicate { .comparison(.init(left, operation, right, modifier: modifier)) }
+) -> Predicate { .comparison(.init(left: left, operator: operation, right: right, modifier: modifier)) }
 private func isNull(_ expression: Expression) -> Predicate { compare(expression, .equal, .constant(.null)) }
 private func nested(_ count: Int, _ innermost: Predicate, _ body: (Predicate, Int) -> Predicate) -> Predicate {
     (0..<count).reduce(innermost) { body($0, $1) }

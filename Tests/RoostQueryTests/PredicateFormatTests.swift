@@ -22,7 +22,7 @@ struct PredicateFormatTests {
     static func comparison(
         _ left: E, _ comparison: FetchRequest.Comparison.Operator, _ right: E,
         _ modifier: FetchRequest.Comparison.Modifier = .direct, _ options: FetchRequest.Comparison.Options = []
-    ) -> P { .comparison(.init(left, comparison, right, modifier: modifier, options: options)) }
+    ) -> P { .comparison(.init(left: left, operator: comparison, right: right, modifier: modifier, options: options)) }
 
     static let a = E.keyPath(["a"])
     static let one = E.constant(1)
@@ -107,8 +107,8 @@ struct PredicateFormatTests {
         ("((a = 1))", comparison(a, .equal, one)),
         ("$a = $b.c", comparison(.variable("a"), .equal, .path(of: .variable("b"), ["c"]))),
         ("a = 0b101 OR a = 0o17 OR a = 0xfF", .or([5, 15, 255].map { comparison(a, .equal, .constant(.int($0))) })),
-        ("sum = 1 AND length = 2", .and([.equal("sum", 1), .equal("length", 2)])),
-        ("a = '%@ $x'", .equal("a", "%@ $x")),
+        ("sum = 1 AND length = 2", .and([.equal("sum", to: 1), .equal("length", to: 2)])),
+        ("a = '%@ $x'", .equal("a", to: "%@ $x")),
     ]
 
     @Test("every form of the language", arguments: trees)
@@ -147,7 +147,7 @@ struct PredicateFormatTests {
             ("a = %s AND b = %c", ["x", "y"], "a == \"x\" AND b == \"y\""),
             ("a = %@", [nil as String?], "a == NULL"), ("x.%K.y = %@", ["first", true], "x.#first.y == TRUE"),
             ("$x.%K = 1", ["b"], "$x.b == 1"), ("%K.@count = 1", ["b"], "b.@count == 1"),
-            ("SELF IN %@", [[ObjectID("A", 1)]], "SELF IN {CAST(\"A/1\", \"NSManagedObjectID\")}"),
+            ("SELF IN %@", [[ObjectID("A", key: 1)]], "SELF IN {CAST(\"A/1\", \"NSManagedObjectID\")}"),
             ("a = %u", [UInt64.max], "a == 18446744073709551615"), ("a = %x", [16], "a == 16"),
             ("ANY %K LIKE[c] %@", ["b", "x*"], "ANY b LIKE[c] \"x*\""), ("a = '%@'", [], "a == \"%@\""),
         ] as [(String, [any PredicateArgument], String)])
@@ -294,7 +294,7 @@ struct PredicateFormatTests {
     @Test("a property called uti is one, and a minus behind it a minus")
     func uti() throws {
         #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
-        #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", 1))
+        #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", to: 1))
         #expect(failure("type UTI-EQUALS 'x'") != nil)
     }
 

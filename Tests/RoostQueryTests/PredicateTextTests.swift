@@ -8,7 +8,7 @@ private let tenth = FetchRequest.Expression.constant(
     DecimalNumber(utf8: "0.1".utf8).map { .decimal($0.decimal) } ?? .null)
 private let secondDay = FetchRequest.Expression.constant(.date(Date(timeIntervalSinceReferenceDate: 86400)))
 private func object(_ entity: EntityName, _ key: Int64) -> FetchRequest.Expression {
-    .constant(.objectID(ObjectID(entity, key)))
+    .constant(.objectID(ObjectID(entity, key: key)))
 }
 
 @Suite("The text of predicates")
@@ -33,35 +33,44 @@ struct PredicateTextTests {
     @Test(
         "comparisons, connectives and brackets",
         arguments: [
-            ("integer64 = 1", .equal("integer64", 1)), ("integer64==1", .equal("integer64", 1)),
-            ("integer64 != -1", .notEqual("integer64", -1)), ("integer64 <> 1", .notEqual("integer64", 1)),
-            ("integer64 < 1", .less("integer64", 1)), ("integer64 <= 1", .lessOrEqual("integer64", 1)),
-            ("integer64 =< 1", .lessOrEqual("integer64", 1)), ("integer64 > 1", .greater("integer64", 1)),
-            ("integer64 >= 1", .greaterOrEqual("integer64", 1)), ("integer64 => 1", .greaterOrEqual("integer64", 1)),
-            ("integer64 IN {1, 2 ,3}", .isIn("integer64", [1, 2, 3])), ("string in {}", .isIn("string", [])),
-            ("string BEGINSWITH 'a'", .beginsWith("string", "a")),
-            ("string beginswith \"\"", .beginsWith("string", "")),
+            ("integer64 = 1", .equal("integer64", to: 1)), ("integer64==1", .equal("integer64", to: 1)),
+            ("integer64 != -1", .notEqual("integer64", to: -1)), ("integer64 <> 1", .notEqual("integer64", to: 1)),
+            ("integer64 < 1", .less("integer64", than: 1)), ("integer64 <= 1", .lessOrEqual("integer64", to: 1)),
+            ("integer64 =< 1", .lessOrEqual("integer64", to: 1)), ("integer64 > 1", .greater("integer64", than: 1)),
+            ("integer64 >= 1", .greaterOrEqual("integer64", to: 1)),
+            ("integer64 => 1", .greaterOrEqual("integer64", to: 1)),
+            ("integer64 IN {1, 2 ,3}", .isIn("integer64", values: [1, 2, 3])),
+            ("string in {}", .isIn("string", values: [])),
+            ("string BEGINSWITH 'a'", .beginsWith("string", prefix: "a")),
+            ("string beginswith \"\"", .beginsWith("string", prefix: "")),
             ("string = nil", .isNull("string")), ("string != NULL", .isNotNull("string")),
             ("TRUEPREDICATE", .constant(true)), ("falsePredicate", .constant(false)),
-            ("not boolean = YES", .not(.equal("boolean", true))), ("!(boolean = no)", .not(.equal("boolean", false))),
+            ("not boolean = YES", .not(.equal("boolean", to: true))),
+            ("!(boolean = no)", .not(.equal("boolean", to: false))),
             (
                 "integer64 = 1 OR integer64 = 2 AND boolean = true || string = nil",
                 .or([
-                    .equal("integer64", 1), .and([.equal("integer64", 2), .equal("boolean", true)]), .isNull("string"),
+                    .equal("integer64", to: 1), .and([.equal("integer64", to: 2), .equal("boolean", to: true)]),
+                    .isNull("string"),
                 ])
             ),
             (
                 "(integer64 = 1 OR integer64 = 2) && NOT ((boolean = FALSE))",
-                .and([.or([.equal("integer64", 1), .equal("integer64", 2)]), .not(.equal("boolean", false))])
+                .and([
+                    .or([.equal("integer64", to: 1), .equal("integer64", to: 2)]), .not(.equal("boolean", to: false)),
+                ])
             ),
-            ("(integer64) = (1)", .equal("integer64", 1)), ("NOT NOT string = nil", .not(.not(.isNull("string")))),
+            ("(integer64) = (1)", .equal("integer64", to: 1)), ("NOT NOT string = nil", .not(.not(.isNull("string")))),
             ("NOT (string) = ((nil))", .not(.isNull("string"))),
-            ("1 = integer64", .comparison(.init(.constant(1), .equal, .keyPath(["integer64"])))),
-            ("integer64 = double", .comparison(.init(.keyPath(["integer64"]), .equal, .keyPath(["double"])))),
-            ("composite.depth = 1.5", .compare("composite.depth", .equal, 1.5)),
-            ("composite.inner.code = 0x1F", .compare("composite.inner.code", .equal, 31)),
-            ("SELF.integer16 = 1", .equal("integer16", 1)), ("#integer16 = 1", .equal("integer16", 1)),
-            ("#\"integer16\" = 1", .equal("integer16", 1)), (" \t\nstring\n=\n'a' ", .equal("string", "a")),
+            ("1 = integer64", .comparison(.init(left: .constant(1), operator: .equal, right: .keyPath(["integer64"])))),
+            (
+                "integer64 = double",
+                .comparison(.init(left: .keyPath(["integer64"]), operator: .equal, right: .keyPath(["double"])))
+            ),
+            ("composite.depth = 1.5", .compare("composite.depth", using: .equal, with: 1.5)),
+            ("composite.inner.code = 0x1F", .compare("composite.inner.code", using: .equal, with: 31)),
+            ("SELF.integer16 = 1", .equal("integer16", to: 1)), ("#integer16 = 1", .equal("integer16", to: 1)),
+            ("#\"integer16\" = 1", .equal("integer16", to: 1)), (" \t\nstring\n=\n'a' ", .equal("string", to: "a")),
         ] as [(String, P)])
     func structure(text: String, expected: P) throws {
         #expect(try parse(text) == expected)
@@ -94,20 +103,21 @@ struct PredicateTextTests {
                 "uuid = '00000000-0000-0000-0000-000000000000'", "uuid",
                 .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
             ),
-            ("uri = 'a b'", "uri", .uri("a b")), ("next = 7", "next", .objectID(ObjectID("Thing", 7))),
-            ("owner = 7", "owner", .objectID(ObjectID("Party", 7))),
-            ("owner = 'Person/7'", "owner", .objectID(ObjectID("Person", 7))),
-            ("anyObjectID = 'Tag/p8'", "anyObjectID", .objectID(ObjectID("Tag", 8))),
+            ("uri = 'a b'", "uri", .uri("a b")), ("next = 7", "next", .objectID(ObjectID("Thing", key: 7))),
+            ("owner = 7", "owner", .objectID(ObjectID("Party", key: 7))),
+            ("owner = 'Person/7'", "owner", .objectID(ObjectID("Person", key: 7))),
+            ("anyObjectID = 'Tag/p8'", "anyObjectID", .objectID(ObjectID("Tag", key: 8))),
             (#"string = 'it\'s \"\\ \n\t\u00e9\uD83D\uDE00\x41\101'"#, "string", .string("it's \"\\ \n\té😀AA")),
             ("string = \"日本\"", "string", .string("日本")),
         ] as [(String, String, Value)])
     func values(text: String, name: String, expected: Value) throws {
-        #expect(try parse(text) == .compare(name, .equal, expected))
+        #expect(try parse(text) == .compare(name, using: .equal, with: expected))
     }
 
     @Test("the object itself is compared by key or by name and key")
     func objectItself() throws {
-        let expected = P.comparison(.init(.evaluatedObject, .equal, .constant(.objectID(ObjectID("Thing", 5)))))
+        let expected = P.comparison(
+            .init(left: .evaluatedObject, operator: .equal, right: .constant(.objectID(ObjectID("Thing", key: 5)))))
         #expect(try parse("SELF = 5") == expected)
         #expect(try parse("self == 'Thing/5'") == expected)
         #expect(try parse("self == 'Thing/p5'") == expected)
@@ -188,7 +198,7 @@ struct PredicateTextTests {
     @Test(
         "prints with few brackets, quotes names that need it, and casts what has no literal",
         arguments: [
-            (.equal("string", "a\"\\\n\u{0}é"), #"string == "a\"\\\n\x00é""#),
+            (.equal("string", to: "a\"\\\n\u{0}é"), #"string == "a\"\\\n\x00é""#),
             (
                 .and([.or([.isNull("string"), .isNotNull("uri")]), .not(.and([.constant(true), .constant(false)]))]),
                 "(string == NULL OR uri != NULL) AND NOT (TRUEPREDICATE AND FALSEPREDICATE)"
@@ -197,10 +207,13 @@ struct PredicateTextTests {
                 .or([.and([.isNull("string"), .isNull("uri")]), .isNull("date")]),
                 "string == NULL AND uri == NULL OR date == NULL"
             ),
-            (.equal("date", .date(Date(timeIntervalSinceReferenceDate: -0.5))), #"date == CAST(-0.5, "NSDate")"#),
-            (.equal("double", .double(-.infinity)), #"double == CAST("-Infinity", "NSNumber")"#),
-            (.isIn("decimal", [.decimal(1.5), 2]), #"decimal IN {1.5, CAST(2, "NSNumber")}"#),
-            (.equal("owner", .objectID(ObjectID("Person", 3))), #"owner == CAST("Person/3", "NSManagedObjectID")"#),
+            (.equal("date", to: .date(Date(timeIntervalSinceReferenceDate: -0.5))), #"date == CAST(-0.5, "NSDate")"#),
+            (.equal("double", to: .double(-.infinity)), #"double == CAST("-Infinity", "NSNumber")"#),
+            (.isIn("decimal", values: [.decimal(1.5), 2]), #"decimal IN {1.5, CAST(2, "NSNumber")}"#),
+            (
+                .equal("owner", to: .objectID(ObjectID("Person", key: 3))),
+                #"owner == CAST("Person/3", "NSManagedObjectID")"#
+            ),
             (.and([]), "TRUEPREDICATE"), (.or([]), "FALSEPREDICATE"), (.and([.isNull("string")]), "string == NULL"),
         ] as [(P, String)])
     func printing(predicate: P, text: String) throws {
@@ -261,7 +274,7 @@ struct PredicateTextTests {
             EntityDescription("Odd", attributes: names.map { AttributeDescription($0, .string) })
         ])
         for name in names {
-            let predicate = P.comparison(.init(.keyPath([name]), .equal, .constant("x")))
+            let predicate = P.comparison(.init(left: .keyPath([name]), operator: .equal, right: .constant("x")))
             let text = try predicate.format(for: "Odd", model: odd)
             #expect(try P(text, for: "Odd", model: odd) == predicate, "\(text)")
         }
@@ -272,7 +285,7 @@ struct PredicateTextTests {
     func exactValues() throws {
         for type in AttributeType.allCases {
             for value in limits(of: type) {
-                let predicate = P.compare(sampleName(of: type), .equal, value)
+                let predicate = P.compare(sampleName(of: type), using: .equal, with: value)
                 let text = try predicate.format(for: "Thing", model: model)
                 #expect(try parse(text) == predicate, "\(type): \(text)")
             }

@@ -37,12 +37,12 @@ struct RecordFilterTests {
         let rows: [[String: Value]] = [
             ["integer64": 1, "string": "Rob", "double": .double(.nan), "boolean": true],
             ["integer64": 2, "string": "Robert", "double": 2.5, "decimal": .decimal(2)],
-            ["integer64": 3, "double": -0.0, "owner": .objectID(ObjectID("Person", 4))],
+            ["integer64": 3, "double": -0.0, "owner": .objectID(ObjectID("Person", key: 4))],
             ["string": "rob", "double": 0.0, "composite": .composite(["depth": 1.5])],
             ["integer64": .int(.max), "string": "é", "double": .double(.infinity)],
         ]
         for (index, values) in rows.enumerated() {
-            try records.append(ObjectID("Thing", Int64(index + 1)), values: values)
+            try records.append(ObjectID("Thing", key: Int64(index + 1)), values: values)
         }
         self.records = records
     }
@@ -59,27 +59,31 @@ struct RecordFilterTests {
     @Test(
         "predicates choose by two-valued logic",
         arguments: [
-            (FetchRequest.Predicate.equal("string", "Rob"), [1]),
-            (.notEqual("string", "Rob"), [2, 3, 4, 5]), (!(.equal("string", "Rob")), [2, 3, 4, 5]),
+            (FetchRequest.Predicate.equal("string", to: "Rob"), [1]),
+            (.notEqual("string", to: "Rob"), [2, 3, 4, 5]), (!(.equal("string", to: "Rob")), [2, 3, 4, 5]),
             (.isNull("string"), [3]), (.isNotNull("string"), [1, 2, 4, 5]),
-            (.beginsWith("string", "Rob"), [1, 2]), (.beginsWith("string", ""), [1, 2, 4, 5]),
-            (.less("string", "rob"), [1, 2]), (.greater("string", "rob"), [5]),
-            (.less("integer64", 3), [1, 2]), (!(.less("integer64", 3)), [3, 4, 5]),
-            (.greaterOrEqual("integer64", 2.5), [3, 5]), (.equal("integer64", .decimal(2)), [2]),
-            (.less("integer64", .double(0x1p63)), [1, 2, 3, 5]),
-            (.equal("double", 0.0), [3, 4]), (.equal("double", .double(.nan)), []),
-            (.notEqual("double", .double(.nan)), [1, 2, 3, 4, 5]), (.greater("double", 0.0), [2, 5]),
-            (.equal("decimal", 2), [2]), (.equal("boolean", true), [1]), (.notEqual("boolean", true), [2, 3, 4, 5]),
-            (.isIn("string", ["rob", "é", .null]), [3, 4, 5]), (.isIn("integer64", []), []),
-            (.equal("owner", .objectID(ObjectID("Company", 4))), [3]), (.isNull("owner"), [1, 2, 4, 5]),
+            (.beginsWith("string", prefix: "Rob"), [1, 2]), (.beginsWith("string", prefix: ""), [1, 2, 4, 5]),
+            (.less("string", than: "rob"), [1, 2]), (.greater("string", than: "rob"), [5]),
+            (.less("integer64", than: 3), [1, 2]), (!(.less("integer64", than: 3)), [3, 4, 5]),
+            (.greaterOrEqual("integer64", to: 2.5), [3, 5]), (.equal("integer64", to: .decimal(2)), [2]),
+            (.less("integer64", than: .double(0x1p63)), [1, 2, 3, 5]),
+            (.equal("double", to: 0.0), [3, 4]), (.equal("double", to: .double(.nan)), []),
+            (.notEqual("double", to: .double(.nan)), [1, 2, 3, 4, 5]), (.greater("double", than: 0.0), [2, 5]),
+            (.equal("decimal", to: 2), [2]), (.equal("boolean", to: true), [1]),
+            (.notEqual("boolean", to: true), [2, 3, 4, 5]),
+            (.isIn("string", values: ["rob", "é", .null]), [3, 4, 5]), (.isIn("integer64", values: []), []),
+            (.equal("owner", to: .objectID(ObjectID("Company", key: 4))), [3]), (.isNull("owner"), [1, 2, 4, 5]),
             (
-                .comparison(.init(.evaluatedObject, .isIn, .aggregate([.constant(.objectID(ObjectID("Thing", 2)))]))),
+                .comparison(
+                    .init(
+                        left: .evaluatedObject, operator: .isIn,
+                        right: .aggregate([.constant(.objectID(ObjectID("Thing", key: 2)))]))),
                 [2]
             ),
-            (.equal("composite.depth", 1.5), [4]), (.isNotNull("composite"), [4]),
+            (.equal("composite.depth", to: 1.5), [4]), (.isNotNull("composite"), [4]),
             (.and([]), [1, 2, 3, 4, 5]), (.or([]), []), (.constant(false), []),
-            (.less("integer64", 3) && .beginsWith("string", "Robe"), [2]),
-            (.equal("integer64", 1) || .equal("integer64", 3), [1, 3]),
+            (.less("integer64", than: 3) && .beginsWith("string", prefix: "Robe"), [2]),
+            (.equal("integer64", to: 1) || .equal("integer64", to: 3), [1, 3]),
         ] as [(FetchRequest.Predicate, [Int64])])
     func predicates(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", where: predicate)) == expected)
@@ -110,10 +114,12 @@ struct RecordFilterTests {
         func condition(_ depth: Int) -> (FetchRequest.Predicate, (Int64?) -> Bool) {
             let number = Int64.random(in: 0...4, using: &generator)
             switch depth == 0 ? Int.random(in: 0...3, using: &generator) : Int.random(in: 0...7, using: &generator) {
-            case 0: return (.equal("integer64", .int(number)), { $0 == number })
-            case 1: return (.less("integer64", .int(number)), { $0.map { $0 < number } ?? false })
+            case 0: return (.equal("integer64", to: .int(number)), { $0 == number })
+            case 1: return (.less("integer64", than: .int(number)), { $0.map { $0 < number } ?? false })
             case 2:
-                return (.isIn("integer64", [.int(number), .null, .int(2)]), { $0 == number || $0 == nil || $0 == 2 })
+                return (
+                    .isIn("integer64", values: [.int(number), .null, .int(2)]), { $0 == number || $0 == nil || $0 == 2 }
+                )
             case 3: return (.constant(number > 1), { _ in number > 1 })
             case 4:
                 let (inner, meaning) = condition(depth - 1)
@@ -143,7 +149,8 @@ struct RecordFilterTests {
         let name = sampleName(of: type)
         var things = RecordBatch(model: model)
         for (index, value) in (limits(of: type) + [.null]).enumerated() {
-            try things.append(ObjectID("Thing", Int64(index + 1)), values: type == .composite ? [:] : [name: value])
+            try things.append(
+                ObjectID("Thing", key: Int64(index + 1)), values: type == .composite ? [:] : [name: value])
         }
         func keys(_ comparison: FetchRequest.Comparison) throws -> [Int64] {
             let request = FetchRequest("Thing", where: .comparison(comparison))
@@ -157,8 +164,8 @@ struct RecordFilterTests {
             for (comparison, mirror) in mirrors {
                 // What cannot be compared is refused either way.
                 let field = FetchRequest.Expression.keyPath([name])
-                let plain = try? keys(.init(.constant(value), mirror, field))
-                let fast = try? keys(.init(field, comparison, .constant(value)))
+                let plain = try? keys(.init(left: .constant(value), operator: mirror, right: field))
+                let fast = try? keys(.init(left: field, operator: comparison, right: .constant(value)))
                 #expect(fast == plain, "\(name) \(comparison) \(value)")
                 if plain != nil { comparisonCount += 1 }
             }
@@ -171,12 +178,13 @@ struct RecordFilterTests {
         var things = RecordBatch(model: model)
         for key: Int64 in 1...3 {
             try things.append(
-                ObjectID("Thing", key), values: key == 3 ? [:] : ["next": .objectID(ObjectID("Thing", key))])
+                ObjectID("Thing", key: key), values: key == 3 ? [:] : ["next": .objectID(ObjectID("Thing", key: key))])
         }
-        for id in [ObjectID("Thing", 1), ObjectID("Tag", 1), ObjectID("Thing", 9)] {
+        for id in [ObjectID("Thing", key: 1), ObjectID("Tag", key: 1), ObjectID("Thing", key: 9)] {
             for comparison in [FetchRequest.Comparison.Operator.equal, .notEqual] {
                 func keys(_ left: FetchRequest.Expression, _ right: FetchRequest.Expression) throws -> [Int64] {
-                    let request = FetchRequest("Thing", where: .comparison(.init(left, comparison, right)))
+                    let request = FetchRequest(
+                        "Thing", where: .comparison(.init(left: left, operator: comparison, right: right)))
                     let fetch = try ScanningFetch(request, model: model, source: BatchCursor(things))
                     var batch = RecordBatch(model: model)
                     _ = try fetch.next(into: &batch)
@@ -210,7 +218,7 @@ struct RecordFilterTests {
         var things = RecordBatch(model: model)
         for key in Int64(1)...6000 {
             let value = values.randomElement(using: &generator) ?? .null
-            try things.append(ObjectID("Thing", key), values: [sampleName(of: type): value])
+            try things.append(ObjectID("Thing", key: key), values: [sampleName(of: type): value])
         }
         func keys(limit: Int?) throws -> [Int64] {
             let request = FetchRequest(
@@ -232,7 +240,7 @@ struct RecordFilterTests {
         var generator = SeededGenerator(seed: 5)
         let numbers = (0..<20_000).map { _ in Int64.random(in: 0...5_000, using: &generator) }
         for (index, number) in numbers.enumerated() {
-            try many.append(ObjectID("Thing", Int64(index + 1)), values: ["integer64": .int(number)])
+            try many.append(ObjectID("Thing", key: Int64(index + 1)), values: ["integer64": .int(number)])
         }
         let request = FetchRequest("Thing", sortedBy: [.init("integer64")], limit: 50, offset: 25)
         let fetch = try ScanningFetch(request, model: model, source: BatchCursor(many, step: 1000))
@@ -246,10 +254,10 @@ struct RecordFilterTests {
     @Test(
         "what can never be compared, and names that do not exist, are errors",
         arguments: [
-            (FetchRequest.Predicate.equal("string", 1), StoreError.Code.invalidRequest),
-            (.less("owner", .objectID(ObjectID("Person", 1))), .invalidRequest),
-            (.equal("strin", "x"), .unknownProperty),
-            (.beginsWith("integer64", "1"), .invalidRequest), (.less("composite", 1), .invalidRequest),
+            (FetchRequest.Predicate.equal("string", to: 1), StoreError.Code.invalidRequest),
+            (.less("owner", than: .objectID(ObjectID("Person", key: 1))), .invalidRequest),
+            (.equal("strin", to: "x"), .unknownProperty),
+            (.beginsWith("integer64", prefix: "1"), .invalidRequest), (.less("composite", than: 1), .invalidRequest),
             ((0..<300).reduce(FetchRequest.Predicate.constant(true)) { inner, _ in .not(inner) }, .invalidRequest),
         ])
     func badPredicates(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code) {

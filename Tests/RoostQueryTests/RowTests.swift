@@ -115,25 +115,25 @@ struct RowTests {
     static func library() throws -> BatchSnapshot {
         var batch = RecordBatch(model: try model.get())
         for (key, name) in ["Ann", "Bob"].enumerated() {
-            try batch.append(ObjectID("Artist", Int64(key + 1)), values: ["name": .string(name)])
+            try batch.append(ObjectID("Artist", key: Int64(key + 1)), values: ["name": .string(name)])
         }
         for (key, artist) in ([1, 2, nil] as [Int64?]).enumerated() {
             try batch.append(
-                ObjectID("Album", Int64(key + 1)),
+                ObjectID("Album", key: Int64(key + 1)),
                 values: [
                     "title": .string(["Red", "blue", "Green"][key]), "year": .int(Int64(2000 + key % 2)),
-                    "artist": artist.map { .objectID(ObjectID("Artist", $0)) } ?? .null,
+                    "artist": artist.map { .objectID(ObjectID("Artist", key: $0)) } ?? .null,
                 ])
         }
         let plays: [Value] = [3, 5, .null, 7, .int(.max), 1, 2, 2]
         let seconds: [Value] = [0.5, .double(.nan), 1.5, .null, -0.0, 0.0, 2.0, 2.0]
         for (key, album) in ([1, 1, 2, 2, 3, 3, nil, nil] as [Int64?]).enumerated() {
             try batch.append(
-                ObjectID(key == 5 ? "Single" : "Track", Int64(key + 1)),
+                ObjectID(key == 5 ? "Single" : "Track", key: Int64(key + 1)),
                 values: [
                     "title": .string("t\(key + 1)"), "plays": plays[key], "seconds": seconds[key],
                     "price": key == 3 ? .null : .decimal(Decimal(key) / 4), "isLive": .bool(key % 2 == 0),
-                    "album": album.map { .objectID(ObjectID("Album", $0)) } ?? .null,
+                    "album": album.map { .objectID(ObjectID("Album", key: $0)) } ?? .null,
                 ])
         }
         return BatchSnapshot(batch)
@@ -197,10 +197,10 @@ struct RowTests {
             found.map { $0[0] } == ["Bob", "Bob", "Ann", "Ann", .null, .null, .null, .null])
         #expect(
             found[0] == [
-                "Bob", .objectID(ObjectID("Album", 2)), .objectID(ObjectID("Artist", 2)),
-                .objectID(ObjectID("Track", 4)),
+                "Bob", .objectID(ObjectID("Album", key: 2)), .objectID(ObjectID("Artist", key: 2)),
+                .objectID(ObjectID("Track", key: 4)),
             ])
-        #expect(found[6][3] == .objectID(ObjectID("Single", 6)))
+        #expect(found[6][3] == .objectID(ObjectID("Single", key: 6)))
     }
 
     @Test("offset and limit count rows, distinct ones where they are distinct; of equal rows the first stays")
@@ -279,7 +279,9 @@ struct RowTests {
         "one aggregate of records that are shown where they lie is that of copies",
         arguments: [FetchRequest.Function.sum, .average, .minimum, .maximum], ["plays", "isLive", "seconds"])
     func shownInPlace(function: FetchRequest.Function, field: String) throws {
-        for predicate: FetchRequest.Predicate? in [nil, .constant(false), .less("plays", 4), .equal("isLive", true)] {
+        for predicate: FetchRequest.Predicate? in [
+            nil, .constant(false), .less("plays", than: 4), .equal("isLive", to: true),
+        ] {
             var request = RowRequest(FetchRequest("Track", where: predicate))
             request.propertiesToFetch = [Property("value", Self.function(function, field))]
             let copied = try Self.rows(request, of: Self.library())
@@ -289,12 +291,12 @@ struct RowTests {
 
     @Test("an aggregate of records that are shown where they lie goes on behind a damaged one")
     func damageInPlace() throws {
-        var request = RowRequest(FetchRequest("Track", where: .less("plays", 100)))
+        var request = RowRequest(FetchRequest("Track", where: .less("plays", than: 100)))
         request.propertiesToFetch = [Property("sum", Self.function(.sum, "plays"))]
         let cursor = try ShowingSnapshot(Self.library(), damagedKey: 2).rows(request)
         var batch = RowBatch()
         let error = #expect(throws: StoreError.self) { try cursor.next(into: &batch) }
-        #expect(error?.damagedObject == ObjectID("Track", 2))
+        #expect(error?.damagedObject == ObjectID("Track", key: 2))
         #expect(try cursor.next(into: &batch))
         // All but the one with five plays.
         #expect(batch.values == [Value.int(15)])
@@ -318,7 +320,8 @@ struct RowTests {
                 $0.propertiesToFetch = ["album.title", total]
                 $0.propertiesToGroupBy = [.keyPath(["album"]), .keyPath(["album", "title"])]
                 $0.sortDescriptors = [.init("total")]
-                $0.havingPredicate = .comparison(.init(.keyPath(["total"]), .greater, .constant(5)))
+                $0.havingPredicate = .comparison(
+                    .init(left: .keyPath(["total"]), operator: .greater, right: .constant(5)))
                 ($0.fetchOffset, $0.fetchLimit) = (1, 2)
             } == [["Red", 8], ["Green", .decimal(Decimal(string: "9223372036854775808") ?? 0)]])
         #expect(
@@ -326,7 +329,8 @@ struct RowTests {
                 $0.propertiesToFetch = [count]
                 $0.propertiesToGroupBy = [.keyPath(["album", "artist", "name"]), .keyPath(["isLive"])]
                 $0.sortDescriptors = [.init("album.artist.name", ascending: false), .init("isLive")]
-                $0.havingPredicate = .comparison(.init(Self.function(.count, "title"), .less, .constant(2)))
+                $0.havingPredicate = .comparison(
+                    .init(left: Self.function(.count, "title"), operator: .less, right: .constant(2)))
             } == [[1], [1], [1], [1]])
         #expect(
             try rows {
@@ -341,7 +345,7 @@ struct RowTests {
                 ]
                 $0.propertiesToGroupBy = [.keyPath(["kind"]), .keyPath(["isLive"])]
                 $0.returnsDistinctResults = true
-                $0.predicate = .less("plays", 100)
+                $0.predicate = .less("plays", than: 100)
             } == [[2.5, "x"], [3.75, "x"]])
     }
 
@@ -379,7 +383,7 @@ struct RowTests {
                 try message(.invalidRequest) { $0.sortDescriptors = [.init("album")] }.contains("'album'"))
             #expect(
                 try message(.invalidRequest) {
-                    $0.havingPredicate = .equal("title", "x")
+                    $0.havingPredicate = .equal("title", to: "x")
                 }.contains("'title'"))
             #expect(
                 try message(.invalidRequest) { $0.propertiesToGroupBy = [Self.function(.count, "title")] }
@@ -430,7 +434,7 @@ struct RowTests {
         groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), 190)]
         groups.propertiesToFetch = [Property("n", Self.function(.count, "title"))]
         groups.havingPredicate = .comparison(
-            .init(nested(Self.function(.count, "title"), 180), .greater, .constant(0)))
+            .init(left: nested(Self.function(.count, "title"), 180), operator: .greater, right: .constant(0)))
         for request in [columns, groups] {
             let failure = Mutex<StoreError?>(nil)
             onSmallStack {
@@ -452,7 +456,7 @@ struct RowTests {
         request.propertiesToGroupBy = [.keyPath(["a"])]
         let snapshot = try Self.library()
         let all = try Self.rows(request, of: snapshot)
-        request.havingPredicate = .equal("plays", 1)
+        request.havingPredicate = .equal("plays", to: 1)
         let some = try Self.rows(request, of: snapshot)
         #expect(!some.isEmpty && some == all.filter { $0[1] == 1 })
     }
@@ -507,7 +511,7 @@ struct RowTests {
             var groups: [Int] = []
             for _ in 0..<Int.random(in: 0..<40, using: &random) {
                 key += 1
-                try batch.append(ObjectID("Thing", key), values: [name: SortTests.value(name, &random)])
+                try batch.append(ObjectID("Thing", key: key), values: [name: SortTests.value(name, &random)])
                 groups.append(Int.random(in: 0..<groupCount, using: &random))
                 counts[groups[groups.count - 1]] += 1
             }
@@ -537,13 +541,13 @@ struct RowTests {
         ])
         var batch = RecordBatch(model: model)
         let values: [[String: Value]] = [
-            ["at": .composite(["x": 1]), "other": .objectID(ObjectID("Place", 3))],
-            ["at": .composite(["x": 2]), "other": .objectID(ObjectID("City", 3))], [:],
-            ["at": .composite(["x": 1]), "other": .objectID(ObjectID("Place", 4))],
-            ["at": .composite(["x": 1, "note": "n"]), "other": .objectID(ObjectID("Place", 3))],
+            ["at": .composite(["x": 1]), "other": .objectID(ObjectID("Place", key: 3))],
+            ["at": .composite(["x": 2]), "other": .objectID(ObjectID("City", key: 3))], [:],
+            ["at": .composite(["x": 1]), "other": .objectID(ObjectID("Place", key: 4))],
+            ["at": .composite(["x": 1, "note": "n"]), "other": .objectID(ObjectID("Place", key: 3))],
         ]
         for (index, values) in values.enumerated() {
-            try batch.append(ObjectID(index == 2 ? "City" : "Place", Int64(index + 1)), values: values)
+            try batch.append(ObjectID(index == 2 ? "City" : "Place", key: Int64(index + 1)), values: values)
         }
         let snapshot = BatchSnapshot(batch)
         for (path, counts) in [("at", [2, 1, 1, 1]), ("other", [3, 1, 1])] as [(String, [Int64])] {
@@ -577,6 +581,6 @@ struct RowTests {
     func objectIDs() throws {
         let ids = try Self.library().objectIDs(
             FetchRequest("Track", sortedBy: [.init("plays", ascending: false)], limit: 3))
-        #expect(ids == [ObjectID("Track", 5), ObjectID("Track", 4), ObjectID("Track", 2)])
+        #expect(ids == [ObjectID("Track", key: 5), ObjectID("Track", key: 4), ObjectID("Track", key: 2)])
     }
 }

@@ -146,9 +146,9 @@ struct SortTests {
             var values: [String: Value] = [:]
             for name in names { values[name] = Self.value(name, &random) }
             if key % 3 != 0 {
-                values["next"] = .objectID(ObjectID("Thing", Int64(Int.random(in: 1...count + 5, using: &random))))
+                values["next"] = .objectID(ObjectID("Thing", key: Int64(Int.random(in: 1...count + 5, using: &random))))
             }
-            try things.append(ObjectID("Thing", Int64(key)), values: values)
+            try things.append(ObjectID("Thing", key: Int64(key)), values: values)
         }
         return things
     }
@@ -204,9 +204,10 @@ struct SortTests {
         let order = [FetchRequest.SortDescriptor(name, ascending: ascending)]
         // Nothing, what looks at a field, what must be evaluated, and what asks for another object.
         let predicates: [FetchRequest.Predicate?] = [
-            nil, .notEqual("integer64", 1),
-            .comparison(.init(.function(.absolute, [.keyPath(["integer64"])]), .notEqual, .constant(1))),
-            .notEqual("next.integer64", 1),
+            nil, .notEqual("integer64", to: 1),
+            .comparison(
+                .init(left: .function(.absolute, [.keyPath(["integer64"])]), operator: .notEqual, right: .constant(1))),
+            .notEqual("next.integer64", to: 1),
         ]
         for predicate in predicates {
             let whole = try keys(FetchRequest("Thing", where: predicate, sortedBy: order), things, step: 100)
@@ -274,7 +275,7 @@ struct SortTests {
     func relatedError() throws {
         final class FailingGraph: ObjectGraph {
             func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
-                throw StoreError(.corrupted, "damaged", damagedObject: ObjectID("Thing", keys[0]))
+                throw StoreError(.corrupted, "damaged", damagedObject: ObjectID("Thing", key: keys[0]))
             }
             func appendDestinations(
                 of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]

@@ -22,8 +22,11 @@ struct AggregateTests {
     ]
 
     private static let predicates: [FetchRequest.Predicate?] = [
-        nil, .constant(false), .greater("i64", 1), .less("i64", 3), .less("i64", -5), .equal("loved", true),
-        .isNotNull("i16"), .comparison(.init(.keyPath(["title"]), .contains, .constant("a"))) && .less("i32", 1),
+        nil, .constant(false), .greater("i64", than: 1), .less("i64", than: 3), .less("i64", than: -5),
+        .equal("loved", to: true),
+        .isNotNull("i16"),
+        .comparison(.init(left: .keyPath(["title"]), operator: .contains, right: .constant("a")))
+            && .less("i32", than: 1),
     ]
 
     /// The rows of a request over records that are read one by one.
@@ -73,7 +76,7 @@ struct AggregateTests {
         try store.change { changes in
             for key in Int64(1)...3 {
                 try changes.insert(
-                    ObjectID("Track", key),
+                    ObjectID("Track", key: key),
                     values: ["i64": key == 2 ? .null : .int(.max), "i16": .int(key), "length": .double(1)])
             }
         }
@@ -85,7 +88,7 @@ struct AggregateTests {
             try snapshot.wholeNumbers(asked, of: try CheckedFetchRequest(all, model: snapshot.model)) == [
                 3, 2, 6, 1, .max,
             ])
-        let none = FetchRequest("Track", where: .less("i16", 0))
+        let none = FetchRequest("Track", where: .less("i16", than: 0))
         #expect(
             try snapshot.wholeNumbers(
                 [.objects, .sum("i16"), .minimum("i16")], of: try CheckedFetchRequest(none, model: snapshot.model)) == [
@@ -94,7 +97,7 @@ struct AggregateTests {
         // What has no whole numbers, and a predicate that is asked of records.
         #expect(
             try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
-        let some = FetchRequest("Track", where: .equal("number", .decimal(1)))
+        let some = FetchRequest("Track", where: .equal("number", to: .decimal(1)))
         #expect(try snapshot.wholeNumbers([.objects], of: try CheckedFetchRequest(some, model: snapshot.model)) == nil)
         // Two of the greatest integers are more than an integer: the records make a decimal of them.
         #expect(throws: StoreError.self) {

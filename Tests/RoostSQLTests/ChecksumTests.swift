@@ -20,11 +20,11 @@ struct ChecksumTests {
         try store.change { changes in
             for key in 1...count {
                 try changes.insert(
-                    ObjectID("Track", key), values: ["title": .string("title \(key)"), "i64": .int(key)])
-                try changes.insert(ObjectID("Album", key), values: ["title": .string("album \(key)")])
+                    ObjectID("Track", key: key), values: ["title": .string("title \(key)"), "i64": .int(key)])
+                try changes.insert(ObjectID("Album", key: key), values: ["title": .string("album \(key)")])
             }
             for key in 1...count {
-                try changes.add(Link(key, count + 1 - key), to: RelationshipName("Album", "similar"))
+                try changes.add(Link(key, count + 1 - key), to: RelationshipName("Album", name: "similar"))
             }
         }
         try store.close()
@@ -48,7 +48,7 @@ struct ChecksumTests {
             _ = try store.records("Track")
             Issue.record("\(change) was not noticed")
         } catch let error as StoreError {
-            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Track", 5), "\(error)")
+            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Track", key: 5), "\(error)")
             #expect(error.message.contains("--accept-changes"))
         }
         try store.close()
@@ -114,9 +114,9 @@ struct ChecksumTests {
         let store = try open()
         #expect(
             code {
-                try store.change { try $0.update(ObjectID("Track", 1), version: 1, values: ["title": "new"]) }
+                try store.change { try $0.update(ObjectID("Track", key: 1), version: 1, values: ["title": "new"]) }
             } == .corrupted)
-        #expect(code { try store.change { try $0.insert(ObjectID("Album", 99), values: [:]) } } == .corrupted)
+        #expect(code { try store.change { try $0.insert(ObjectID("Album", key: 99), values: [:]) } } == .corrupted)
         #expect(try checkStore(store).contains { $0.severity == .damage })
         try store.close()
         #expect(try directory.bytes("a") == before)
@@ -127,7 +127,7 @@ struct ChecksumTests {
         try create()
         try Shell.run("UPDATE _roost_tallies SET count = 0 WHERE kind = 'entity'", on: directory.file("a"))
         let store = try open()
-        #expect(code { try store.change { $0.delete(ObjectID("Track", 1), version: 1) } } == .corrupted)
+        #expect(code { try store.change { $0.delete(ObjectID("Track", key: 1), version: 1) } } == .corrupted)
         try store.close()
     }
 
@@ -170,7 +170,7 @@ struct ChecksumTests {
                 }
             } catch { errors.append(error) }
         }
-        let links = try snapshot.links(of: RelationshipName("Album", "similar"), after: nil)
+        let links = try snapshot.links(of: RelationshipName("Album", name: "similar"), after: nil)
         var batch = LinkBatch(relationship: 0)
         var last = Link(0, 0)
         do {
@@ -192,7 +192,7 @@ struct ChecksumTests {
         let store = try open(large)
         try store.change {
             try $0.update(
-                ObjectID("Track", 4), version: 1, values: ["cover": .data(Data(repeating: 7, count: 2 << 20))])
+                ObjectID("Track", key: 4), version: 1, values: ["cover": .data(Data(repeating: 7, count: 2 << 20))])
         }
         try store.close()
         try Shell.run("UPDATE Track SET title = 'x' WHERE _id IN (3, 9)", on: directory.file("a"))
@@ -249,7 +249,8 @@ struct ChecksumTests {
         let store = try #require(try open() as? any ChangeAcceptingStore)
         let changes = try store.externalChanges()
         #expect(changes.objectCount == 3)
-        #expect(Set(changes.objects) == [ObjectID("Track", 2), ObjectID("Track", 3), ObjectID("Album", 70)])
+        #expect(
+            Set(changes.objects) == [ObjectID("Track", key: 2), ObjectID("Track", key: 3), ObjectID("Album", key: 70)])
         #expect(changes.entities.map(\.name).sorted() == ["Album", "Track"])
         #expect(changes.relationships.map { [$0.recorded, $0.found] } == [[6, 5]])
         #expect(changes.sentences.count == 4, "\(changes.sentences)")
@@ -265,9 +266,10 @@ struct ChecksumTests {
         #expect(titles.contains([2: "edited"]) && titles.contains([7: "again"]) && titles.count == 11)
         // Who read an object before has a conflict, and new keys come after the accepted ones.
         #expect(
-            code { try store.change { try $0.update(ObjectID("Track", 2), version: 1, values: [:]) } } == .conflict)
+            code { try store.change { try $0.update(ObjectID("Track", key: 2), version: 1, values: [:]) } } == .conflict
+        )
         #expect(try store.reserveKeys(1, for: "Album").lowerBound > 70)
-        try store.change { try $0.update(ObjectID("Track", 2), version: 2, values: ["title": "after"]) }
+        try store.change { try $0.update(ObjectID("Track", key: 2), version: 2, values: ["title": "after"]) }
         #expect(try store.findings() == [])
         #expect(try store.acceptExternalChanges(store.externalChanges()).number == (generation ?? 0) + 2)
         try store.close()
@@ -308,7 +310,7 @@ struct ChecksumTests {
         try directory.write(bytes, to: "a")
         let store = try #require(try open() as? any ChangeAcceptingStore)
         let changes = try store.externalChanges()
-        #expect(changes.objects == [ObjectID("Album", 1)])
+        #expect(changes.objects == [ObjectID("Album", key: 1)])
         #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
         #expect(try store.externalChanges() == changes)
         try store.close()
@@ -334,7 +336,7 @@ struct ChecksumTests {
         let album = try #require(try store.records("Album").first)
         try store.change {
             try $0.update(album.id, version: album.version, values: ["title": "new"])
-            try $0.insert(ObjectID("Album", 500), values: ["title": "other"])
+            try $0.insert(ObjectID("Album", key: 500), values: ["title": "other"])
             $0.userMetadata["title"] = .string("changed")
         }
         #expect(try store.reserveKeys(1, for: "Album").lowerBound > 500)

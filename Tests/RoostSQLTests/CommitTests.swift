@@ -27,7 +27,7 @@ struct CommitTests {
 
     @Test("a stale version is a conflict that shows the current record and writes nothing")
     func conflict() throws {
-        let (a, b, c) = (ObjectID("Album", 1), ObjectID("Album", 2), ObjectID("Album", 3))
+        let (a, b, c) = (ObjectID("Album", key: 1), ObjectID("Album", key: 2), ObjectID("Album", key: 3))
         try store.change {
             try $0.insert(a, values: ["title": "a"])
             try $0.insert(b, values: ["title": "b"])
@@ -60,36 +60,38 @@ struct CommitTests {
             EntityDescription("Band", superentity: "Artist"),
         ])
         let store = try SQLiteStoreType().create(directory.location("b"), model: model, options: StoreOptions())
-        let artists: [Int64: ObjectID] = [1: ObjectID("Artist", 1), 2: ObjectID("Band", 2)]
+        let artists: [Int64: ObjectID] = [1: ObjectID("Artist", key: 1), 2: ObjectID("Band", key: 2)]
         try store.change { changes in
             for artist in artists.values { try changes.insert(artist, values: [:]) }
             for key: Int64 in 1...3 {
                 try changes.insert(
-                    ObjectID("Album", key), values: artists[key].map { ["artist": .objectID($0)] } ?? [:])
+                    ObjectID("Album", key: key), values: artists[key].map { ["artist": .objectID($0)] } ?? [:])
             }
         }
         try store.change { changes in
             for key: Int64 in 1...3 {
                 var values = artists[key].map { ["artist": Value.objectID($0)] } ?? [:]
                 values["price"] = .double(Double(key))
-                try changes.update(ObjectID("Album", key), version: 1, values: values)
+                try changes.update(ObjectID("Album", key: key), version: 1, values: values)
             }
         }
         #expect(try checkStore(store) == [])
-        let expected: [Value] = [.objectID(ObjectID("Artist", 1)), .objectID(ObjectID("Band", 2)), .null]
+        let expected: [Value] = [.objectID(ObjectID("Artist", key: 1)), .objectID(ObjectID("Band", key: 2)), .null]
         #expect(try store.records("Album").map { try $0.value("artist") } == expected)
         try store.close()
     }
 
     @Test("more is removed than a store knew of, after another one inserted it")
     func staleTallies() throws {
-        try store.change { try $0.insert(ObjectID("Album", 1), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Album", key: 1), values: [:]) }
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         try other.change { changes in
-            for key: Int64 in 2...5 { try changes.insert(ObjectID("Album", key), values: [:]) }
+            for key: Int64 in 2...5 { try changes.insert(ObjectID("Album", key: key), values: [:]) }
         }
         try other.close()
-        try store.change { changes in for key: Int64 in 1...4 { changes.delete(ObjectID("Album", key), version: 1) } }
+        try store.change { changes in
+            for key: Int64 in 1...4 { changes.delete(ObjectID("Album", key: key), version: 1) }
+        }
         #expect(try store.snapshot().count(FetchRequest("Album")) == 1)
         #expect(try store.findings() == [])
     }
@@ -102,27 +104,28 @@ struct CommitTests {
             var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
             let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
             if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
-            values["album"] = .objectID(ObjectID("Album", 1 + (key + album) % 3))
+            values["album"] = .objectID(ObjectID("Album", key: 1 + (key + album) % 3))
             return values
         }
         try store.change { changes in
-            for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key), values: [:]) }
-            for key in 1...count { try changes.insert(ObjectID("Track", key), values: values(key, round: 0)) }
+            for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key: key), values: [:]) }
+            for key in 1...count { try changes.insert(ObjectID("Track", key: key), values: values(key, round: 0)) }
         }
         for round in Int64(1)...3 {
             try store.change { changes in
                 for key in (1...count).reversed() {
                     try changes.update(
-                        ObjectID("Track", key), version: UInt32(round), values: values(key, round: round))
+                        ObjectID("Track", key: key), version: UInt32(round), values: values(key, round: round))
                 }
             }
             #expect(try store.findings() == [])
             for album in Int64(1)...3 {
                 let expected = (1...count).filter {
-                    values($0, round: round)["album"] == .objectID(ObjectID("Album", album))
+                    values($0, round: round)["album"] == .objectID(ObjectID("Album", key: album))
                 }
                 #expect(
-                    try store.keys(FetchRequest("Track", where: .equal("album", .objectID(ObjectID("Album", album)))))
+                    try store.keys(
+                        FetchRequest("Track", where: .equal("album", to: .objectID(ObjectID("Album", key: album)))))
                         == expected)
             }
             for record in try store.records("Track") {
@@ -134,7 +137,9 @@ struct CommitTests {
 
     @Test("conflicts are told in the order of the change set, whatever the order of keys")
     func conflictOrder() throws {
-        let ids = [ObjectID("Track", 3), ObjectID("Album", 2), ObjectID("Track", 1), ObjectID("Album", 1)]
+        let ids = [
+            ObjectID("Track", key: 3), ObjectID("Album", key: 2), ObjectID("Track", key: 1), ObjectID("Album", key: 1),
+        ]
         try store.change { changes in for id in ids { try changes.insert(id, values: [:]) } }
         let conflict = try failure { changes in for id in ids { try changes.update(id, version: 7, values: [:]) } }
         #expect(conflict.conflicts.map(\.id) == ids)
@@ -142,12 +147,12 @@ struct CommitTests {
 
     @Test("a key is taken in the whole hierarchy")
     func duplicate() throws {
-        try store.change { try $0.insert(ObjectID("Singer", 5), values: [:]) }
-        #expect(try failure { try $0.insert(ObjectID("Drummer", 5), values: [:]) }.code == .duplicateObject)
+        try store.change { try $0.insert(ObjectID("Singer", key: 5), values: [:]) }
+        #expect(try failure { try $0.insert(ObjectID("Drummer", key: 5), values: [:]) }.code == .duplicateObject)
         #expect(
             try failure {
-                try $0.insert(ObjectID("Drummer", 2), values: [:])
-                try $0.insert(ObjectID("Person", 2), values: [:])
+                try $0.insert(ObjectID("Drummer", key: 2), values: [:])
+                try $0.insert(ObjectID("Person", key: 2), values: [:])
             }.code == .duplicateObject)
     }
 
@@ -155,9 +160,9 @@ struct CommitTests {
         "the object whose key is taken is named, wherever among new ones it stands, and none of them remains",
         arguments: [0, 30, 59])
     func takenKey(position: Int64) throws {
-        try store.change { try $0.insert(ObjectID("Tag", 100 + position), values: ["name": "old"]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 100 + position), values: ["name": "old"]) }
         let error = try failure { changes in
-            for key in Int64(100)..<160 { try changes.insert(ObjectID("Tag", key), values: ["name": "new"]) }
+            for key in Int64(100)..<160 { try changes.insert(ObjectID("Tag", key: key), values: ["name": "new"]) }
         }
         #expect(error.code == .duplicateObject)
         #expect(error.message.contains("Tag/p\(100 + position) "), "\(error.message)")
@@ -167,11 +172,13 @@ struct CommitTests {
     @Test("a key that is taken is told before a unique value that is")
     func takenKeyAndValue() throws {
         try store.change {
-            try $0.insert(ObjectID("Singer", 1), values: ["name": "A"])
-            try $0.insert(ObjectID("Singer", 2), values: ["name": "B"])
+            try $0.insert(ObjectID("Singer", key: 1), values: ["name": "A"])
+            try $0.insert(ObjectID("Singer", key: 2), values: ["name": "B"])
         }
-        #expect(try failure { try $0.insert(ObjectID("Drummer", 2), values: ["name": "A"]) }.code == .duplicateObject)
-        #expect(try failure { try $0.insert(ObjectID("Drummer", 2), values: ["name": "B"]) }.code == .duplicateObject)
+        #expect(
+            try failure { try $0.insert(ObjectID("Drummer", key: 2), values: ["name": "A"]) }.code == .duplicateObject)
+        #expect(
+            try failure { try $0.insert(ObjectID("Drummer", key: 2), values: ["name": "B"]) }.code == .duplicateObject)
     }
 
     @Test("tallies and generation count each commit once, whichever of two openings made it, and none that failed")
@@ -184,19 +191,19 @@ struct CommitTests {
             let current = round / 2 % 2 == 0 ? store : other
             let receipt = try current.change { changes in
                 key += 1
-                try changes.insert(ObjectID("Album", key), values: [:])
-                if round % 3 == 0 { try changes.insert(ObjectID("Tag", key), values: [:]) }
+                try changes.insert(ObjectID("Album", key: key), values: [:])
+                if round % 3 == 0 { try changes.insert(ObjectID("Tag", key: key), values: [:]) }
                 if round > 0 {
                     try changes.update(
-                        ObjectID("Album", 1), version: UInt32(round), values: ["year": .int(Int64(round))])
+                        ObjectID("Album", key: 1), version: UInt32(round), values: ["year": .int(Int64(round))])
                 }
             }
             generation += 1
             #expect(receipt.generation.number == generation)
             // Fails behind the records, when they and what is known of the tallies have changed.
             let failed = try failure { changes in
-                try changes.insert(ObjectID("Album", 1000), values: [:])
-                try changes.add(Link(1000, 999), to: RelationshipName("Album", "tags"))
+                try changes.insert(ObjectID("Album", key: 1000), values: [:])
+                try changes.add(Link(1000, 999), to: RelationshipName("Album", name: "tags"))
             }
             #expect(failed.code == .objectNotFound)
         }
@@ -206,28 +213,28 @@ struct CommitTests {
 
     @Test("every pair that would collide is listed, and values may change hands in one commit")
     func constraints() throws {
-        let (a, b) = (ObjectID("Singer", 1), ObjectID("Drummer", 2))
+        let (a, b) = (ObjectID("Singer", key: 1), ObjectID("Drummer", key: 2))
         try store.change {
             try $0.insert(a, values: ["name": "A", "voice": "alto"])
             try $0.insert(b, values: ["name": "B", "voice": 1])
-            try $0.insert(ObjectID("Drummer", 3), values: ["voice": 1])
-            try $0.insert(ObjectID("Drummer", 4), values: [:])
+            try $0.insert(ObjectID("Drummer", key: 3), values: ["voice": 1])
+            try $0.insert(ObjectID("Drummer", key: 4), values: [:])
         }
         let error = try failure {
-            try $0.insert(ObjectID("Person", 10), values: ["name": "A"])
-            try $0.insert(ObjectID("Singer", 11), values: ["name": "C", "voice": "alto"])
-            try $0.insert(ObjectID("Singer", 12), values: ["name": "C"])
+            try $0.insert(ObjectID("Person", key: 10), values: ["name": "A"])
+            try $0.insert(ObjectID("Singer", key: 11), values: ["name": "C", "voice": "alto"])
+            try $0.insert(ObjectID("Singer", key: 12), values: ["name": "C"])
         }
         #expect(error.code == .constraintViolation)
         #expect(
             Set(error.violations) == [
                 ConstraintViolation(
-                    entity: "Person", attributes: ["name"], rejected: ObjectID("Person", 10), existing: a),
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Person", key: 10), existing: a),
                 ConstraintViolation(
-                    entity: "Person", attributes: ["name"], rejected: ObjectID("Singer", 12),
-                    existing: ObjectID("Singer", 11)),
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Singer", key: 12),
+                    existing: ObjectID("Singer", key: 11)),
                 ConstraintViolation(
-                    entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", 11), existing: a),
+                    entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", key: 11), existing: a),
             ])
         // An exchange, and a value taken over from a deleted object.
         try store.change {
@@ -236,74 +243,75 @@ struct CommitTests {
         }
         try store.change {
             $0.delete(b, version: 2)
-            try $0.insert(ObjectID("Person", 13), values: ["name": "A"])
+            try $0.insert(ObjectID("Person", key: 13), values: ["name": "A"])
         }
         #expect(try store.findings() == [])
     }
 
     @Test("links need both ends, replace their places, and go with their objects")
     func links() throws {
-        let tags = RelationshipName("Album", "tags")
-        let albums = RelationshipName("Tag", "albums")
+        let tags = RelationshipName("Album", name: "tags")
+        let albums = RelationshipName("Tag", name: "albums")
         try store.change {
-            for key in 1...3 { try $0.insert(ObjectID("Album", Int64(key)), values: [:]) }
-            for key in 1...3 { try $0.insert(ObjectID("Tag", Int64(key)), values: [:]) }
+            for key in 1...3 { try $0.insert(ObjectID("Album", key: Int64(key)), values: [:]) }
+            for key in 1...3 { try $0.insert(ObjectID("Tag", key: Int64(key)), values: [:]) }
             try $0.add(Link(1, 3, order: 0), to: tags)
             try $0.add(Link(1, 1, order: 9), to: tags)
             try $0.add(Link(3, 2, order: 77), to: albums)
         }
         #expect(try store.links(tags) == [Link(1, 3), Link(1, 1, order: 9), Link(2, 3)])
-        #expect(try store.links(albums, from: ObjectID("Tag", 3)) == [Link(3, 1), Link(3, 2)])
+        #expect(try store.links(albums, from: ObjectID("Tag", key: 3)) == [Link(3, 1), Link(3, 2)])
         #expect(try failure { try $0.add(Link(1, 4), to: tags) }.code == .objectNotFound)
         try store.change {
             try $0.add(Link(1, 3, order: 10), to: tags)
             try $0.remove(Link(2, 3), from: tags)
         }
-        #expect(try store.links(tags, from: ObjectID("Album", 1)) == [Link(1, 1, order: 9), Link(1, 3, order: 10)])
-        try store.change { $0.delete(ObjectID("Tag", 3), version: 1) }
+        #expect(
+            try store.links(tags, from: ObjectID("Album", key: 1)) == [Link(1, 1, order: 9), Link(1, 3, order: 10)])
+        try store.change { $0.delete(ObjectID("Tag", key: 3), version: 1) }
         #expect(try store.links(tags) == [Link(1, 1, order: 9)])
-        #expect(try store.links(albums, from: ObjectID("Tag", 3)) == [])
+        #expect(try store.links(albums, from: ObjectID("Tag", key: 3)) == [])
         #expect(try store.findings() == [])
     }
 
     @Test("links of a relationship that is its own inverse are kept once and seen from both ends")
     func reflexive() throws {
-        let similar = RelationshipName("Album", "similar")
+        let similar = RelationshipName("Album", name: "similar")
         try store.change {
-            for key in 1...3 { try $0.insert(ObjectID("Album", Int64(key)), values: [:]) }
+            for key in 1...3 { try $0.insert(ObjectID("Album", key: Int64(key)), values: [:]) }
             try $0.add(Link(3, 1), to: similar)
             try $0.add(Link(2, 3), to: similar)
             try $0.add(Link(2, 2), to: similar)
         }
         #expect(try store.links(similar) == [Link(1, 3), Link(2, 2), Link(2, 3)])
-        #expect(try store.links(similar, from: ObjectID("Album", 3)) == [Link(3, 1), Link(3, 2)])
-        #expect(try store.links(similar, from: ObjectID("Album", 2)) == [Link(2, 2), Link(2, 3)])
-        try store.change { $0.delete(ObjectID("Album", 3), version: 1) }
+        #expect(try store.links(similar, from: ObjectID("Album", key: 3)) == [Link(3, 1), Link(3, 2)])
+        #expect(try store.links(similar, from: ObjectID("Album", key: 2)) == [Link(2, 2), Link(2, 3)])
+        try store.change { $0.delete(ObjectID("Album", key: 3), version: 1) }
         #expect(try store.links(similar) == [Link(2, 2)])
         #expect(try store.findings() == [])
     }
 
     @Test("a to-many is read from its to-one inverse in its order")
     func derived() throws {
-        let tracks = RelationshipName("Album", "tracks")
+        let tracks = RelationshipName("Album", name: "tracks")
         try store.change {
-            try $0.insert(ObjectID("Album", 1), values: [:])
+            try $0.insert(ObjectID("Album", key: 1), values: [:])
             for (key, place) in [(1, 30), (2, 10), (3, 10)] {
                 try $0.insert(
-                    ObjectID("Track", Int64(key)),
-                    values: ["album": .objectID(ObjectID("Album", 1)), "album#order": .int(Int64(place))])
+                    ObjectID("Track", key: Int64(key)),
+                    values: ["album": .objectID(ObjectID("Album", key: 1)), "album#order": .int(Int64(place))])
             }
         }
         #expect(
-            try store.links(tracks, from: ObjectID("Album", 1))
+            try store.links(tracks, from: ObjectID("Album", key: 1))
                 == [Link(1, 2, order: 10), Link(1, 3, order: 10), Link(1, 1, order: 30)])
-        #expect(try store.links(tracks, from: ObjectID("Album", 2)) == [])
+        #expect(try store.links(tracks, from: ObjectID("Album", key: 2)) == [])
         #expect(code { _ = try store.links(tracks) } == .invalidRequest)
     }
 
     @Test("versions count up, the generation too, and metadata are set and removed")
     func versions() throws {
-        let id = ObjectID("Album", 1)
+        let id = ObjectID("Album", key: 1)
         #expect(try store.change { try $0.insert(id, values: [:]) }.generation.number == 1)
         #expect(try store.change { try $0.update(id, version: 1, values: ["year": 5]) }.generation.number == 2)
         #expect(try store.records("Album").map(\.version) == [2])
@@ -329,14 +337,14 @@ struct CommitTests {
             }
         }
         let next = try store.reserveKeys(1, for: "Tag").lowerBound
-        try store.change { try $0.insert(ObjectID("Tag", next + 5), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: next + 5), values: [:]) }
         #expect(try store.reserveKeys(1, for: "Tag").lowerBound > next + 5)
-        try store.change { try $0.insert(ObjectID("Tag", 1_000_000), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 1_000_000), values: [:]) }
         #expect(try other.reserveKeys(1, for: "Tag").lowerBound > 0)
         let snapshot = try store.snapshot()
         #expect(try snapshot.lastKey(of: "Tag") >= 1_000_000)
         #expect(code { _ = try store.reserveKeys(0, for: "Tag") } == .invalidRequest)
-        try store.change { try $0.insert(ObjectID("Tag", .max), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: .max), values: [:]) }
         #expect(code { _ = try store.reserveKeys(5000, for: "Tag") } == .limitExceeded)
         snapshot.close()
         try other.close()
@@ -344,10 +352,10 @@ struct CommitTests {
 
     @Test("a snapshot does not see later commits, and nothing works after the end")
     func snapshots() throws {
-        try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Tag", after: nil)
-        try store.change { try $0.insert(ObjectID("Tag", 2), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
         #expect(try store.collect(cursor).map(\.id.key) == [1])
         #expect(try snapshot.count(FetchRequest("Tag")) == 1)
         let unfinished = try snapshot.records(of: "Tag", after: nil)
@@ -368,17 +376,20 @@ struct CommitTests {
     @Test("records come by key, behind a key, and by IDs in the order of the IDs")
     func reading() throws {
         try store.change {
-            for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", Int64(key)), values: [:]) }
-            for key in [2, 7] { try $0.insert(ObjectID("Drummer", Int64(key)), values: [:]) }
+            for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", key: Int64(key)), values: [:]) }
+            for key in [2, 7] { try $0.insert(ObjectID("Drummer", key: Int64(key)), values: [:]) }
         }
         let snapshot = try store.snapshot()
         #expect(try store.collect(snapshot.records(of: "Person", after: nil)).map(\.id.key) == [1, 2, 5, 7, 9])
         #expect(
-            try store.collect(snapshot.records(of: "Person", after: ObjectID("Person", 5))).map(\.id.key) == [7, 9])
+            try store.collect(snapshot.records(of: "Person", after: ObjectID("Person", key: 5))).map(\.id.key) == [
+                7, 9,
+            ])
         #expect(try store.collect(snapshot.records(of: "Singer", after: nil)).map(\.id.key) == [1, 5, 9])
         let ids = [
-            ObjectID("Person", 9), ObjectID("Drummer", 5), ObjectID("Singer", 4), ObjectID("Singer", 1),
-            ObjectID("Person", 7),
+            ObjectID("Person", key: 9), ObjectID("Drummer", key: 5), ObjectID("Singer", key: 4),
+            ObjectID("Singer", key: 1),
+            ObjectID("Person", key: 7),
         ]
         #expect(try store.collect(snapshot.records(with: ids)).map(\.id.key) == [9, 1, 7])
         #expect(code { _ = try snapshot.records(of: "Nobody", after: nil) } == .unknownEntity)

@@ -17,7 +17,7 @@ struct CompactionTests {
         for start in stride(from: Int64(0), to: Self.count, by: 1000) {
             var batch = RecordBatch(model: store.model)
             for key in start + 1...start + 1000 {
-                try batch.append(ObjectID("Note", key), version: 1, values: ["text": "text"])
+                try batch.append(ObjectID("Note", key: key), version: 1, values: ["text": "text"])
             }
             try loader.append(batch)
         }

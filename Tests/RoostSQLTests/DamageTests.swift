@@ -17,10 +17,10 @@ struct DamageTests {
         try store.change { changes in
             for key in Int64(1)...12 {
                 try changes.insert(
-                    ObjectID("Track", key),
+                    ObjectID("Track", key: key),
                     values: ["title": .string("title \(key)"), "i64": .int(key), "length": .double(Double(key))])
-                try changes.insert(ObjectID("Album", key), values: ["title": .string("album \(key)")])
-                try changes.add(Link(key, 13 - key), to: RelationshipName("Album", "similar"))
+                try changes.insert(ObjectID("Album", key: key), values: ["title": .string("album \(key)")])
+                try changes.add(Link(key, 13 - key), to: RelationshipName("Album", name: "similar"))
             }
         }
         let expected = try store.digest()

@@ -15,7 +15,7 @@ struct DamagedLogTests {
 
     private func insert(_ keys: ClosedRange<Int64>, into store: any PersistentStore) throws {
         for key in keys {
-            try store.change { try $0.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+            try store.change { try $0.insert(ObjectID("Note", key: key), values: ["text": .string("text \(key)")]) }
         }
     }
 
@@ -367,7 +367,7 @@ struct SQLiteFileLockTests {
     init() throws {
         directory = try TemporaryDirectory()
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
-        try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": .string("text")]) }
+        try store.change { try $0.insert(ObjectID("Note", key: 1), values: ["text": .string("text")]) }
         try store.close()
     }
 

@@ -45,17 +45,18 @@ struct DeepHierarchyTests {
         defer { try? store.close() }
         for (name, key) in [("E0", 1), ("E250", 2), ("E499", 3)] as [(EntityName, Int64)] {
             var changes = ChangeSet(model: store.model)
-            try changes.insert(ObjectID(name, key), values: ["a0": .string("\(name)"), "b0": .double(Double(key))])
+            try changes.insert(
+                ObjectID(name, key: key), values: ["a0": .string("\(name)"), "b0": .double(Double(key))])
             _ = try store.commit(changes)
         }
         var changes = ChangeSet(model: store.model)
-        try changes.update(ObjectID("E499", 3), version: 1, values: ["a0": "last", "b0": 3.0, "b499": 4.5])
+        try changes.update(ObjectID("E499", key: 3), version: 1, values: ["a0": "last", "b0": 3.0, "b499": 4.5])
         _ = try store.commit(changes)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         for (name, count) in [("E0", 3), ("E1", 2), ("E250", 2), ("E251", 1), ("E499", 1)] as [(EntityName, Int)] {
             #expect(try snapshot.count(FetchRequest(name)) == count)
-            let cursor = try snapshot.fetch(FetchRequest(name, where: .equal("b0", 3.0)))
+            let cursor = try snapshot.fetch(FetchRequest(name, where: .equal("b0", to: 3.0)))
             var batch = RecordBatch(model: store.model)
             let isFound = try cursor.next(into: &batch)
             try #require(isFound && batch.count == 1, "\(name)")

@@ -62,20 +62,22 @@ struct FetchTests {
                 if key % 3 != 1 {
                     values["artist"] = .objectID(
                         ObjectID(
-                            Bool.random(using: &random) ? "Singer" : "Drummer", Int64.random(in: 1...3, using: &random))
+                            Bool.random(using: &random) ? "Singer" : "Drummer",
+                            key: Int64.random(in: 1...3, using: &random))
                     )
                 }
                 if key % 3 != 2 {
                     values["other"] = .objectID(
                         ObjectID(
-                            Bool.random(using: &random) ? "Tag" : "Singer", Int64.random(in: 1...3, using: &random)))
+                            Bool.random(using: &random) ? "Tag" : "Singer", key: Int64.random(in: 1...3, using: &random)
+                        ))
                 }
                 if key % 2 == 0 { values["place"] = .composite(key % 4 == 0 ? ["lat": .double(Double(key % 3))] : [:]) }
-                try changes.insert(ObjectID("Track", key), values: values)
+                try changes.insert(ObjectID("Track", key: key), values: values)
             }
             for key in Int64(1)...9 {
                 try changes.insert(
-                    ObjectID(key % 2 == 0 ? "Singer" : "Drummer", key), values: ["name": .string("n\(key)")])
+                    ObjectID(key % 2 == 0 ? "Singer" : "Drummer", key: key), values: ["name": .string("n\(key)")])
             }
         }
         return store
@@ -96,69 +98,83 @@ struct FetchTests {
         let texts: [Value] = ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", .null]
         let text = texts.randomElement(using: &random) ?? .null
         let ids: [Value] = [
-            .objectID(ObjectID("Singer", 2)), .objectID(ObjectID("Tag", 1)), .objectID(ObjectID("Track", 5)), .null,
+            .objectID(ObjectID("Singer", key: 2)), .objectID(ObjectID("Tag", key: 1)),
+            .objectID(ObjectID("Track", key: 5)), .null,
         ]
         let id = ids.randomElement(using: &random) ?? .null
         switch Int.random(in: 0..<18, using: &random) {
-        case 0: return .compare("title", comparison, text)
+        case 0: return .compare("title", using: comparison, with: text)
         case 1:
             return .beginsWith(
-                "title", ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", "x"].randomElement(using: &random) ?? "")
+                "title", prefix: ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", "x"].randomElement(using: &random) ?? "")
         case 2:
             return .compare(
-                ["length", "gain", "i64", "loved", "place.lat"].randomElement(using: &random) ?? "i64", comparison,
-                number)
+                ["length", "gain", "i64", "loved", "place.lat"].randomElement(using: &random) ?? "i64",
+                using: comparison,
+                with: number)
         case 3:
             return .compare(
-                "number", comparison,
-                [.decimal(1), .int(1), .double(0.5), .null].randomElement(using: &random) ?? .null)
+                "number", using: comparison,
+                with: [.decimal(1), .int(1), .double(0.5), .null].randomElement(using: &random) ?? .null)
         case 4:
             return .compare(
-                "played", comparison,
-                [
+                "played", using: comparison,
+                with: [
                     .date(Date(timeIntervalSinceReferenceDate: 1)), .date(Date(timeIntervalSinceReferenceDate: .nan)),
                     .null,
                 ].randomElement(using: &random) ?? .null)
         case 5:
-            return .compare("token", comparison, .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))))
+            return .compare(
+                "token", using: comparison, with: .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))))
         case 6:
             return .compare(
                 ["artist", "other"].randomElement(using: &random) ?? "other",
-                Bool.random(using: &random) ? .equal : .notEqual, id)
+                using: Bool.random(using: &random) ? .equal : .notEqual, with: id)
         case 7:
             return .isIn(
                 ["i64", "length"].randomElement(using: &random) ?? "i64",
-                (0..<Int.random(in: 0..<5, using: &random)).map { _ in numbers.randomElement(using: &random) ?? .null })
+                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+                    numbers.randomElement(using: &random) ?? .null
+                })
         case 8:
             return .isIn(
                 "title",
-                (0..<Int.random(in: 0..<5, using: &random)).map { _ in texts.randomElement(using: &random) ?? .null })
+                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+                    texts.randomElement(using: &random) ?? .null
+                })
         case 9:
-            return .comparison(.init(.evaluatedObject, Bool.random(using: &random) ? .equal : .notEqual, .constant(id)))
-        case 11: return .compare("link", comparison, text)
+            return .comparison(
+                .init(
+                    left: .evaluatedObject, operator: Bool.random(using: &random) ? .equal : .notEqual,
+                    right: .constant(id)))
+        case 11: return .compare("link", using: comparison, with: text)
         case 12:
             return .compare(
-                "i64", comparison,
-                .double([0.5, -0.5, 0x1p63, -0x1p63, 0x1p53 + 2, -.infinity].randomElement(using: &random) ?? 0))
+                "i64", using: comparison,
+                with: .double([0.5, -0.5, 0x1p63, -0x1p63, 0x1p53 + 2, -.infinity].randomElement(using: &random) ?? 0))
         case 13:
             return .compare(
-                ["i16", "i32"].randomElement(using: &random) ?? "i16", comparison,
-                [.int(.max), .int(-32768), .double(1.5), .bool(true), .decimal(3), .null].randomElement(using: &random)
+                ["i16", "i32"].randomElement(using: &random) ?? "i16", using: comparison,
+                with: [.int(.max), .int(-32768), .double(1.5), .bool(true), .decimal(3), .null].randomElement(
+                    using: &random)
                     ?? .null)
         case 14:
             // Two properties, which SQL does not compare.
-            return .comparison(.init(.keyPath(["length"]), comparison, .keyPath(["gain"])))
+            return .comparison(.init(left: .keyPath(["length"]), operator: comparison, right: .keyPath(["gain"])))
         case 15:
             return .isIn(
                 ["artist", "other"].randomElement(using: &random) ?? "other",
-                (0..<Int.random(in: 0..<4, using: &random)).map { _ in ids.randomElement(using: &random) ?? .null })
+                values: (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+                    ids.randomElement(using: &random) ?? .null
+                })
         case 16:
             return .isIn(
-                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", [.null])
-        case 10: return .compare("cover", comparison, .data(Data([0])))
+                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", values: [.null])
+        case 10: return .compare("cover", using: comparison, with: .data(Data([0])))
         default:
             return Bool.random(using: &random)
-                ? .isNull("place") : .comparison(.init(.constant(number), comparison, .keyPath(["i64"])))
+                ? .isNull("place")
+                : .comparison(.init(left: .constant(number), operator: comparison, right: .keyPath(["i64"])))
         }
     }
 
@@ -208,21 +224,24 @@ struct FetchTests {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(1)
         let store = try Self.filled(directory, &random)
-        var deep = P.equal("i64", 1)
-        for level in 0..<150 { deep = level % 2 == 0 ? .not(deep) : .or([deep, .equal("i64", .int(Int64(level)))]) }
+        var deep = P.equal("i64", to: 1)
+        for level in 0..<150 {
+            deep = level % 2 == 0 ? .not(deep) : .or([deep, .equal("i64", to: .int(Int64(level)))])
+        }
         for predicate: P in [
-            .isIn("i64", (0..<50_000).map { .int($0) }), .or((0..<5000).map { .equal("i64", .int($0)) }),
-            .and((0..<5000).map { .notEqual("i64", .int($0 + 3)) }),
-            .or((0..<1500).map { .equal("title", .string("\($0)")) }), deep,
+            .isIn("i64", values: (0..<50_000).map { .int($0) }), .or((0..<5000).map { .equal("i64", to: .int($0)) }),
+            .and((0..<5000).map { .notEqual("i64", to: .int($0 + 3)) }),
+            .or((0..<1500).map { .equal("title", to: .string("\($0)")) }), deep,
         ] {
             let request = FetchRequest("Track", where: predicate)
             #expect(try store.keys(request) == Self.reference(request, store))
         }
         #expect(
-            try store.keys(FetchRequest("Person", where: .beginsWith("name", "n"), includesSubentities: false)) == [])
-        #expect(try store.keys(FetchRequest("Singer", where: .beginsWith("name", "n"))) == [2, 4, 6, 8])
-        #expect(code { _ = try store.keys(FetchRequest("Track", where: .equal("title", 5))) } == .invalidRequest)
-        #expect(code { _ = try store.keys(FetchRequest("Track", where: .equal("nothing", 5))) } == .unknownProperty)
+            try store.keys(FetchRequest("Person", where: .beginsWith("name", prefix: "n"), includesSubentities: false))
+                == [])
+        #expect(try store.keys(FetchRequest("Singer", where: .beginsWith("name", prefix: "n"))) == [2, 4, 6, 8])
+        #expect(code { _ = try store.keys(FetchRequest("Track", where: .equal("title", to: 5))) } == .invalidRequest)
+        #expect(code { _ = try store.keys(FetchRequest("Track", where: .equal("nothing", to: 5))) } == .unknownProperty)
         try store.close()
     }
 }

@@ -39,7 +39,9 @@ struct ForeignProgramTests {
     ) throws -> any PersistentStore {
         let store = try type.create(directory.location(name), model: try Models.note(), options: options)
         try store.change { changes in
-            for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+            for key in 1...count {
+                try changes.insert(ObjectID("Note", key: key), values: ["text": .string("text \(key)")])
+            }
         }
         return store
     }
@@ -61,15 +63,15 @@ struct ForeignProgramTests {
         // 2^64 - 2, as the bits of a signed number.
         try Shell.run("UPDATE _roost_tallies SET count = -2 WHERE kind = 'generation'", on: directory.file("a"))
         let store = try type.open(directory.location("a"), options: StoreOptions())
-        #expect(try store.change { $0.delete(ObjectID("Note", 1), version: 1) }.generation.number == .max)
+        #expect(try store.change { $0.delete(ObjectID("Note", key: 1), version: 1) }.generation.number == .max)
         for _ in 0..<2 {
-            #expect(code { try store.change { $0.delete(ObjectID("Note", 2), version: 1) } } == .limitExceeded)
+            #expect(code { try store.change { $0.delete(ObjectID("Note", key: 2), version: 1) } } == .limitExceeded)
         }
         #expect(
             code {
                 let loader = try store.bulkLoader(BulkLoadOptions())
                 var records = RecordBatch(model: store.model)
-                try records.append(ObjectID("Note", 9), version: 1, values: [:])
+                try records.append(ObjectID("Note", key: 9), version: 1, values: [:])
                 try loader.append(records)
                 _ = try loader.finish()
             } == .limitExceeded)
@@ -94,7 +96,7 @@ struct ForeignProgramTests {
         // The shell takes itself for the last one if the lock is gone, and removes the log on its way out.
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
         #expect(try directory.names.contains("a-wal"))
-        try store.change { try $0.insert(ObjectID("Note", 10), values: ["text": "after"]) }
+        try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "after"]) }
         #expect(try Shell.run("SELECT text FROM Note WHERE _id = 10", on: path) == "after\n")
         try store.close()
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "4\n")
@@ -110,7 +112,7 @@ struct ForeignProgramTests {
         let path = directory.file("a")
         for round in Int64(0)..<5 {
             try Shell.run("UPDATE Note SET text = 'shell \(round)' WHERE _id = 1", on: path)
-            try store.change { try $0.insert(ObjectID("Note", 10 + round), values: ["text": .string("\(round)")]) }
+            try store.change { try $0.insert(ObjectID("Note", key: 10 + round), values: ["text": .string("\(round)")]) }
             #expect(try store.records("Note").map { try $0.value("text") }.first == .string("shell \(round)"))
         }
         #expect(try store.records("Note").count == 8)
@@ -140,10 +142,10 @@ struct ForeignProgramTests {
         #expect(findings.contains { $0.contains("'Note'") && $0.contains("recorded") })
         // Writing goes on, and what Roost writes keeps its tally right: what remains is exactly what the shell did.
         try store.change {
-            try $0.update(ObjectID("Note", 2), version: 1, values: ["text": "healed"])
-            try $0.update(ObjectID("Note", 9), version: 1, values: ["text": "adopted"])
-            try $0.insert(ObjectID("Note", 20), values: ["text": "more"])
-            $0.delete(ObjectID("Note", 6), version: 1)
+            try $0.update(ObjectID("Note", key: 2), version: 1, values: ["text": "healed"])
+            try $0.update(ObjectID("Note", key: 9), version: 1, values: ["text": "adopted"])
+            try $0.insert(ObjectID("Note", key: 20), values: ["text": "more"])
+            $0.delete(ObjectID("Note", key: 6), version: 1)
         }
         let after = try store.integrityFindings().map(\.message)
         #expect(!after.contains { $0.contains("Note/p2") || $0.contains("Note/p9") }, "\(after)")
@@ -153,28 +155,28 @@ struct ForeignProgramTests {
 
     @Test("an object that does not exist, or is of another entity, has no links, whatever refers to its key")
     func dangling() throws {
-        let (album, singer) = (ObjectID("Album", 1), ObjectID("Singer", 1))
-        let (tracks, songs) = (RelationshipName("Album", "tracks"), RelationshipName("Person", "tracks"))
-        let (tags, similar) = (RelationshipName("Album", "tags"), RelationshipName("Album", "similar"))
+        let (album, singer) = (ObjectID("Album", key: 1), ObjectID("Singer", key: 1))
+        let (tracks, songs) = (RelationshipName("Album", name: "tracks"), RelationshipName("Person", name: "tracks"))
+        let (tags, similar) = (RelationshipName("Album", name: "tags"), RelationshipName("Album", name: "similar"))
         let made = try type.create(directory.location("a"), model: try Models.music(), options: StoreOptions())
         try made.change {
-            for key in Int64(1)...2 { try $0.insert(ObjectID("Album", key), values: [:]) }
+            for key in Int64(1)...2 { try $0.insert(ObjectID("Album", key: key), values: [:]) }
             try $0.insert(singer, values: [:])
-            try $0.insert(ObjectID("Tag", 1), values: [:])
-            try $0.insert(ObjectID("Track", 1), values: ["album": .objectID(album), "artist": .objectID(singer)])
+            try $0.insert(ObjectID("Tag", key: 1), values: [:])
+            try $0.insert(ObjectID("Track", key: 1), values: ["album": .objectID(album), "artist": .objectID(singer)])
             try $0.add(Link(1, 1), to: tags)
             try $0.add(Link(1, 2), to: similar)
         }
         for relationship in [tracks, tags, similar] { #expect(try made.links(relationship, from: album).count == 1) }
         #expect(try made.links(songs, from: singer).count == 1)
-        #expect(try made.links(songs, from: ObjectID("Person", 1)).count == 1)
-        #expect(try made.links(songs, from: ObjectID("Drummer", 1)) == [])
+        #expect(try made.links(songs, from: ObjectID("Person", key: 1)).count == 1)
+        #expect(try made.links(songs, from: ObjectID("Drummer", key: 1)) == [])
         try made.close()
         try Shell.run("DELETE FROM Album WHERE _id = 1", on: directory.file("a"))
         let store = try type.open(directory.location("a"), options: StoreOptions())
         // The rows that are left match their checksums: what is missing shows in the tallies.
         for relationship in [tracks, tags, similar] { #expect(try store.links(relationship, from: album) == []) }
-        #expect(try store.links(similar, from: ObjectID("Album", 2)).map(\.target) == [1])
+        #expect(try store.links(similar, from: ObjectID("Album", key: 2)).map(\.target) == [1])
         try store.close()
     }
 
@@ -184,7 +186,7 @@ struct ForeignProgramTests {
         try store.change { changes in
             for key in Int64(10)..<1_800 {
                 try changes.insert(
-                    ObjectID("Note", key), values: ["text": .string(String(repeating: "x", count: 3_000))])
+                    ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
         // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses the commits that come after one that begins a log
@@ -204,7 +206,7 @@ struct ForeignProgramTests {
                 try FileManager.default.copyItem(atPath: directory.file(damage + "-other-wal"), toPath: log)
             }
             #expect(
-                code { try store.change { try $0.insert(ObjectID("Note", 10), values: ["text": "lost?"]) } }
+                code { try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "lost?"]) } }
                     == .storeReplaced, "\(damage)")
             try? store.close()
             try other.close()

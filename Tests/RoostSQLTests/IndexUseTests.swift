@@ -48,46 +48,50 @@ struct IndexUseTests {
     private static func any(_ path: [String], _ operation: FetchRequest.Comparison.Operator, _ value: Value)
         -> Predicate
     {
-        .comparison(.init(.keyPath(path), operation, .constant(value), modifier: .any))
+        .comparison(.init(left: .keyPath(path), operator: operation, right: .constant(value), modifier: .any))
     }
 
     @Test(
         "conditions search an index",
         arguments: [
-            ("equality", FetchRequest("Album", where: .equal("title", "a")), ["Album_title_index"]),
-            ("prefix", FetchRequest("Album", where: .beginsWith("title", "a")), ["Album_title_index"]),
+            ("equality", FetchRequest("Album", where: .equal("title", to: "a")), ["Album_title_index"]),
+            ("prefix", FetchRequest("Album", where: .beginsWith("title", prefix: "a")), ["Album_title_index"]),
             (
-                "range", FetchRequest("Album", where: .greater("title", "a") && .less("title", "b")),
+                "range", FetchRequest("Album", where: .greater("title", than: "a") && .less("title", than: "b")),
                 ["Album_title_index"]
             ),
             (
                 "BETWEEN",
                 FetchRequest(
                     "Track",
-                    where: .comparison(.init(.keyPath(["length"]), .between, .aggregate([.constant(1), .constant(2)])))),
+                    where: .comparison(
+                        .init(
+                            left: .keyPath(["length"]), operator: .between,
+                            right: .aggregate([.constant(1), .constant(2)])))),
                 ["Track_length_index"]
             ),
-            ("floating greater", FetchRequest("Track", where: .greater("length", 5.5)), ["Track_length_index"]),
-            ("IN", FetchRequest("Album", where: .isIn("title", ["a", "b"])), ["Album_title_index"]),
+            ("floating greater", FetchRequest("Track", where: .greater("length", than: 5.5)), ["Track_length_index"]),
+            ("IN", FetchRequest("Album", where: .isIn("title", values: ["a", "b"])), ["Album_title_index"]),
             (
-                "IN a long list", FetchRequest("Album", where: .isIn("title", (0..<3000).map { .string("\($0)") })),
+                "IN a long list",
+                FetchRequest("Album", where: .isIn("title", values: (0..<3000).map { .string("\($0)") })),
                 ["Album_title_index"]
             ),
             (
-                "compound", FetchRequest("Album", where: .equal("genre", "a") && .greater("year", 1970)),
+                "compound", FetchRequest("Album", where: .equal("genre", to: "a") && .greater("year", than: 1970)),
                 ["Album_genre_year_index"]
             ),
-            ("constraint", FetchRequest("Album", where: .equal("code", "a")), ["Album_code_unique"]),
+            ("constraint", FetchRequest("Album", where: .equal("code", to: "a")), ["Album_code_unique"]),
             (
-                "OR", FetchRequest("Album", where: .equal("title", "a") || .equal("code", "a")),
+                "OR", FetchRequest("Album", where: .equal("title", to: "a") || .equal("code", to: "a")),
                 ["Album_title_index", "Album_code_unique"]
             ),
             (
-                "to-one", FetchRequest("Track", where: .equal("album", .objectID(ObjectID("Album", 1)))),
+                "to-one", FetchRequest("Track", where: .equal("album", to: .objectID(ObjectID("Album", key: 1)))),
                 ["Track_album_index"]
             ),
             (
-                "to-one path", FetchRequest("Track", where: .equal("album.title", "a")),
+                "to-one path", FetchRequest("Track", where: .equal("album.title", to: "a")),
                 ["Album_title_index", "Track_album_index"]
             ),
             ("order", FetchRequest("Album", sortedBy: [.init("title")], limit: 5), ["Album_title_index"]),
@@ -109,10 +113,13 @@ struct IndexUseTests {
                 "an element of many",
                 FetchRequest(
                     "Album",
-                    where: .comparison(.init(.keyPath(["tags"]), .contains, .constant(.objectID(ObjectID("Tag", 1)))))),
+                    where: .comparison(
+                        .init(
+                            left: .keyPath(["tags"]), operator: .contains,
+                            right: .constant(.objectID(ObjectID("Tag", key: 1)))))),
                 ["Album_tags_inverse"]
             ),
-            ("count", FetchRequest("Album", where: .greater("tracks.@count", 3)), ["Track_album_index"]),
+            ("count", FetchRequest("Album", where: .greater("tracks.@count", than: 3)), ["Track_album_index"]),
         ] as [(String, FetchRequest, [String])])
     func search(name: String, request: FetchRequest, indexes: [String]) throws {
         let plan = try plan(request)
@@ -131,26 +138,29 @@ struct IndexUseTests {
             condition,
             .comparison(
                 .init(
-                    .path(
+                    left: .path(
                         of: .subquery(
                             .keyPath(["tracks"]), variable: "t",
-                            .comparison(.init(.path(of: .variable("t"), ["title"]), .contains, .constant("a")))),
-                        ["@count"]), .greater, .constant(2))),
+                            .comparison(
+                                .init(
+                                    left: .path(of: .variable("t"), ["title"]), operator: .contains,
+                                    right: .constant("a")))),
+                        ["@count"]), operator: .greater, right: .constant(2))),
         ] {
             let all = try plan(FetchRequest("Album", where: predicate))
             #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
             // Where another condition leaves few objects, each of them is asked.
-            let few = try plan(FetchRequest("Album", where: .equal("title", "a") && predicate))
+            let few = try plan(FetchRequest("Album", where: .equal("title", to: "a") && predicate))
             #expect(few.access.contains(.index("Track_album_index")), "\(few)")
         }
     }
 
     @Test("what names objects searches the table's keys")
     func keys() throws {
-        let ids = (1...2000).map { Expression.constant(.objectID(ObjectID("Album", $0))) }
+        let ids = (1...2000).map { Expression.constant(.objectID(ObjectID("Album", key: $0))) }
         for predicate: Predicate in [
-            .comparison(.init(.evaluatedObject, .equal, ids[0])),
-            .comparison(.init(.evaluatedObject, .isIn, .aggregate(ids))),
+            .comparison(.init(left: .evaluatedObject, operator: .equal, right: ids[0])),
+            .comparison(.init(left: .evaluatedObject, operator: .isIn, right: .aggregate(ids))),
         ] {
             #expect(try plan(FetchRequest("Album", where: predicate)).access.contains(.keys))
         }
@@ -158,9 +168,10 @@ struct IndexUseTests {
 
     @Test("a plan tells the statement without values, what it decides, and what is filtered afterwards")
     func parts() throws {
-        let sum = Predicate.comparison(.init(.keyPath(["tracks", "@sum", "length"]), .greater, .constant(3)))
+        let sum = Predicate.comparison(
+            .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .greater, right: .constant(3)))
         let plan = try plan(
-            FetchRequest("Album", where: .equal("title", "secret") && sum, sortedBy: [.init("year")], limit: 3))
+            FetchRequest("Album", where: .equal("title", to: "secret") && sum, sortedBy: [.init("year")], limit: 3))
         #expect(plan.decidedByAccess.count == 1 && plan.filteredAfterwards.count == 1)
         #expect(plan.order == .best(3) && plan.visitedCount == 0)
         guard case .statement(let sql)? = plan.access.first else {

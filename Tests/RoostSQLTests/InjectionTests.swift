@@ -47,7 +47,7 @@ struct InjectionTests {
         let sql = try SQLiteStoreType().create(directory.location("a"), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         for (index, text) in Self.texts.enumerated() {
-            try changes.insert(ObjectID("Note", Int64(index + 1)), values: ["text": .string(text)])
+            try changes.insert(ObjectID("Note", key: Int64(index + 1)), values: ["text": .string(text)])
         }
         _ = try plain.commit(changes)
         _ = try sql.commit(changes)
@@ -63,7 +63,9 @@ struct InjectionTests {
                 let request = FetchRequest(
                     "Note",
                     where: .comparison(
-                        .init(.keyPath(["text"]), operation, right, options: options[(index + number) % options.count]))
+                        .init(
+                            left: .keyPath(["text"]), operator: operation, right: right,
+                            options: options[(index + number) % options.count]))
                 )
                 do {
                     let keys = try plain.collect(expected.fetch(request)).map(\.id.key)
@@ -111,32 +113,39 @@ struct InjectionTests {
             for (index, name) in names.enumerated() where (index + Int(key)) % 3 != 0 {
                 values[name] = .string(name + "\(key % 2)")
             }
-            try changes.insert(ObjectID("x'\"; DROP--", key), values: values)
+            try changes.insert(ObjectID("x'\"; DROP--", key: key), values: values)
             try changes.insert(
-                ObjectID("y\"`]", key),
-                values: ["na'me": .string("n\(key)"), "to\"one": .objectID(ObjectID("x'\"; DROP--", 1 + key / 2))])
+                ObjectID("y\"`]", key: key),
+                values: ["na'me": .string("n\(key)"), "to\"one": .objectID(ObjectID("x'\"; DROP--", key: 1 + key / 2))])
         }
         _ = try plain.commit(changes)
         _ = try sql.commit(changes)
         for name in names {
             for request in [
-                FetchRequest("x'\"; DROP--", where: .equal(name, .string(name + "1")), sortedBy: [.init(name)]),
+                FetchRequest("x'\"; DROP--", where: .equal(name, to: .string(name + "1")), sortedBy: [.init(name)]),
                 FetchRequest(
-                    "x'\"; DROP--", where: .comparison(.init(.keyPath([name]), .contains, .constant(.string(name))))),
+                    "x'\"; DROP--",
+                    where: .comparison(
+                        .init(left: .keyPath([name]), operator: .contains, right: .constant(.string(name))))),
                 FetchRequest(
                     "y\"`]",
-                    where: .comparison(.init(.keyPath(["to\"one", name]), .notEqual, .constant(.string(name + "0")))),
+                    where: .comparison(
+                        .init(
+                            left: .keyPath(["to\"one", name]), operator: .notEqual,
+                            right: .constant(.string(name + "0")))),
                     sortedBy: [.init("to\"one.\(name)", ascending: false)]),
                 FetchRequest(
                     "x'\"; DROP--",
                     where: .comparison(
                         .init(
-                            .path(
+                            left: .path(
                                 of: .subquery(
                                     .keyPath(["to'\"many"]), variable: name,
                                     .comparison(
-                                        .init(.path(of: .variable(name), ["na'me"]), .greater, .constant("n2")))),
-                                ["@count"]), .greater, .constant(0)))),
+                                        .init(
+                                            left: .path(of: .variable(name), ["na'me"]), operator: .greater,
+                                            right: .constant("n2")))),
+                                ["@count"]), operator: .greater, right: .constant(0)))),
             ] {
                 #expect(try sql.keys(request) == plain.keys(request), "\(name.debugDescription)")
             }

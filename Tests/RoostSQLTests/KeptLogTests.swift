@@ -18,7 +18,7 @@ struct KeptLogTests {
     private func insert(_ count: Int64, from firstKey: Int64, into store: any PersistentStore) throws {
         for key in firstKey..<firstKey + count {
             let text = "\(key) " + String(repeating: "x", count: 30_000)
-            try store.change { try $0.insert(ObjectID("Note", key), values: ["text": .string(text)]) }
+            try store.change { try $0.insert(ObjectID("Note", key: key), values: ["text": .string(text)]) }
         }
     }
 
@@ -79,7 +79,7 @@ struct KeptLogTests {
         try store.change { changes in
             for key in Int64(1)...300 {
                 try changes.insert(
-                    ObjectID("Note", key), values: ["text": .string(String(repeating: "x", count: 30_000))])
+                    ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 30_000))])
             }
         }
         #expect(try directory.bytes("a-wal").isEmpty)

@@ -14,7 +14,7 @@ struct LeftoverLogTests {
 
     private func insert(_ keys: ClosedRange<Int64>, into store: any PersistentStore) throws {
         for key in keys {
-            try store.change { try $0.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+            try store.change { try $0.insert(ObjectID("Note", key: key), values: ["text": .string("text \(key)")]) }
         }
     }
 

@@ -103,7 +103,7 @@ struct LinkSorterTests {
     private func load(_ store: any PersistentStore, _ links: [Link], _ options: BulkLoadOptions = BulkLoadOptions())
         throws -> StoreTally
     {
-        let tags = try store.model.requireRelationship(RelationshipName("Album", "tags"))
+        let tags = try store.model.requireRelationship(RelationshipName("Album", name: "tags"))
         let loader = try store.bulkLoader(options)
         for start in stride(from: 0, to: links.count, by: 1000) {
             let part = links[start..<min(links.count, start + 1000)]
@@ -122,7 +122,7 @@ struct LinkSorterTests {
                 options: StoreOptions(isUnpublished: isUnpublished))
             digests.append(try load(store, links).digest)
             #expect(
-                try store.links(RelationshipName("Album", "tags")).sorted(by: precede)
+                try store.links(RelationshipName("Album", name: "tags")).sorted(by: precede)
                     == Self.links.sorted(by: precede))
             #expect(try store.findings() == [])
             try store.close()
@@ -172,14 +172,14 @@ struct LinkSorterTests {
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: note)
         for key in Int64(1)...60_000 {
-            try batch.append(ObjectID("Note", key), version: 1, values: ["text": .string("text \(key % 977)")])
+            try batch.append(ObjectID("Note", key: key), version: 1, values: ["text": .string("text \(key % 977)")])
             guard batch.isFull else { continue }
             try loader.append(batch)
             batch.removeAll()
         }
         try loader.append(batch)
         #expect(try loader.finish().digest.objectCount == 60_000)
-        #expect(try store.keys(FetchRequest("Note", where: .equal("text", "text 5"), limit: 1)) == [5])
+        #expect(try store.keys(FetchRequest("Note", where: .equal("text", to: "text 5"), limit: 1)) == [5])
         try store.close()
     }
 }

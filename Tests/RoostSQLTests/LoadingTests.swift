@@ -18,11 +18,11 @@ struct LoadingTests {
                 var values: [String: Value] =
                     entity == "Tag" ? ["name": .string("t\(key)")] : ["title": .string("title \(key)")]
                 if entity == "Track" {
-                    values["album"] = .objectID(ObjectID("Album", key % 300 + 1))
+                    values["album"] = .objectID(ObjectID("Album", key: key % 300 + 1))
                     values["album#order"] = .int(key)
                     values["number"] = .decimal(Decimal(key) / 8)
                 }
-                try batch.append(ObjectID(entity, key), version: areNew ? 1 : UInt32(key % 3 + 1), values: values)
+                try batch.append(ObjectID(entity, key: key), version: areNew ? 1 : UInt32(key % 3 + 1), values: values)
                 if batch.isFull {
                     batches.append(batch)
                     batch.removeAll()
@@ -32,10 +32,11 @@ struct LoadingTests {
         }
         var people = RecordBatch(model: model)
         for key in Int64(1)...100 {
-            try people.append(ObjectID(key % 2 == 0 ? "Singer" : "Drummer", key), values: ["name": .string("p\(key)")])
+            try people.append(
+                ObjectID(key % 2 == 0 ? "Singer" : "Drummer", key: key), values: ["name": .string("p\(key)")])
         }
         batches.append(people)
-        let tags = try model.requireRelationship(RelationshipName("Album", "tags"))
+        let tags = try model.requireRelationship(RelationshipName("Album", name: "tags"))
         var links: [Link] = []
         for album in Int64(1)...300 {
             for place in Int64(1)...5 { links.append(Link(album, (album * 7 + place * 11) % 40 + 1, order: 9 - place)) }
@@ -115,7 +116,7 @@ struct LoadingTests {
             #expect(try store.findings() == [])
             #expect(try store.metadata() == identity)
         }
-        try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         try store.close()
         let reopened = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: model))
         #expect(try reopened.records("Tag").count == 1)
@@ -143,7 +144,7 @@ struct LoadingTests {
                 }))
             var batch = RecordBatch(model: model)
             for key in Int64(1)...60_000 {
-                try batch.append(ObjectID("Note", key), values: ["number": .int(key * 7919 % 60_000)])
+                try batch.append(ObjectID("Note", key: key), values: ["number": .int(key * 7919 % 60_000)])
                 guard batch.isFull || key == 60_000 else { continue }
                 try loader.append(batch)
                 batch.removeAll()
@@ -177,7 +178,7 @@ struct LoadingTests {
         loader.abandon()
         #expect(code { _ = try store.digest() } == .corrupted)
         #expect(code { _ = try store.bulkLoader(BulkLoadOptions()) } == .corrupted)
-        #expect(code { try store.change { try $0.insert(ObjectID("Tag", 1), values: [:]) } } == .corrupted)
+        #expect(code { try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) } } == .corrupted)
         try FileManager.default.removeItem(atPath: directory.file("a-wal"))
         try store.close()
     }
@@ -213,7 +214,7 @@ struct LoadingTests {
         for batch in try Self.batches(model).records { try loader.append(batch) }
         loader.abandon()
         #expect(try store.reserveKeys(1, for: "Tag").lowerBound >= key + 64)
-        try store.change { try $0.insert(ObjectID("Tag", key), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: key), values: [:]) }
         #expect(try store.findings() == [])
         try store.close()
         let reopened = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: model))
@@ -228,9 +229,9 @@ struct LoadingTests {
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
         var people = RecordBatch(model: model)
-        try people.append(ObjectID("Singer", 1), values: ["name": "A"])
-        try people.append(ObjectID("Drummer", 2), values: ["name": "B"])
-        try people.append(ObjectID("Drummer", 3), values: ["name": "A"])
+        try people.append(ObjectID("Singer", key: 1), values: ["name": "A"])
+        try people.append(ObjectID("Drummer", key: 2), values: ["name": "B"])
+        try people.append(ObjectID("Drummer", key: 3), values: ["name": "A"])
         var failure: StoreError?
         do {
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -241,14 +242,14 @@ struct LoadingTests {
         #expect(
             failure?.violations == [
                 ConstraintViolation(
-                    entity: "Person", attributes: ["name"], rejected: ObjectID("Drummer", 3),
-                    existing: ObjectID("Singer", 1))
+                    entity: "Person", attributes: ["name"], rejected: ObjectID("Drummer", key: 3),
+                    existing: ObjectID("Singer", key: 1))
             ])
         #expect(try store.digest()?.objectCount == 0)
 
         var tags = RecordBatch(model: model)
-        try tags.append(ObjectID("Tag", 1), values: [:])
-        try tags.append(ObjectID("Tag", 1), values: [:])
+        try tags.append(ObjectID("Tag", key: 1), values: [:])
+        try tags.append(ObjectID("Tag", key: 1), values: [:])
         let loader = try store.bulkLoader(BulkLoadOptions())
         #expect(code { try loader.append(tags) } == .duplicateObject)
         #expect(code { _ = try loader.finish() } == .closed)
@@ -263,11 +264,11 @@ struct LoadingTests {
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model, options: StoreOptions(timeoutSeconds: 0.05))
-        try store.change { try $0.insert(ObjectID("Tag", 1_000), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Tag", key: 1_000), values: [:]) }
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }
         #expect(try store.digest()?.objectCount == 1)
-        #expect(code { try store.change { try $0.insert(ObjectID("Tag", 1_001), values: [:]) } } == .busy)
+        #expect(code { try store.change { try $0.insert(ObjectID("Tag", key: 1_001), values: [:]) } } == .busy)
         let tally = try loader.finish()
         #expect(tally.digest.objectCount == 2941)
         #expect(try store.digest() == tally.digest)

@@ -29,10 +29,10 @@ struct ModelChangeTests {
     private func create() throws -> any ModelChangingStore {
         let store = try type.create(directory.location("a"), model: try model(), options: StoreOptions())
         try store.change { changes in
-            try changes.insert(ObjectID("Mood", 1), values: ["name": "blue"])
+            try changes.insert(ObjectID("Mood", key: 1), values: ["name": "blue"])
             for key in Int64(1)...3 {
-                try changes.insert(ObjectID("Song", key), values: ["title": .string("song \(key)")])
-                try changes.add(Link(key, 1), to: RelationshipName("Song", "moods"))
+                try changes.insert(ObjectID("Song", key: key), values: ["title": .string("song \(key)")])
+                try changes.add(Link(key, 1), to: RelationshipName("Song", name: "moods"))
             }
         }
         return try #require(store as? any ModelChangingStore)
@@ -48,11 +48,11 @@ struct ModelChangeTests {
         let model = change.store.model
         let loader = try change.store.bulkLoader(BulkLoadOptions(lastKeys: ["Song": 9]))
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Mood", 1), version: 1, values: ["name": "blue"])
+        try batch.append(ObjectID("Mood", key: 1), version: 1, values: ["name": "blue"])
         try loader.append(batch)
         batch.removeAll()
         for key in songs {
-            try batch.append(ObjectID("Song", key), version: 1, values: ["title": .string("\(title) \(key)")])
+            try batch.append(ObjectID("Song", key: key), version: 1, values: ["title": .string("\(title) \(key)")])
         }
         try loader.append(batch)
         let relationship = try #require(model.linkRelationships.first)
@@ -78,7 +78,7 @@ struct ModelChangeTests {
         change.abandon()
         let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").count == 3 && again.records("Mood").count == 1)
-        #expect(try again.links(RelationshipName("Song", "moods")).map(\.source) == [1, 2, 3])
+        #expect(try again.links(RelationshipName("Song", name: "moods")).map(\.source) == [1, 2, 3])
         #expect(try again.reserveKeys(1, for: "Song").lowerBound == 10)
         try again.close()
         #expect(try directory.names == ["a", "a.lock"])
@@ -95,7 +95,7 @@ struct ModelChangeTests {
         try change.commit()
         let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").map(\.id.key) == [2, 3, 4, 5])
-        #expect(try again.keys(FetchRequest("Song", where: .equal("title", "song 4"))) == [4])
+        #expect(try again.keys(FetchRequest("Song", where: .equal("title", to: "song 4"))) == [4])
         #expect(try again.integrityFindings() == [])
         try again.close()
     }
@@ -113,13 +113,13 @@ struct ModelChangeTests {
         let (old, new) = (try model(.string), try model(.integer64))
         let store = try type.create(directory.location("a"), model: old, options: StoreOptions())
         try store.change { changes in
-            for key in Int64(1)...2 { try changes.insert(ObjectID("Mood", key), values: [:]) }
-            try changes.insert(ObjectID("Song", 1), values: ["title": "7"])
-            try changes.add(Link(1, 1), to: RelationshipName("Song", "first"))
-            try changes.add(Link(1, 2), to: RelationshipName("Song", "second"))
+            for key in Int64(1)...2 { try changes.insert(ObjectID("Mood", key: key), values: [:]) }
+            try changes.insert(ObjectID("Song", key: 1), values: ["title": "7"])
+            try changes.add(Link(1, 1), to: RelationshipName("Song", name: "first"))
+            try changes.add(Link(1, 2), to: RelationshipName("Song", name: "second"))
         }
         let numbers = try ["first", "second"].map { name in
-            try old.requireRelationship(RelationshipName("Song", name)).number
+            try old.requireRelationship(RelationshipName("Song", name: name)).number
         }
         let kept = KeptContent(
             hierarchies: Set(new.roots), relationships: [numbers[0]: numbers[1], numbers[1]: numbers[0]])
@@ -127,10 +127,10 @@ struct ModelChangeTests {
         let change = try #require(try changing.beginModelChange(to: new, keeping: kept))
         let loader = try change.store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: new)
-        for key in Int64(1)...2 { try batch.append(ObjectID("Mood", key), version: 1, values: [:]) }
+        for key in Int64(1)...2 { try batch.append(ObjectID("Mood", key: key), version: 1, values: [:]) }
         try loader.append(batch)
         batch.removeAll()
-        try batch.append(ObjectID("Song", 1), version: 1, values: ["title": 7])
+        try batch.append(ObjectID("Song", key: 1), version: 1, values: ["title": 7])
         try loader.append(batch)
         try loader.append(LinkBatch(relationship: numbers[0], links: [Link(1, 2)]))
         try loader.append(LinkBatch(relationship: numbers[1], links: [Link(1, 1)]))
@@ -138,8 +138,8 @@ struct ModelChangeTests {
         try change.commit()
         let again = try type.open(directory.location("a"), options: StoreOptions(model: new))
         #expect(try again.records("Song").map { try $0.value("title") } == [7])
-        #expect(try again.links(RelationshipName("Song", "first")) == [Link(1, 2)])
-        #expect(try again.links(RelationshipName("Song", "second")) == [Link(1, 1)])
+        #expect(try again.links(RelationshipName("Song", name: "first")) == [Link(1, 2)])
+        #expect(try again.links(RelationshipName("Song", name: "second")) == [Link(1, 1)])
         #expect(try again.findings() == [])
         try again.close()
     }
@@ -199,7 +199,7 @@ struct ModelChangeTests {
         let other = try type.open(directory.location("a"), options: options)
         #expect(try other.records("Song").count == 3)
         try other.close()
-        try store.change { try $0.insert(ObjectID("Song", 4), values: ["title": "song 4"]) }
+        try store.change { try $0.insert(ObjectID("Song", key: 4), values: ["title": "song 4"]) }
         try foreign.close()
         try store.close()
     }
@@ -245,7 +245,7 @@ struct ModelChangeTests {
         } catch {
             #expect(error.code == .busy)
         }
-        try store.change { try $0.insert(ObjectID("Song", 4), values: ["title": "song 4"]) }
+        try store.change { try $0.insert(ObjectID("Song", key: 4), values: ["title": "song 4"]) }
         #expect(try other.records("Song").count == 4)
         try other.close()
         #expect(throws: Never.self) { try store.beginModelChange(to: new, keeping: KeptContent())?.abandon() }

@@ -24,7 +24,9 @@ struct OpeningTests {
     private func create(_ name: String, count: Int64 = 10) throws -> any PersistentStore {
         let store = try type.create(directory.location(name), model: try Models.note(), options: StoreOptions())
         try store.change { changes in
-            for key in 1...count { try changes.insert(ObjectID("Note", key), values: ["text": .string("text \(key)")]) }
+            for key in 1...count {
+                try changes.insert(ObjectID("Note", key: key), values: ["text": .string("text \(key)")])
+            }
         }
         return store
     }
@@ -125,7 +127,7 @@ struct OpeningTests {
             "CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE",
             on: "a")
         let store = try type.open(directory.location("a"), options: StoreOptions())
-        try store.change { try $0.insert(ObjectID("Note", 50), values: ["text": "x"]) }
+        try store.change { try $0.insert(ObjectID("Note", key: 50), values: ["text": "x"]) }
         #expect(try store.findings() == [])
         try store.close()
     }
@@ -152,9 +154,9 @@ struct OpeningTests {
             }
         }
         #expect(keys == [1, 2, 4, 6, 7, 8, 9, 10])
-        #expect(damaged == [ObjectID("Note", 3), ObjectID("Note", 5)])
-        #expect(code { _ = try store.collect(snapshot.records(with: [ObjectID("Note", 3)])) } == .corrupted)
-        #expect(code { _ = try snapshot.record(with: ObjectID("Note", 3), into: &batch) } == .corrupted)
+        #expect(damaged == [ObjectID("Note", key: 3), ObjectID("Note", key: 5)])
+        #expect(code { _ = try store.collect(snapshot.records(with: [ObjectID("Note", key: 3)])) } == .corrupted)
+        #expect(code { _ = try snapshot.record(with: ObjectID("Note", key: 3), into: &batch) } == .corrupted)
         #expect(code { _ = try store.collect(snapshot.fetch(FetchRequest("Note"))) } == .corrupted)
         snapshot.close()
         let findings = try store.integrityFindings().map(\.message)
@@ -166,15 +168,15 @@ struct OpeningTests {
             do {
                 try store.change {
                     if delete {
-                        $0.delete(ObjectID("Note", key), version: 1)
+                        $0.delete(ObjectID("Note", key: key), version: 1)
                     } else {
-                        try $0.update(ObjectID("Note", key), version: 1, values: ["text": "healed"])
+                        try $0.update(ObjectID("Note", key: key), version: 1, values: ["text": "healed"])
                     }
-                    try $0.insert(ObjectID("Note", 50), values: [:])
+                    try $0.insert(ObjectID("Note", key: 50), values: [:])
                 }
                 Issue.record("the change of Note/p\(key) was written")
             } catch let error as StoreError {
-                #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key), "\(error)")
+                #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key: key), "\(error)")
             }
         }
         #expect(try store.digest() == recorded)
@@ -182,11 +184,11 @@ struct OpeningTests {
         // With the changes accepted, what a record can hold is read and written.
         let accepting = try type.open(directory.location("a"), options: StoreOptions(acceptsChanges: true))
         let view = try accepting.snapshot()
-        let edited = try accepting.collect(view.records(with: [ObjectID("Note", 3)]))
+        let edited = try accepting.collect(view.records(with: [ObjectID("Note", key: 3)]))
         #expect(try edited.map { try $0.value("text") } == ["edited"])
         view.close()
-        try accepting.change { try $0.update(ObjectID("Note", 3), version: 1, values: ["text": "healed"]) }
-        #expect(code { try accepting.change { $0.delete(ObjectID("Note", 5), version: 1) } } == .corrupted)
+        try accepting.change { try $0.update(ObjectID("Note", key: 3), version: 1, values: ["text": "healed"]) }
+        #expect(code { try accepting.change { $0.delete(ObjectID("Note", key: 5), version: 1) } } == .corrupted)
         try accepting.close()
         try tool("UPDATE Note SET text = 'text 5' WHERE _id = 5", on: "a")
         let sound = try type.open(directory.location("a"), options: StoreOptions())
@@ -220,7 +222,7 @@ struct OpeningTests {
             let isValid = String(validating: bytes, as: UTF8.self) != nil
             var found: [Record] = []
             let failure = code {
-                found = try reopened.collect(snapshot.records(with: [ObjectID("Note", Int64(index + 100))]))
+                found = try reopened.collect(snapshot.records(with: [ObjectID("Note", key: Int64(index + 100))]))
             }
             #expect(failure == (isValid ? nil : .corrupted), "\(bytes)")
             if isValid {
@@ -319,7 +321,7 @@ struct OpeningTests {
         let before = try directory.bytes("a")
         let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 10)
-        #expect(code { try reader.change { try $0.insert(ObjectID("Note", 90), values: [:]) } } == .readOnly)
+        #expect(code { try reader.change { try $0.insert(ObjectID("Note", key: 90), values: [:]) } } == .readOnly)
         #expect(code { _ = try reader.reserveKeys(1, for: "Note") } == .readOnly)
         #expect(code { _ = try reader.bulkLoader(BulkLoadOptions()) } == .readOnly)
         #expect(try reader.findings() == [])
@@ -332,15 +334,15 @@ struct OpeningTests {
     func twoOpeners() throws {
         let one = try create("a", count: 1)
         let two = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 0.05))
-        try two.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "two"]) }
+        try two.change { try $0.update(ObjectID("Note", key: 1), version: 1, values: ["text": "two"]) }
         #expect(
-            code { try one.change { try $0.update(ObjectID("Note", 1), version: 1, values: ["text": "one"]) } }
+            code { try one.change { try $0.update(ObjectID("Note", key: 1), version: 1, values: ["text": "one"]) } }
                 == .conflict)
         let loader = try one.bulkLoader(BulkLoadOptions())
-        #expect(code { try two.change { try $0.insert(ObjectID("Note", 2), values: [:]) } } == .busy)
+        #expect(code { try two.change { try $0.insert(ObjectID("Note", key: 2), values: [:]) } } == .busy)
         #expect(try two.records("Note").count == 1)
         loader.abandon()
-        try two.change { try $0.insert(ObjectID("Note", 2), values: [:]) }
+        try two.change { try $0.insert(ObjectID("Note", key: 2), values: [:]) }
         #expect(code { try type.destroy(directory.location("a")) } == .busy)
         try one.close()
         #expect(try directory.names.contains("a-wal"))
@@ -359,7 +361,9 @@ struct OpeningTests {
                     let opener = thread % 2 == 0 ? store : other
                     for _ in 0..<25 {
                         let key = try opener.reserveKeys(1, for: "Note").lowerBound
-                        try opener.change { try $0.insert(ObjectID("Note", key), values: ["text": .string("\(key)")]) }
+                        try opener.change {
+                            try $0.insert(ObjectID("Note", key: key), values: ["text": .string("\(key)")])
+                        }
                         _ = try opener.records("Note")
                     }
                 }
@@ -378,7 +382,7 @@ struct OpeningTests {
         let store = try create("a")
         let text = Value.string(String(repeating: "x", count: 100_000))
         for version in UInt32(1)...200 {
-            try store.change { try $0.update(ObjectID("Note", 1), version: version, values: ["text": text]) }
+            try store.change { try $0.update(ObjectID("Note", key: 1), version: version, values: ["text": text]) }
         }
         #expect(try directory.bytes("a-wal").count < 10 << 20)
         #expect(try store.findings() == [])
@@ -416,7 +420,7 @@ struct OpeningTests {
                 readers.wait()
             }
             for version in UInt32(1)...160 {
-                try store.change { try $0.update(ObjectID("Note", 1), version: version, values: ["text": text]) }
+                try store.change { try $0.update(ObjectID("Note", key: 1), version: version, values: ["text": text]) }
                 largest = max(largest, try StoreFile.byteCount(at: directory.file("a-wal")))
             }
         }
@@ -432,7 +436,7 @@ struct OpeningTests {
         try create("b", count: 2).close()
         try FileManager.default.removeItem(atPath: directory.file("a"))
         try FileManager.default.moveItem(atPath: directory.file("b"), toPath: directory.file("a"))
-        #expect(code { try store.change { try $0.insert(ObjectID("Note", 90), values: [:]) } } == .storeReplaced)
+        #expect(code { try store.change { try $0.insert(ObjectID("Note", key: 90), values: [:]) } } == .storeReplaced)
         #expect(code { _ = try store.snapshot() } == .storeReplaced)
     }
 
@@ -482,9 +486,10 @@ struct OpeningTests {
             return
         }
         let store = try type.create(directory.location("a"), model: model, options: StoreOptions())
-        try store.change { try $0.insert(ObjectID(EntityName(name), 1), values: [name: "value"]) }
+        try store.change { try $0.insert(ObjectID(EntityName(name), key: 1), values: [name: "value"]) }
         #expect(
-            try store.keys(FetchRequest(EntityName(name), where: .equal(name, "value"), sortedBy: [.init(name)])) == [1]
+            try store.keys(FetchRequest(EntityName(name), where: .equal(name, to: "value"), sortedBy: [.init(name)]))
+                == [1]
         )
         #expect(try store.findings() == [])
         try store.close()
@@ -529,7 +534,7 @@ struct OpeningTests {
             let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in
                 for key in Int64(1)...3_000 {
-                    try changes.update(ObjectID("Note", key), version: 1, values: ["text": "changed"])
+                    try changes.update(ObjectID("Note", key: key), version: 1, values: ["text": "changed"])
                 }
             }
             #expect(code { _ = try reader.snapshot() } == .storeReplaced)
@@ -537,7 +542,7 @@ struct OpeningTests {
             // Whoever could lock it keeps the log beside the file.
             #expect(code { while try cursor.next(into: &batch) {} } == (canLock ? nil : .storeReplaced))
             #expect(
-                code { _ = try snapshot.records(with: [ObjectID("Note", 2_999)]).next(into: &batch) }
+                code { _ = try snapshot.records(with: [ObjectID("Note", key: 2_999)]).next(into: &batch) }
                     == (canLock ? nil : .storeReplaced))
             #expect(code { _ = try reader.snapshot() } == .storeReplaced)
             snapshot.close()

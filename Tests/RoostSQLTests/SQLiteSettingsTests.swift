@@ -101,9 +101,10 @@ struct SQLiteSettingsTests {
             options: StoreOptions(typeOptions: ["maximumValueBytes": "1048576"]))
         let text = Value.string(String(repeating: "x", count: 1 << 20))
         #expect(
-            code { try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": text]) } } == .limitExceeded)
+            code { try store.change { try $0.insert(ObjectID("Note", key: 1), values: ["text": text]) } }
+                == .limitExceeded)
         #expect(try store.records("Note").isEmpty)
-        try store.change { try $0.insert(ObjectID("Note", 1), values: ["text": "small"]) }
+        try store.change { try $0.insert(ObjectID("Note", key: 1), values: ["text": "small"]) }
         #expect(try store.findings() == [])
         try store.close()
     }

@@ -28,11 +28,13 @@ struct TranslationLimitTests {
         let name = "v\(depth)"
         let inner: Predicate =
             depth == 0
-            ? .comparison(.init(.path(of: .variable(name), ["year"]), .greater, .constant(1970)))
+            ? .comparison(.init(left: .path(of: .variable(name), ["year"]), operator: .greater, right: .constant(1970)))
             : similar(depth - 1, .path(of: .variable(name), ["similar"]), wrap)
         return wrap(
             .comparison(
-                .init(.path(of: .subquery(start, variable: name, inner), ["@count"]), .greater, .constant(0))))
+                .init(
+                    left: .path(of: .subquery(start, variable: name, inner), ["@count"]), operator: .greater,
+                    right: .constant(0))))
     }
 
     @Test("subqueries in subqueries", arguments: 0..<8)
@@ -51,14 +53,21 @@ struct TranslationLimitTests {
             [
                 .comparison(
                     .init(
-                        .keyPath(names.dropLast(max(0, names.count - 4)) + ["title"]), .equal, .constant("a"),
+                        left: .keyPath(names.dropLast(max(0, names.count - 4)) + ["title"]), operator: .equal,
+                        right: .constant("a"),
                         modifier: .any)),
                 .and(
-                    (0..<count).map { _ in .comparison(.init(.keyPath(["album", "title"]), .notEqual, .constant("a"))) }
+                    (0..<count).map { _ in
+                        .comparison(
+                            .init(left: .keyPath(["album", "title"]), operator: .notEqual, right: .constant("a")))
+                    }
                 ),
                 .or(
                     (0..<count).map {
-                        .comparison(.init(.keyPath(["album", "tags", "@count"]), .equal, .constant(.int(Int64($0)))))
+                        .comparison(
+                            .init(
+                                left: .keyPath(["album", "tags", "@count"]), operator: .equal,
+                                right: .constant(.int(Int64($0)))))
                     }),
             ], of: "Track")
     }
@@ -66,16 +75,20 @@ struct TranslationLimitTests {
     @Test("deeply nested conditions of every kind", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
     func nesting(depth: Int) throws {
         let leaves: [Predicate] = [
-            .equal("title", "a"),
-            .comparison(.init(.keyPath(["tracks", "title"]), .like, .constant("a*"), modifier: .any)),
+            .equal("title", to: "a"),
+            .comparison(
+                .init(left: .keyPath(["tracks", "title"]), operator: .like, right: .constant("a*"), modifier: .any)),
             .comparison(
                 .init(
-                    .keyPath(["tracks", "artist", "name"]), .contains, .constant("A"), modifier: .all,
+                    left: .keyPath(["tracks", "artist", "name"]), operator: .contains, right: .constant("A"),
+                    modifier: .all,
                     options: .caseInsensitive)),
-            .comparison(.init(.keyPath(["tracks", "@count"]), .greater, .constant(2))),
+            .comparison(.init(left: .keyPath(["tracks", "@count"]), operator: .greater, right: .constant(2))),
             .comparison(
-                .init(.keyPath(["tracks", "@max", "length"]), .between, .aggregate([.constant(0), .constant(2)]))),
-            .isIn("title", (0..<600).map { .string("\($0)") }),
+                .init(
+                    left: .keyPath(["tracks", "@max", "length"]), operator: .between,
+                    right: .aggregate([.constant(0), .constant(2)]))),
+            .isIn("title", values: (0..<600).map { .string("\($0)") }),
             Self.similar(2, .keyPath(["similar"])) { $0 },
         ]
         var predicates: [Predicate] = []
@@ -83,8 +96,8 @@ struct TranslationLimitTests {
             var (nots, ors, mixed) = (leaf, leaf, leaf)
             for level in 0..<depth {
                 nots = .not(nots)
-                ors = .or([ors, .equal("year", .int(Int64(level)))])
-                mixed = level % 2 == 0 ? .not(mixed) : .and([.notEqual("year", .int(Int64(-level))), mixed])
+                ors = .or([ors, .equal("year", to: .int(Int64(level)))])
+                mixed = level % 2 == 0 ? .not(mixed) : .and([.notEqual("year", to: .int(Int64(-level))), mixed])
             }
             predicates += [nots, ors, .not(mixed)]
         }
@@ -94,18 +107,22 @@ struct TranslationLimitTests {
     @Test("many terms, each with a subselect", arguments: [1, 15, 16, 17, 100, 1000])
     func terms(count: Int) throws {
         let terms = (0..<count).map { number -> Predicate in
-            .comparison(.init(.keyPath(["tracks", "title"]), .equal, .constant(.string("\(number)")), modifier: .any))
+            .comparison(
+                .init(
+                    left: .keyPath(["tracks", "title"]), operator: .equal, right: .constant(.string("\(number)")),
+                    modifier: .any))
         }
         let paths = (0..<count).map { number -> Predicate in
             .comparison(
                 .init(
-                    .path(
+                    left: .path(
                         of: .subquery(
                             .keyPath(["tracks"]), variable: "t",
                             .comparison(
                                 .init(
-                                    .path(of: .variable("t"), ["artist", "name"]), .endsWith,
-                                    .constant(.string("\(number)"))))), ["@count"]), .equal, .constant(1)))
+                                    left: .path(of: .variable("t"), ["artist", "name"]), operator: .endsWith,
+                                    right: .constant(.string("\(number)"))))), ["@count"]), operator: .equal,
+                    right: .constant(1)))
         }
         try compare([.or(terms), .and(terms.map { .not($0) }), .not(.or(terms)), .or(paths), .and(paths)])
     }
@@ -118,24 +135,24 @@ struct TranslationLimitTests {
             ]
         try compare(
             [
-                .isIn("i64", (1..<max(1, count)).map { .int(Int64($0) - 5) } + [.int(.max)]),
-                .isIn("length", (0..<count).map { .double(Double($0) / 2) }),
-                .isIn("length", (0..<count).map { .int(Int64($0)) }), .isIn("title", texts),
-                .isIn("title", texts + [.null]),
+                .isIn("i64", values: (1..<max(1, count)).map { .int(Int64($0) - 5) } + [.int(.max)]),
+                .isIn("length", values: (0..<count).map { .double(Double($0) / 2) }),
+                .isIn("length", values: (0..<count).map { .int(Int64($0)) }), .isIn("title", values: texts),
+                .isIn("title", values: texts + [.null]),
                 .isIn(
                     "token",
-                    (0..<count).map {
+                    values: (0..<count).map {
                         .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8($0 % 256))))
                     }),
                 .comparison(
                     .init(
-                        .evaluatedObject, .isIn,
-                        .aggregate((0..<count).map { .constant(.objectID(ObjectID("Track", Int64($0)))) }))),
-                .isIn("album", (0..<count).map { .objectID(ObjectID("Album", Int64($0))) }),
-                .isIn("other", (0..<count).map { .objectID(ObjectID("Singer", Int64($0))) }),
+                        left: .evaluatedObject, operator: .isIn,
+                        right: .aggregate((0..<count).map { .constant(.objectID(ObjectID("Track", key: Int64($0)))) }))),
+                .isIn("album", values: (0..<count).map { .objectID(ObjectID("Album", key: Int64($0))) }),
+                .isIn("other", values: (0..<count).map { .objectID(ObjectID("Singer", key: Int64($0))) }),
                 .comparison(
                     .init(
-                        .keyPath(["title"]), .isIn, .aggregate(texts.map { .constant($0) }),
+                        left: .keyPath(["title"]), operator: .isIn, right: .aggregate(texts.map { .constant($0) }),
                         options: .caseInsensitive)),
             ], of: "Track")
     }

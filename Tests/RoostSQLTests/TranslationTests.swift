@@ -26,18 +26,18 @@ struct TwinStores {
             var values: [String: Value] = [:]
             set(&values, "title", pick(Self.texts).map { .string($0) })
             set(&values, "year", pick([1969, 1991, -1, 0, 10, nil]).map { .int($0) })
-            try changes.insert(ObjectID("Album", key), values: values)
+            try changes.insert(ObjectID("Album", key: key), values: values)
             try changes.insert(
-                ObjectID("Tag", key), values: pick(Self.texts).map { ["name": .string($0)] } ?? [:])
+                ObjectID("Tag", key: key), values: pick(Self.texts).map { ["name": .string($0)] } ?? [:])
             // Names of people are unique.
             let entity = ["Person", "Singer", "Drummer"].randomElement(using: &random) ?? "Person"
             var person: [String: Value] = key % 4 == 0 ? [:] : ["name": .string("\(pick(Self.texts) ?? "x")\(key)")]
             if entity == "Singer", key % 2 == 0 { person["voice"] = .string("v\(key)") }
             if entity == "Drummer" { set(&person, "voice", pick([1, 2, nil]).map { .int($0) }) }
-            try changes.insert(ObjectID(EntityName(entity), key), values: person)
+            try changes.insert(ObjectID(EntityName(entity), key: key), values: person)
         }
         func other(_ entity: EntityName) -> Value {
-            .objectID(ObjectID(entity, Int64.random(in: 1...count / 4, using: &random)))
+            .objectID(ObjectID(entity, key: Int64.random(in: 1...count / 4, using: &random)))
         }
         for key in 1...count {
             var values: [String: Value] = [:]
@@ -63,18 +63,18 @@ struct TwinStores {
             if let place = pick([0.5, .nan, 2, nil]) {
                 values["place"] = .composite(["lat": .double(place), "name": .string("p")])
             }
-            try changes.insert(ObjectID("Track", key), values: values)
+            try changes.insert(ObjectID("Track", key: key), values: values)
         }
         for a in 1...count / 4 {
             for b in 1...count / 4 {
                 if Int.random(in: 0..<3, using: &random) == 0 {
                     try changes.add(
                         Link(a, b, order: Int64.random(in: 0..<9, using: &random)),
-                        to: RelationshipName("Album", "tags"))
+                        to: RelationshipName("Album", name: "tags"))
                 }
                 // From one end, which both have; now and then an album is like itself.
                 if a <= b, Int.random(in: 0..<4, using: &random) == 0 {
-                    try changes.add(Link(a, b), to: RelationshipName("Album", "similar"))
+                    try changes.add(Link(a, b), to: RelationshipName("Album", name: "similar"))
                 }
             }
         }
@@ -158,7 +158,7 @@ struct RandomPredicates {
             return .objectID(
                 ObjectID(
                     pick(["Album", "Person", "Singer", "Tag", "Track", "Nothing"]),
-                    Int64.random(in: 1...12, using: &random)))
+                    key: Int64.random(in: 1...12, using: &random)))
         case .data: return .data(Data(pick([[], [0], [0, 1]])))
         case .uuid: return .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pick([0, 1, 2]))))
         }
@@ -219,7 +219,9 @@ struct RandomPredicates {
         }
         return .comparison(
             .init(
-                left, kind == .object && operation != .isIn && operation != .notEqual ? .equal : operation, right,
+                left: left,
+                operator: kind == .object && operation != .isIn && operation != .notEqual ? .equal : operation,
+                right: right,
                 modifier: modifier, options: options))
     }
 
@@ -240,14 +242,15 @@ struct RandomPredicates {
             let aggregate: String = pick(["@min", "@max", "@sum", "@avg"])
             return .comparison(
                 .init(
-                    at(variable, Array(names[...many] + [aggregate] + names[(many + 1)...])), pick(Self.orders),
-                    .constant(value(.number))))
+                    left: at(variable, Array(names[...many] + [aggregate] + names[(many + 1)...])),
+                    operator: pick(Self.orders),
+                    right: .constant(value(.number))))
         case 8:
             guard let (name, _) = Self.toMany(entity).randomElement(using: &random) else { break }
             return .comparison(
                 .init(
-                    at(variable, [name, "@count"]), pick(Self.orders),
-                    .constant(.int(Int64.random(in: 0...3, using: &random)))))
+                    left: at(variable, [name, "@count"]), operator: pick(Self.orders),
+                    right: .constant(.int(Int64.random(in: 0...3, using: &random)))))
         case 9, 10:
             guard depth < 2, let (name, destination) = Self.toMany(entity).randomElement(using: &random) else { break }
             let inner = "v\(depth)"
@@ -256,18 +259,18 @@ struct RandomPredicates {
                 predicate(destination, inner, root: root, depth: depth + 1, levels: 1))
             return .comparison(
                 .init(
-                    .path(of: subquery, ["@count"]), pick(Self.orders),
-                    .constant(.int(Int64.random(in: 0...2, using: &random)))))
+                    left: .path(of: subquery, ["@count"]), operator: pick(Self.orders),
+                    right: .constant(.int(Int64.random(in: 0...2, using: &random)))))
         default:
             guard let (name, destination) = Self.toMany(entity).randomElement(using: &random) else { break }
             let id = Expression.constant(
-                .objectID(ObjectID(EntityName(destination), Int64.random(in: 1...12, using: &random))))
+                .objectID(ObjectID(EntityName(destination), key: Int64.random(in: 1...12, using: &random))))
             return Bool.random(using: &random)
-                ? .comparison(.init(at(variable, [name]), .contains, id))
-                : .comparison(.init(id, .isIn, at(variable, [name])))
+                ? .comparison(.init(left: at(variable, [name]), operator: .contains, right: id))
+                : .comparison(.init(left: id, operator: .isIn, right: at(variable, [name])))
         }
         let me: Expression = variable.map { .variable($0) } ?? .evaluatedObject
-        return .comparison(.init(me, pick([.equal, .notEqual]), .constant(value(.object))))
+        return .comparison(.init(left: me, operator: pick([.equal, .notEqual]), right: .constant(value(.object))))
     }
 
     mutating func predicate(
@@ -370,13 +373,16 @@ struct TranslationTests {
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())
         try store.change { changes in
-            try changes.insert(ObjectID("Note", 1), values: ["text": "ab"])
-            try changes.insert(ObjectID("Note", 2), values: ["text": .string(String(repeating: "a", count: 40) + "!")])
+            try changes.insert(ObjectID("Note", key: 1), values: ["text": "ab"])
+            try changes.insert(
+                ObjectID("Note", key: 2), values: ["text": .string(String(repeating: "a", count: 40) + "!")])
         }
         func matching(_ pattern: String) throws -> [Int64] {
             try store.keys(
                 FetchRequest(
-                    "Note", where: .comparison(.init(.keyPath(["text"]), .matches, .constant(.string(pattern))))))
+                    "Note",
+                    where: .comparison(
+                        .init(left: .keyPath(["text"]), operator: .matches, right: .constant(.string(pattern))))))
         }
         #expect(code { _ = try matching("(a+)+$") } == .timedOut)
         #expect(code { _ = try matching("(a") } == .invalidRequest)
@@ -386,7 +392,7 @@ struct TranslationTests {
 
     /// What SQL leaves to the filter, because it adds in the order of the relationship.
     private static let residual = FetchRequest.Predicate.comparison(
-        .init(.keyPath(["tracks", "@sum", "length"]), .notEqual, .constant(-7.5)))
+        .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .notEqual, right: .constant(-7.5)))
 
     @Test("a fetch that follows relationships ends with its snapshot")
     func closing() throws {
@@ -395,7 +401,7 @@ struct TranslationTests {
             directory.location("a"), model: try Models.music(), options: StoreOptions())
         let count = 3 * RecordBatch.capacityCount
         try store.change { changes in
-            for key in 1...count { try changes.insert(ObjectID("Album", Int64(key)), values: [:]) }
+            for key in 1...count { try changes.insert(ObjectID("Album", key: Int64(key)), values: [:]) }
         }
         let snapshot = try store.snapshot()
         let request = FetchRequest("Album", where: Self.residual)

@@ -36,10 +36,10 @@ struct ValueTests {
         ["length": 3.0, "gain": 3.0, "played": .date(Date(timeIntervalSinceReferenceDate: 700_000_000))],
         ["number": .decimal(Decimal(string: "-12345678901234567890123456789012345678") ?? 0)],
         ["number": .decimal(Decimal(string: "1e-127") ?? 0)], ["number": .decimal(.nan)], ["number": .decimal(0)],
-        ["token": .uuid(UUID()), "other": .objectID(ObjectID("Drummer", .max))],
+        ["token": .uuid(UUID()), "other": .objectID(ObjectID("Drummer", key: .max))],
         [
-            "album": .objectID(ObjectID("Album", 7)), "album#order": .int(-3),
-            "artist": .objectID(ObjectID("Singer", 9)),
+            "album": .objectID(ObjectID("Album", key: 7)), "album#order": .int(-3),
+            "artist": .objectID(ObjectID("Singer", key: 9)),
         ],
         ["place": .composite([:])], ["place": .composite(["lat": .double(-0.0), "name": "x"])], [:],
     ]
@@ -51,7 +51,7 @@ struct ValueTests {
         let model = try Models.music()
         var batch = RecordBatch(model: model)
         for (index, values) in Self.values.enumerated() {
-            try batch.append(ObjectID("Track", Int64(index + 1)), values: values)
+            try batch.append(ObjectID("Track", key: Int64(index + 1)), values: values)
         }
         // Values that decoded values cannot carry: a signalling NaN of 32 bits.
         let layout = try model.requireEntity("Track").layout
@@ -86,12 +86,12 @@ struct ValueTests {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
-        try store.change { try $0.insert(ObjectID("Track", 1), values: [:]) }
+        try store.change { try $0.insert(ObjectID("Track", key: 1), values: [:]) }
         var version: UInt32 = 1
         for values in Self.values {
             var expected = RecordBatch(model: store.model)
-            try expected.append(ObjectID("Track", 1), version: version + 1, values: values)
-            try store.change { try $0.update(ObjectID("Track", 1), version: version, values: values) }
+            try expected.append(ObjectID("Track", key: 1), version: version + 1, values: values)
+            try store.change { try $0.update(ObjectID("Track", key: 1), version: version, values: values) }
             version += 1
             #expect(try store.records("Track").map(\.bytes) == [expected.record(at: 0).bytes])
         }
@@ -106,10 +106,10 @@ struct ValueTests {
             directory.location("a"), model: try Models.music(), options: StoreOptions())
         try store.change {
             try $0.insert(
-                ObjectID("Track", 1),
+                ObjectID("Track", key: 1),
                 values: [
                     "title": "Blue", "number": .decimal(Decimal(string: "1.50") ?? 0), "length": .double(.nan),
-                    "artist": .objectID(ObjectID("Singer", 9)), "place": .composite(["name": "here"]),
+                    "artist": .objectID(ObjectID("Singer", key: 9)), "place": .composite(["name": "here"]),
                 ])
         }
         try store.close()

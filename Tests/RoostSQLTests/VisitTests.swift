@@ -16,22 +16,28 @@ struct VisitTests {
         ProcessInfo.processInfo.environment["ROOST_PLANNED_OBJECTS"].flatMap { Int($0) } ?? 20_000
 
     private static let cheap: [(String, FetchRequest)] = [
-        ("equality", FetchRequest("Thing", where: .equal("number", .int(77)))),
-        ("unique", FetchRequest("Thing", where: .equal("code", "c500"))),
-        ("prefix", FetchRequest("Thing", where: .beginsWith("title", "t12"))),
-        ("range", FetchRequest("Thing", where: .greaterOrEqual("number", .int(100)) && .less("number", .int(140)))),
-        ("half range", FetchRequest("Thing", where: .less("number", .int(30)))),
-        ("list", FetchRequest("Thing", where: .isIn("title", ["t17", "t3", "nothing"]))),
-        ("compound", FetchRequest("Thing", where: .equal("kind", .int(3)) && .less("number", .int(100)))),
-        ("either", FetchRequest("Thing", where: .equal("number", .int(5)) || .equal("code", "c9"))),
+        ("equality", FetchRequest("Thing", where: .equal("number", to: .int(77)))),
+        ("unique", FetchRequest("Thing", where: .equal("code", to: "c500"))),
+        ("prefix", FetchRequest("Thing", where: .beginsWith("title", prefix: "t12"))),
+        (
+            "range",
+            FetchRequest("Thing", where: .greaterOrEqual("number", to: .int(100)) && .less("number", than: .int(140)))
+        ),
+        ("half range", FetchRequest("Thing", where: .less("number", than: .int(30)))),
+        ("list", FetchRequest("Thing", where: .isIn("title", values: ["t17", "t3", "nothing"]))),
+        ("compound", FetchRequest("Thing", where: .equal("kind", to: .int(3)) && .less("number", than: .int(100)))),
+        ("either", FetchRequest("Thing", where: .equal("number", to: .int(5)) || .equal("code", to: "c9"))),
         (
             "keys",
             FetchRequest(
                 "Thing",
-                where: .comparison(.init(.evaluatedObject, .equal, .constant(.objectID(ObjectID("Thing", 12))))))
+                where: .comparison(
+                    .init(
+                        left: .evaluatedObject, operator: .equal,
+                        right: .constant(.objectID(ObjectID("Thing", key: 12))))))
         ),
-        ("to-one", FetchRequest("Thing", where: .equal("group", .objectID(ObjectID("Group", 7))), limit: 3)),
-        ("through to-one", FetchRequest("Thing", where: .equal("group.name", "g17"))),
+        ("to-one", FetchRequest("Thing", where: .equal("group", to: .objectID(ObjectID("Group", key: 7))), limit: 3)),
+        ("through to-one", FetchRequest("Thing", where: .equal("group.name", to: "g17"))),
         ("order", FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20)),
     ]
 
@@ -45,9 +51,9 @@ struct VisitTests {
             #expect(steps <= 60 * (found + (request.fetchOffset ?? 0)) + 400, "\(name): \(steps) for \(found)")
         }
         // Where a range is most of the table, that is read.
-        let wide = try sample.steps(of: FetchRequest("Thing", where: .greater("number", .int(2))))
+        let wide = try sample.steps(of: FetchRequest("Thing", where: .greater("number", than: .int(2))))
         #expect(wide.found == Self.count - 3 && wide.steps < 30 * Self.count)
-        let (found, steps) = try sample.steps(of: FetchRequest("Thing", where: .equal("plain", .int(1))))
+        let (found, steps) = try sample.steps(of: FetchRequest("Thing", where: .equal("plain", to: .int(1))))
         #expect(found == 1)
         #expect(steps > 2 * Self.count)
     }
@@ -84,16 +90,16 @@ struct VisitTests {
                 try store.change { changes in
                     for key in start...min(count, start + 9_999) {
                         try changes.insert(
-                            ObjectID("Thing", Int64(key)),
+                            ObjectID("Thing", key: Int64(key)),
                             values: [
                                 "number": .int(Int64(key * 7919 % count)), "title": .string("t\(key * 31 % count)"),
                                 "kind": .int(Int64(key % 10)), "code": .string("c\(key)"), "plain": .int(Int64(key)),
-                                "group": .objectID(ObjectID("Group", Int64(key % groupCount + 1))),
+                                "group": .objectID(ObjectID("Group", key: Int64(key % groupCount + 1))),
                             ])
                     }
                     guard start == 1 else { return }
                     for key in 1...groupCount {
-                        try changes.insert(ObjectID("Group", Int64(key)), values: ["name": .string("g\(key)")])
+                        try changes.insert(ObjectID("Group", key: Int64(key)), values: ["name": .string("g\(key)")])
                     }
                 }
             }
@@ -144,12 +150,12 @@ struct VisitTests {
             for layer in 0...depth {
                 for index in 0..<width {
                     let key = Int64(layer * width + index + 1)
-                    try changes.insert(ObjectID("Node", key), values: ["number": .int(key), "plain": .int(key)])
+                    try changes.insert(ObjectID("Node", key: key), values: ["number": .int(key), "plain": .int(key)])
                     guard layer < depth else { continue }
                     for next in 1...width {
                         let link = Link(key, Int64((layer + 1) * width + next))
-                        try changes.add(link, to: RelationshipName("Node", "next"))
-                        try changes.add(link, to: RelationshipName("Node", "near"))
+                        try changes.add(link, to: RelationshipName("Node", name: "next"))
+                        try changes.add(link, to: RelationshipName("Node", name: "near"))
                     }
                 }
             }

@@ -17,10 +17,10 @@ struct BatchConflictTests {
         ])
         store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
-        try changes.insert(ObjectID("Album", 1), values: ["title": "a"])
+        try changes.insert(ObjectID("Album", key: 1), values: ["title": "a"])
         for key in Int64(1)...3 {
             try changes.insert(
-                ObjectID("Track", key), values: ["plays": 0, "album": .objectID(ObjectID("Album", 1))])
+                ObjectID("Track", key: key), values: ["plays": 0, "album": .objectID(ObjectID("Album", key: 1))])
         }
         _ = try store.commit(changes)
     }
@@ -45,10 +45,13 @@ struct BatchConflictTests {
     func deleteAgain() throws {
         // The third track leaves the album between snapshot and commit.
         let meddled = MeddledStore(store, times: 1) { _ throws(StoreError) in
-            try update(ObjectID("Track", 3), ["plays": 1])
+            try update(ObjectID("Track", key: 3), ["plays": 1])
         }
         let result = try meddled.execute(BatchDeleteRequest(FetchRequest("Album"), result: .objectIDs))
-        #expect(Set(result.objectIDs ?? []) == [ObjectID("Album", 1), ObjectID("Track", 1), ObjectID("Track", 2)])
+        #expect(
+            Set(result.objectIDs ?? []) == [
+                ObjectID("Album", key: 1), ObjectID("Track", key: 1), ObjectID("Track", key: 2),
+            ])
         #expect(try count("Track") == 1)
         #expect(meddled.commitCount == 2)
     }
@@ -56,7 +59,7 @@ struct BatchConflictTests {
     @Test("gives up with a conflict after ten attempts, and changes nothing")
     func givesUp() throws {
         let meddled = MeddledStore(store, times: .max) { number throws(StoreError) in
-            try update(ObjectID("Album", 1), ["title": .string("\(number)")])
+            try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
         }
         let error = try #require(throws: StoreError.self) {
             try meddled.execute(BatchDeleteRequest(FetchRequest("Album")))
@@ -69,9 +72,9 @@ struct BatchConflictTests {
 
     @Test("inserts objects though what they refer to was changed, and none where that was deleted")
     func insert() throws {
-        let row: BatchInsertRequest.Row = ["album": .objectID(ObjectID("Album", 1))]
+        let row: BatchInsertRequest.Row = ["album": .objectID(ObjectID("Album", key: 1))]
         let changed = MeddledStore(store, times: 3) { number throws(StoreError) in
-            try update(ObjectID("Album", 1), ["title": .string("\(number)")])
+            try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
         }
         #expect(try changed.execute(BatchInsertRequest("Track", rows: [row, row], result: .count)).count == 2)
         #expect(changed.commitCount == 4)

@@ -27,7 +27,7 @@ struct BatchPropertyTests {
         ])
         store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
-        try changes.insert(ObjectID("Album", 1), values: [:])
+        try changes.insert(ObjectID("Album", key: 1), values: [:])
         _ = try store.commit(changes)
     }
 
@@ -35,7 +35,7 @@ struct BatchPropertyTests {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var batch = RecordBatch(model: store.model)
-        let cursor = try snapshot.fetch(FetchRequest("Track", where: .equal("title", .string(title))))
+        let cursor = try snapshot.fetch(FetchRequest("Track", where: .equal("title", to: .string(title))))
         guard try cursor.next(into: &batch) else { return [:] }
         return batch.withRecord(at: 0) { record in
             Dictionary(uniqueKeysWithValues: record.layout.fields.map { ($0.name, record.value($0)) })
@@ -60,16 +60,16 @@ struct BatchPropertyTests {
 
     @Test("who is given no place in an ordered relationship comes last, when it is inserted and when it is updated")
     func places() throws {
-        let album = Value.objectID(ObjectID("Album", 1))
+        let album = Value.objectID(ObjectID("Album", key: 1))
         let rows: [BatchInsertRequest.Row] = ["a", "b", "c"].map { ["title": .string($0), "album": album] }
         _ = try store.execute(BatchInsertRequest("Track", rows: rows))
         _ = try store.execute(
-            BatchUpdateRequest("Track", where: .equal("title", "a"), set: ["album#order": .constant(.null)]))
+            BatchUpdateRequest("Track", where: .equal("title", to: "a"), set: ["album#order": .constant(.null)]))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var links = LinkBatch(
-            relationship: try store.model.requireRelationship(RelationshipName("Album", "tracks")).number)
-        let cursor = try snapshot.links(of: RelationshipName("Album", "tracks"), from: ObjectID("Album", 1))
+            relationship: try store.model.requireRelationship(RelationshipName("Album", name: "tracks")).number)
+        let cursor = try snapshot.links(of: RelationshipName("Album", name: "tracks"), from: ObjectID("Album", key: 1))
         var targets: [Int64] = []
         while try cursor.next(into: &links) { targets += links.links.map(\.target) }
         #expect(targets == [2, 3, 1])
@@ -84,13 +84,13 @@ struct BatchPropertyTests {
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
-        try changes.insert(ObjectID("Artist", 1), values: [:])
-        try changes.insert(ObjectID("Band", 2), values: [:])
-        try changes.insert(ObjectID("Song", 1), values: [:])
+        try changes.insert(ObjectID("Artist", key: 1), values: [:])
+        try changes.insert(ObjectID("Band", key: 2), values: [:])
+        try changes.insert(ObjectID("Song", key: 1), values: [:])
         _ = try store.commit(changes)
         for (id, code) in [
-            (ObjectID("Band", 1), StoreError.Code.objectNotFound), (ObjectID("Artist", 1), nil),
-            (ObjectID("Artist", 2), nil), (ObjectID("Band", 2), nil),
+            (ObjectID("Band", key: 1), StoreError.Code.objectNotFound), (ObjectID("Artist", key: 1), nil),
+            (ObjectID("Artist", key: 2), nil), (ObjectID("Band", key: 2), nil),
         ] {
             do throws(StoreError) {
                 _ = try store.execute(BatchUpdateRequest("Song", set: ["artist": .constant(.objectID(id))]))

@@ -35,7 +35,7 @@ struct CompanionTests {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: try model(), options: StoreOptions())
         var changes = ChangeSet(model: store.model)
-        try changes.insert(ObjectID("Artist", 1), values: ["name": .string("a")])
+        try changes.insert(ObjectID("Artist", key: 1), values: ["name": .string("a")])
         _ = try store.commit(changes)
         try store.close()
         try? FileManager.default.removeItem(atPath: path + ".lock")

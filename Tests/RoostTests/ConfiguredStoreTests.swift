@@ -15,7 +15,7 @@ struct ConfiguredStoreTests {
     }
 
     private func insert(_ name: String, into store: any PersistentStore) throws {
-        let id = ObjectID("Artist", try store.reserveKeys(1, for: "Artist").lowerBound)
+        let id = ObjectID("Artist", key: try store.reserveKeys(1, for: "Artist").lowerBound)
         var changes = ChangeSet(model: store.model)
         try changes.insert(id, values: ["name": .string(name)])
         _ = try store.commit(changes)

@@ -22,7 +22,7 @@ struct HardLinkTests {
     private func insert(into store: any PersistentStore) throws {
         var changes = ChangeSet(model: store.model)
         let key = try store.reserveKeys(1, for: "Artist").lowerBound
-        try changes.insert(ObjectID("Artist", key), values: ["name": .string("a")])
+        try changes.insert(ObjectID("Artist", key: key), values: ["name": .string("a")])
         _ = try store.commit(changes)
     }
 
@@ -169,7 +169,7 @@ struct HardLinkTests {
         let store = try StoreRegistry.standard.open(location)
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)
-        try batch.append(ObjectID("Artist", 7), version: 1, values: ["name": .string("z")])
+        try batch.append(ObjectID("Artist", key: 7), version: 1, values: ["name": .string("z")])
         try loader.append(batch)
         let other = try link("b", to: location)
         let before = try contents(folder)

@@ -6,8 +6,8 @@ import Testing
 /// Two writers at once never give two objects one place in an ordered relationship.
 @Suite("Places that batches give in ordered relationships")
 struct OrderedPlaceTests {
-    private static let tracks = RelationshipName("Album", "tracks")
-    private static let album = ObjectID("Album", 1)
+    private static let tracks = RelationshipName("Album", name: "tracks")
+    private static let album = ObjectID("Album", key: 1)
 
     private static func model() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -84,7 +84,7 @@ struct OrderedPlaceTests {
         let store = try Self.create(StoreLocation(type: "memory", path: ""))
         _ = try store.execute(BatchInsertRequest("Track", rows: [["title": "alone"]]))
         let request = BatchUpdateRequest(
-            "Track", where: .equal("title", "alone"), set: ["album": .constant(.objectID(Self.album))])
+            "Track", where: .equal("title", to: "alone"), set: ["album": .constant(.objectID(Self.album))])
         let snapshot = try store.snapshot()
         let prepared = try snapshot.prepare(request)
         snapshot.close()

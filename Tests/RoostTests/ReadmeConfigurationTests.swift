@@ -9,7 +9,7 @@ struct ReadmeConfigurationTests {
     private func program(_ file: String, print: (Int) -> Void) throws {
         let configuration = try RoostConfiguration(file: file)
         let store = try configuration.openOrCreateStore()
-        let artist = ObjectID("Artist", try store.reserveKeys(1, for: "Artist").lowerBound)
+        let artist = ObjectID("Artist", key: try store.reserveKeys(1, for: "Artist").lowerBound)
         var changes = ChangeSet(model: store.model)
         try changes.insert(artist, values: ["name": "Joni Mitchell"])
         _ = try store.commit(changes)

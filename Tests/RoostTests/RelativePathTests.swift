@@ -22,7 +22,7 @@ struct RelativePathTests {
                 try #require(FileManager.default.changeCurrentDirectoryPath(path + "/elsewhere"))
                 var changes = ChangeSet(model: store.model)
                 let key = try store.reserveKeys(1, for: "Artist").lowerBound
-                try changes.insert(ObjectID("Artist", key), values: ["name": .string("a")])
+                try changes.insert(ObjectID("Artist", key: key), values: ["name": .string("a")])
                 _ = try store.commit(changes)
                 let snapshot = try store.snapshot()
                 try #require(try snapshot.count(FetchRequest("Artist")) == (isNew ? 1 : 2))

@@ -67,11 +67,11 @@ struct RuleViolationTests {
 
     /// The values of a person that breaks no rule.
     private let good: [String: Value] = [
-        "name": "Ann", "home": .objectID(ObjectID("House", 1)), "upper": .null,
+        "name": "Ann", "home": .objectID(ObjectID("House", key: 1)), "upper": .null,
     ]
 
     private func insert(_ key: Int64, _ values: [String: Value], into changes: inout ChangeSet) throws {
-        try changes.insert(ObjectID("Person", key), values: good.merging(values) { $1 })
+        try changes.insert(ObjectID("Person", key: key), values: good.merging(values) { $1 })
     }
 
     @Test("a store whose data keep to every rule has no findings", arguments: writableTypes)
@@ -79,8 +79,8 @@ struct RuleViolationTests {
         let folder = try Folder()
         let store = try create(type, folder)
         var changes = ChangeSet(model: store.model)
-        try changes.insert(ObjectID("House", 1), values: [:])
-        try changes.insert(ObjectID("Tool", 1), values: [:])
+        try changes.insert(ObjectID("House", key: 1), values: [:])
+        try changes.insert(ObjectID("Tool", key: 1), values: [:])
         for key in Int64(1)...2 {
             try insert(
                 key,
@@ -91,7 +91,7 @@ struct RuleViolationTests {
                     "day": .date(Date(timeIntervalSinceReferenceDate: 1000)),
                     "place": .composite(["street": "", "number": 1]),
                 ], into: &changes)
-            try changes.add(Link(key, 1), to: RelationshipName("Person", "tools"))
+            try changes.add(Link(key, 1), to: RelationshipName("Person", name: "tools"))
         }
         _ = try store.commit(changes)
         #expect(try checkStore(store) == [])
@@ -103,11 +103,11 @@ struct RuleViolationTests {
         let folder = try Folder()
         let store = try create(type, folder)
         var changes = ChangeSet(model: store.model)
-        for key in Int64(1)...3 { try changes.insert(ObjectID("House", key), values: [:]) }
-        for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key), values: [:]) }
+        for key in Int64(1)...3 { try changes.insert(ObjectID("House", key: key), values: [:]) }
+        for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key: key), values: [:]) }
         try insert(1, ["name": .null, "home": .null], into: &changes)
         try insert(2, ["name": "a", "code": "ab"], into: &changes)
-        try insert(3, ["name": "abcde", "code": "", "home": .objectID(ObjectID("House", 2))], into: &changes)
+        try insert(3, ["name": "abcde", "code": "", "home": .objectID(ObjectID("House", key: 2))], into: &changes)
         try insert(
             4,
             [
@@ -119,18 +119,18 @@ struct RuleViolationTests {
             5,
             [
                 "i16": 6, "i32": 6, "i64": 6, "dec": .decimal(Decimal.nan), "dbl": .double(.nan), "flt": 0.2,
-                "day": .date(Date(timeIntervalSinceReferenceDate: 1001)), "home": .objectID(ObjectID("House", 99)),
+                "day": .date(Date(timeIntervalSinceReferenceDate: 1001)), "home": .objectID(ObjectID("House", key: 99)),
             ], into: &changes)
         try insert(6, [:], into: &changes)
         for key in Int64(2)...6 {
-            try changes.add(Link(key, key == 3 ? 2 : 1), to: RelationshipName("Person", "tools"))
+            try changes.add(Link(key, key == 3 ? 2 : 1), to: RelationshipName("Person", name: "tools"))
         }
-        for tool in Int64(2)...3 { try changes.add(Link(2, tool), to: RelationshipName("Person", "tools")) }
+        for tool in Int64(2)...3 { try changes.add(Link(2, tool), to: RelationshipName("Person", name: "tools")) }
         // One friend each; and one with itself beside three others.
-        try changes.add(Link(1, 2), to: RelationshipName("Person", "friends"))
-        for other in Int64(3)...6 { try changes.add(Link(3, other), to: RelationshipName("Person", "friends")) }
-        try changes.add(Link(4, 5), to: RelationshipName("Person", "friends"))
-        try changes.add(Link(5, 6), to: RelationshipName("Person", "friends"))
+        try changes.add(Link(1, 2), to: RelationshipName("Person", name: "friends"))
+        for other in Int64(3)...6 { try changes.add(Link(3, other), to: RelationshipName("Person", name: "friends")) }
+        try changes.add(Link(4, 5), to: RelationshipName("Person", name: "friends"))
+        try changes.add(Link(5, 6), to: RelationshipName("Person", name: "friends"))
         _ = try store.commit(changes)
 
         let findings = try checkStore(store)
@@ -170,8 +170,8 @@ struct RuleViolationTests {
         let store = try StoreRegistry.standard.type(named: "memory").create(
             StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
-        try changes.insert(ObjectID("C", 1), values: [:])
-        try changes.insert(ObjectID("D", 1), values: ["b": .objectID(ObjectID("B", 1))])
+        try changes.insert(ObjectID("C", key: 1), values: [:])
+        try changes.insert(ObjectID("D", key: 1), values: ["b": .objectID(ObjectID("B", key: 1))])
         _ = try store.commit(changes)
         let findings = try checkStore(store)
         #expect(findings.map(\.kind) == ["destination"] && findings.map(\.property) == ["D.b"])
@@ -184,10 +184,10 @@ struct RuleViolationTests {
         let folder = try Folder()
         let store = try create(type, folder)
         var changes = ChangeSet(model: store.model)
-        try changes.insert(ObjectID("Tool", 1), values: [:])
+        try changes.insert(ObjectID("Tool", key: 1), values: [:])
         for key in Int64(1)...500 {
             try insert(key, ["name": .null, "code": key == 400 ? "x" : .null, "home": .null], into: &changes)
-            if key != 123 { try changes.add(Link(key, 1), to: RelationshipName("Person", "tools")) }
+            if key != 123 { try changes.add(Link(key, 1), to: RelationshipName("Person", name: "tools")) }
         }
         _ = try store.commit(changes)
         let findings = try checkStore(store, limit: 20)
@@ -196,9 +196,9 @@ struct RuleViolationTests {
         #expect(names.prefix(20).map { $0.object?.key } == (1...20).map { Int64($0) })
         #expect(names.last?.message == "And 480 more of this kind (mandatory, Person.name).")
         // Single ones are not buried.
-        #expect(findings.contains { $0.object == ObjectID("Person", 400) && $0.kind == "pattern" })
-        #expect(findings.contains { $0.object == ObjectID("Person", 123) && $0.property == "Person.tools" })
-        #expect(findings.contains { $0.object == ObjectID("Tool", 1) && $0.kind == "maximumCount" })
+        #expect(findings.contains { $0.object == ObjectID("Person", key: 400) && $0.kind == "pattern" })
+        #expect(findings.contains { $0.object == ObjectID("Person", key: 123) && $0.property == "Person.tools" })
+        #expect(findings.contains { $0.object == ObjectID("Tool", key: 1) && $0.kind == "maximumCount" })
         try store.close()
     }
 
@@ -218,7 +218,7 @@ struct RuleViolationTests {
         var changes = ChangeSet(model: model)
         for key in Int64(1)...30 {
             let text = Value.string(String(repeating: "a", count: 60))
-            try changes.insert(ObjectID("A", key), values: ["broken": text, "slow": text])
+            try changes.insert(ObjectID("A", key: key), values: ["broken": text, "slow": text])
         }
         _ = try store.commit(changes)
         let clock = ContinuousClock()

@@ -36,7 +36,7 @@ struct RecordRowWriterTests {
 
     func csv(_ names: [String]?, _ values: [String: Value], _ entity: EntityName = "Thing") throws -> String {
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID(entity, 7), version: 3, values: values)
+        try batch.append(ObjectID(entity, key: 7), version: 3, values: values)
         let rows = try rows(names, entity)
         var text = TextBuffer()
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendCSV(record, to: &text) }
@@ -45,7 +45,7 @@ struct RecordRowWriterTests {
 
     func json(_ names: [String], _ values: [String: Value]) throws -> String {
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Thing", 7), version: 3, values: values)
+        try batch.append(ObjectID("Thing", key: 7), version: 3, values: values)
         let rows = try rows(names)
         var text = TextBuffer()
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendJSON(record, to: &text) }
@@ -86,9 +86,9 @@ struct RecordRowWriterTests {
                 "token", .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 171))),
                 "00000000-0000-0000-0000-0000000000AB", "\"00000000-0000-0000-0000-0000000000AB\""
             ),
-            ("object", .objectID(ObjectID("Child", 5)), "Child/5", "\"Child/5\""),
-            ("owner", .objectID(ObjectID("Child", 5)), "Child/5", "\"Child/5\""),
-            ("next", .objectID(ObjectID("Thing", 5)), "5", "5"), ("link", .uri("a b"), "a b", "\"a b\""),
+            ("object", .objectID(ObjectID("Child", key: 5)), "Child/5", "\"Child/5\""),
+            ("owner", .objectID(ObjectID("Child", key: 5)), "Child/5", "\"Child/5\""),
+            ("next", .objectID(ObjectID("Thing", key: 5)), "5", "5"), ("link", .uri("a b"), "a b", "\"a b\""),
             (
                 "place", .composite(["city": "Ulm", "inner": .composite(["n": 3])]),
                 "\"{\"\"city\"\": \"\"Ulm\"\", \"\"inner\"\": {\"\"n\"\": 3}}\"",

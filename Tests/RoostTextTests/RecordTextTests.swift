@@ -100,7 +100,7 @@ struct RecordTextTests {
         }
         for string in TextSample.texts {
             var batch = RecordBatch(model: model)
-            try batch.append(ObjectID("Thing", 1), values: ["string": .string(string), "uri": .uri(string)])
+            try batch.append(ObjectID("Thing", key: 1), values: ["string": .string(string), "uri": .uri(string)])
             #expect(try read(text(batch, at: 0)).record(at: 0) == batch.record(at: 0), "\(string.debugDescription)")
         }
     }
@@ -109,7 +109,7 @@ struct RecordTextTests {
     func form() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
-            ObjectID("Thing", 7), version: 2,
+            ObjectID("Thing", key: 7), version: 2,
             values: [
                 "string": "Blue", "integer16": -3, "double": -0.0, "float": 0.1, "boolean": true,
                 "binaryData": .data(Data([1, 2, 3, 4])),
@@ -117,8 +117,9 @@ struct RecordTextTests {
                 "decimal": .decimal(Decimal(string: "-12.340") ?? 0),
                 "uuid": .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 171))),
                 "uri": .uri("http://x"),
-                "object": .objectID(ObjectID("Box", 9)), "owner": .objectID(ObjectID("Child", 5)), "owner#order": 4,
-                "box": .objectID(ObjectID("Box", 2)), "box#order": 0,
+                "object": .objectID(ObjectID("Box", key: 9)), "owner": .objectID(ObjectID("Child", key: 5)),
+                "owner#order": 4,
+                "box": .objectID(ObjectID("Box", key: 2)), "box#order": 0,
                 "place": .composite(["name": "Oslo", "grid": .composite(["x": 1])]), "\"odd\\ náme": "x",
             ])
         #expect(
@@ -131,7 +132,7 @@ struct RecordTextTests {
     @Test("properties named like the record's own keys are told apart")
     func reservedNames() throws {
         var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Child", 3), version: 9, values: ["id": 77, "version": "v", "note": true])
+        try batch.append(ObjectID("Child", key: 3), version: 9, values: ["id": 77, "version": "v", "note": true])
         #expect(
             try text(batch, at: 0)
                 == #"{"id": 3, "version": 9, "id#value": 77, "note": true, "version#value": "v"}"#)
@@ -161,7 +162,7 @@ struct RecordTextTests {
     func tolerance() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
-            ObjectID("Thing", 7), version: 1,
+            ObjectID("Thing", key: 7), version: 1,
             values: [
                 "string": "Blue", "binaryData": .data(Data([0])), "decimal": .decimal(12), "double": 3,
                 "uuid": .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10))),
@@ -287,7 +288,7 @@ struct RecordTextTests {
         let (count, bytes) = (batch.count, batch.byteCount)
         #expect(throws: StoreError.self) { try self.readAgain(thing, &reader, &batch) }
         #expect(batch.count == count && batch.byteCount == bytes)
-        try batch.append(ObjectID("Box", 1), values: [:])
+        try batch.append(ObjectID("Box", key: 1), values: [:])
     }
 
     private func readAgain(_ entity: Int, _ reader: inout RecordTextReader, _ batch: inout RecordBatch)
@@ -308,7 +309,7 @@ struct RecordTextTests {
         }
         batch.endRecord()
         let error = #expect(throws: StoreError.self) { try text(batch, at: 0) }
-        #expect(error?.damagedObject == ObjectID("Thing", 5))
+        #expect(error?.damagedObject == ObjectID("Thing", key: 5))
     }
 
     // MARK: Links

@@ -28,7 +28,8 @@ package struct PredicateTrees {
     private mutating func comparison(_ depth: Int) -> P {
         .comparison(
             .init(
-                expression(depth), pick(FetchRequest.Comparison.Operator.allCases), expression(depth),
+                left: expression(depth), operator: pick(FetchRequest.Comparison.Operator.allCases),
+                right: expression(depth),
                 modifier: pick(FetchRequest.Comparison.Modifier.allCases),
                 options: below(2) == 0 ? [] : .init(rawValue: below(16))))
     }

@@ -80,7 +80,7 @@ package func limits(of type: AttributeType) -> [Value] {
             .date(Date(timeIntervalSinceReferenceDate: $0))
         }
     case .uuid: [UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), UUID()].map { .uuid($0) }
-    case .objectID: [.objectID(ObjectID("Thing", 1)), .objectID(ObjectID("Person", .max))]
+    case .objectID: [.objectID(ObjectID("Thing", key: 1)), .objectID(ObjectID("Person", key: .max))]
     }
 }
 
@@ -99,9 +99,9 @@ package func randomThing(using generator: inout SeededGenerator) -> [String: Val
     }
     if Bool.random(using: &generator) {
         let owner: EntityName = Bool.random(using: &generator) ? "Person" : "Company"
-        values["owner"] = .objectID(ObjectID(owner, .random(in: 1...Int64.max, using: &generator)))
+        values["owner"] = .objectID(ObjectID(owner, key: .random(in: 1...Int64.max, using: &generator)))
         values["owner#order"] = .int(.random(in: .min ... .max, using: &generator))
     }
-    if Bool.random(using: &generator) { values["next"] = .objectID(ObjectID("Thing", 9)) }
+    if Bool.random(using: &generator) { values["next"] = .objectID(ObjectID("Thing", key: 9)) }
     return values
 }

@@ -147,7 +147,7 @@ package struct RecordTextReader {
         var version: UInt32 = 1
 
         /// The record, for messages.
-        var description: String { key.map { "\(ObjectID(entity, $0))" } ?? "a record of '\(entity)'" }
+        var description: String { key.map { "\(ObjectID(entity, key: $0))" } ?? "a record of '\(entity)'" }
     }
 
     /// Reads the members of a record or of a composite in it, up to the end of the object.

@@ -128,7 +128,9 @@ extension FetchRequest.Operand {
             case .all: .all
             }
         let result = FetchRequest.Predicate.comparison(
-            .init(expression, comparison, other.predicateExpression, modifier: modifier, options: options))
+            .init(
+                left: expression, operator: comparison, right: other.predicateExpression, modifier: modifier,
+                options: options))
         return quantifier == .none ? .not(result) : result
     }
 

@@ -34,7 +34,7 @@ struct InPlaceMigrationTests {
             for index in 0..<batch.count {
                 let values = batch.values(at: index)
                 var tags: [Int64] = []
-                let links = try snapshot.links(of: RelationshipName("Note", "tags"), from: batch.id(at: index))
+                let links = try snapshot.links(of: RelationshipName("Note", name: "tags"), from: batch.id(at: index))
                 var linkBatch = LinkBatch(relationship: 0)
                 while try links.next(into: &linkBatch) { tags += linkBatch.links.map(\.target) }
                 lines.append(

@@ -229,8 +229,8 @@ struct OneTransactionTests {
         #expect(try checkStore(store) == [])
         let keys = try store.reserveKeys(3, for: "Book")
         var changes = ChangeSet(model: changed)
-        try changes.insert(ObjectID("Book", keys.lowerBound), values: ["title": "same", "price": .decimal(1)])
-        try changes.insert(ObjectID("Book", keys.lowerBound + 1), values: ["title": "same", "price": .decimal(1)])
+        try changes.insert(ObjectID("Book", key: keys.lowerBound), values: ["title": "same", "price": .decimal(1)])
+        try changes.insert(ObjectID("Book", key: keys.lowerBound + 1), values: ["title": "same", "price": .decimal(1)])
         #expect(error { _ = try store.commit(changes) }?.code == .constraintViolation)
         try store.close()
         if SQLiteShell.path != nil {

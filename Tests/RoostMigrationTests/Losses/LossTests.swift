@@ -30,8 +30,8 @@ struct LossTests {
     /// Four notes, of which one is a draft; three have a body, two a folder, and there are five
     /// pairs with tags.
     private static func store(_ type: String, _ path: String) throws -> any PersistentStore {
-        let folder = Value.objectID(ObjectID("Folder", 1))
-        let tags = RelationshipName("Note", "tags")
+        let folder = Value.objectID(ObjectID("Folder", key: 1))
+        let tags = RelationshipName("Note", name: "tags")
         return try Scenario.store(
             type, path, model(),
             [
@@ -205,9 +205,9 @@ struct LossTests {
                 .init(
                     "A", 3,
                     [
-                        "of": .objectID(ObjectID("B", 1)),
+                        "of": .objectID(ObjectID("B", key: 1)),
                         "d": .decimal(try #require(Decimal(string: "0.12345678901234567890123"))),
-                    ]), .init("A", 4, ["of": .objectID(ObjectID("A", 1))]), .init("B", 1, [:]),
+                    ]), .init("A", 4, ["of": .objectID(ObjectID("A", key: 1))]), .init("B", 1, [:]),
             ])
         let mapping = MappingModel([
             EntityMapping(
@@ -259,13 +259,13 @@ struct LossTests {
     func predicates() throws {
         let some = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
-                mappings[index].sourcePredicate = .equal("name", "red")
+                mappings[index].sourcePredicate = .equal("name", to: "red")
             }
         }
         #expect(try losses(Self.model(), some) == ["Tag": 1, "Note.tags": 2])
         let all = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
-                mappings[index].sourcePredicate = .notEqual("name", .null)
+                mappings[index].sourcePredicate = .notEqual("name", to: .null)
             }
         }
         #expect(try losses(Self.model(), all) == [:])
@@ -278,8 +278,8 @@ struct LossTests {
         }
         let split = try mapping { mappings in
             let index = try #require(mappings.firstIndex { $0.sourceEntity == "Tag" })
-            mappings[index].sourcePredicate = .equal("name", "blue")
-            mappings.append(EntityMapping("Reds", .transform, from: "Tag", to: "Red", where: .equal("name", "red")))
+            mappings[index].sourcePredicate = .equal("name", to: "blue")
+            mappings.append(EntityMapping("Reds", .transform, from: "Tag", to: "Red", where: .equal("name", to: "red")))
         }
         let found = try losses(model, split)
         #expect(found["Tag"] == nil && found["Tag.name"] == 1, "\(found)")
@@ -386,7 +386,7 @@ struct LossTests {
         #expect(report.losses[0].contains("1 object"), "\(report.losses)")
         for index in options.mapping?.entityMappings.indices ?? 0..<0
         where options.mapping?.entityMappings[index].sourceEntity == "Tag" {
-            options.mapping?.entityMappings[index].sourcePredicate = .equal("name", "red")
+            options.mapping?.entityMappings[index].sourcePredicate = .equal("name", to: "red")
         }
         let found = try refusal {
             _ = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)

@@ -34,7 +34,7 @@ struct OrderLossTests {
         return try Scenario.store(
             "memory", "", model,
             [.init("A", 1, [:]), .init("A", 2, [:])]
-                + (1...3).map { .init("B", $0, ["a": .objectID(ObjectID("A", 1)), place: .int(400 - $0 * 100)]) })
+                + (1...3).map { .init("B", $0, ["a": .objectID(ObjectID("A", key: 1)), place: .int(400 - $0 * 100)]) })
     }
 
     /// Object 1 of `A` has two of `B`, and object 1 of `B` two of `A`.
@@ -47,7 +47,7 @@ struct OrderLossTests {
         ]
         return try Scenario.store(
             "memory", "", model, [.init("A", 1, [:]), .init("A", 2, [:]), .init("B", 1, [:]), .init("B", 2, [:])],
-            links: links.map { (RelationshipName("A", "bs"), $0) })
+            links: links.map { (RelationshipName("A", name: "bs"), $0) })
     }
 
     private struct Change {
@@ -113,7 +113,7 @@ struct OrderLossTests {
     {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        let cursor = try snapshot.links(of: relationship, from: ObjectID("A", 1))
+        let cursor = try snapshot.links(of: relationship, from: ObjectID("A", key: 1))
         var batch = LinkBatch(relationship: 0)
         var links: [Link] = []
         while try cursor.next(into: &batch) { links += batch.links }

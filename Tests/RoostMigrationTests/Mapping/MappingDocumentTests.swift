@@ -40,7 +40,7 @@ struct MappingDocumentTests {
     private func exampleModel() throws -> MappingModel {
         MappingModel([
             EntityMapping(
-                "NoteToPost", .transform, from: "Note", to: "Post", where: .equal("isDraft", false),
+                "NoteToPost", .transform, from: "Note", to: "Post", where: .equal("isDraft", to: false),
                 attributes: [
                     PropertyMapping(
                         "celsius",

@@ -202,8 +202,8 @@ struct MappingProblemTests {
                 policy: policy)
         }
         let named = copy(.destinationInstances(ofEntityMapping: "a", from: .source("notes")))
-        let long = EntityMapping("a", .transform, from: "Note", to: "Note", where: .greater("length", 9))
-        let short = EntityMapping("b", .transform, from: "Note", to: "Note", where: .less("length", 9))
+        let long = EntityMapping("a", .transform, from: "Note", to: "Note", where: .greater("length", than: 9))
+        let short = EntityMapping("b", .transform, from: "Note", to: "Note", where: .less("length", than: 9))
         #expect(problems(named, long).isEmpty)
         #expect(problems(named, long, short).count == 1)
         #expect(problems(copy(.policy("notes:", .source("notes")), policy: "P"), long).count == 1)

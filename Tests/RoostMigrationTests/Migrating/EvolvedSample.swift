@@ -62,24 +62,25 @@ enum EvolvedSample {
             ]
             if key % 3 == 0 { values["desk"] = .int(Int64(key % 100)) }
             try batch.append(
-                ObjectID(key % 3 == 0 ? "Editor" : "Human", Int64(key)), version: UInt32(key % 4 + 1), values: values)
+                ObjectID(key % 3 == 0 ? "Editor" : "Human", key: Int64(key)), version: UInt32(key % 4 + 1),
+                values: values)
         }
         for key in 1...people * 2 {
             let writer = (key + 1) / 2
             try batch.append(
-                ObjectID("Book", Int64(key)),
+                ObjectID("Book", key: Int64(key)),
                 values: [
                     "title": .string("Book \(key % 97) é"), "price": .decimal(Decimal(key) / 100),
                     "format": key % 2 == 0 ? .composite(["width": .double(Double(key)), "unit": "mm"]) : .null,
-                    "writer": .objectID(ObjectID(writer % 3 == 0 ? "Editor" : "Human", Int64(writer))),
+                    "writer": .objectID(ObjectID(writer % 3 == 0 ? "Editor" : "Human", key: Int64(writer))),
                 ])
         }
         for key in 1...5 {
-            try batch.append(ObjectID("Shelf", Int64(key)), values: ["label": .uri("shelf:\(key)")])
+            try batch.append(ObjectID("Shelf", key: Int64(key)), values: ["label": .uri("shelf:\(key)")])
         }
         try loader.append(batch)
         func number(_ entity: EntityName, _ name: String) throws -> Int {
-            try store.model.requireRelationship(RelationshipName(entity, name)).number
+            try store.model.requireRelationship(RelationshipName(entity, name: name)).number
         }
         let friends = (1..<Int64(people)).map { Link($0, $0 + 1) }
         // The order of a shelf's books is gone; that of a book's shelves is new, and goes by key.

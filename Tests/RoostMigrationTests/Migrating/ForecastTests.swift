@@ -95,7 +95,7 @@ struct ForecastTests {
                 EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]),
             ])
         }
-        let tags = RelationshipName("Note", "tags")
+        let tags = RelationshipName("Note", name: "tags")
         func source() throws -> any PersistentStore {
             try Scenario.store(
                 "memory", "", model(0, nil),
@@ -114,7 +114,7 @@ struct ForecastTests {
         var some = try MappingModel.inferred(from: model(0, nil), to: model(0, 2))
         for index in some.entityMappings.indices where some.entityMappings[index].sourceEntity == "Tag" {
             some.entityMappings[index] = EntityMapping(
-                "TagToTag", .transform, from: "Tag", to: "Tag", where: .equal("notes.@count", 5),
+                "TagToTag", .transform, from: "Tag", to: "Tag", where: .equal("notes.@count", to: 5),
                 relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
         }
         let plan = try manager.planMigration(
@@ -156,7 +156,7 @@ struct ForecastTests {
         if what == "fields" {
             let tags: [Scenario.Object] = (1...50).map { .init("Tag", $0, [:]) }
             let notes: [Scenario.Object] = (1...3000).map { (key: Int64) -> Scenario.Object in
-                .init("Note", key, ["tags": .objectID(ObjectID("Tag", (key - 1) % 50 + 1))])
+                .init("Note", key, ["tags": .objectID(ObjectID("Tag", key: (key - 1) % 50 + 1))])
             }
             source = try Scenario.store("memory", "", one, tags + notes)
         } else {
@@ -164,7 +164,7 @@ struct ForecastTests {
             let objects: [Scenario.Object] = (1...60).flatMap { (key: Int64) -> [Scenario.Object] in
                 [.init("Note", key, [:]), .init("Tag", key, [:])]
             }
-            let name = RelationshipName("Note", "tags")
+            let name = RelationshipName("Note", name: "tags")
             let pairs = (0..<links).map { (number: Int) -> (RelationshipName, Link) in
                 (name, Link(Int64(number / 60) + 1, Int64(number % 60) + 1))
             }

@@ -20,7 +20,7 @@ struct MandatoryInverseTests {
             "memory", "", model(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")),
             [.init("A", 1, [:]), .init("A", 2, [:])]
                 + owners.enumerated().map {
-                    .init("B", Int64($0.offset + 1), ["a": .objectID(ObjectID("A", $0.element))])
+                    .init("B", Int64($0.offset + 1), ["a": .objectID(ObjectID("A", key: $0.element))])
                 })
     }
 
@@ -73,7 +73,7 @@ struct MandatoryInverseTests {
         let report = try manager.migrate(from: .store(source), to: .store(store), model: Self.new(), options: options)
         #expect(report.path == path && report.warnings == [])
         let found = try Scenario.objects("A", in: store).map { $0.values["b"] }
-        #expect(found == [.objectID(ObjectID("B", 2)), .objectID(ObjectID("B", 1))])
+        #expect(found == [.objectID(ObjectID("B", key: 2)), .objectID(ObjectID("B", key: 1))])
     }
 
     @Test("a dry run can be cancelled while it looks for pairs, and leaves out what is damaged")
@@ -88,7 +88,7 @@ struct MandatoryInverseTests {
         }
         #expect(error?.code == .cancelled)
         let base = try Self.source([2, 1, 1])
-        let damaged = FaultyStore(base, Faults(damaged: [ObjectID("B", 3)]))
+        let damaged = FaultyStore(base, Faults(damaged: [ObjectID("B", key: 3)]))
         let skipping = try Self.options(base, .onePass, ConversionOptions(skipsDamaged: true))
         let plan = try manager.planMigration(
             from: .store(damaged), to: Self.memory, model: Self.new(), options: skipping)

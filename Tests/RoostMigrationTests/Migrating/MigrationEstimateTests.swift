@@ -48,7 +48,7 @@ struct MigrationEstimateTests {
             let old = try Notes.v1()
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
             var changes = ChangeSet(model: old)
-            for key in 1...1000 { try changes.insert(ObjectID("Note", Int64(key)), values: [:]) }
+            for key in 1...1000 { try changes.insert(ObjectID("Note", key: Int64(key)), values: [:]) }
             _ = try store.commit(changes)
             return try MigrationManager(registry: .standard).planMigration(
                 from: .store(store), to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),

@@ -36,9 +36,9 @@ struct MigrationFailureTests {
 
     @Test("a damaged record ends it and is named")
     func damaged() throws {
-        let error = try failure(Faults(damaged: [ObjectID("Editor", 6)]), in: try TemporaryDirectory())
+        let error = try failure(Faults(damaged: [ObjectID("Editor", key: 6)]), in: try TemporaryDirectory())
         #expect(error?.code == .corrupted)
-        #expect(error?.damagedObject == ObjectID("Editor", 6))
+        #expect(error?.damagedObject == ObjectID("Editor", key: 6))
     }
 
     @Test("damaged records are left out on request, and reported")
@@ -46,7 +46,8 @@ struct MigrationFailureTests {
         let directory = try TemporaryDirectory()
         let original = try Sample.store("memory", directory.file("a"), people: 400)
         let source = FaultyStore(
-            original, Faults(damaged: [ObjectID("Editor", 6), ObjectID("Book", 7), ObjectID("Person", 20)]))
+            original,
+            Faults(damaged: [ObjectID("Editor", key: 6), ObjectID("Book", key: 7), ObjectID("Person", key: 20)]))
         let target = StoreLocation(type: "sqlite", path: directory.file("b"))
         let report = try Self.manager.migrate(
             from: .store(source), to: .location(target), model: EvolvedSample.model(),
@@ -61,7 +62,7 @@ struct MigrationFailureTests {
 
     @Test(
         "damage in what becomes nothing is left out too, whatever else is damaged",
-        arguments: [MigrationPath.onePass, .threePasses], [[], [ObjectID("A", 2)]])
+        arguments: [MigrationPath.onePass, .threePasses], [[], [ObjectID("A", key: 2)]])
     func skipsDamagedInWhatIsDropped(path: MigrationPath, others: [ObjectID]) throws {
         func model(_ names: [EntityName], _ more: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(
@@ -71,7 +72,7 @@ struct MigrationFailureTests {
         let base = try Scenario.store(
             "memory", "", old,
             [.init("A", 1, ["x": "a"]), .init("A", 2, ["x": "b"]), .init("B", 1, ["x": "c"]), .init("B", 2, [:])])
-        let source = FaultyStore(base, Faults(damaged: Set([ObjectID("B", 1)] + others)))
+        let source = FaultyStore(base, Faults(damaged: Set([ObjectID("B", key: 1)] + others)))
         let new = try model(["A"], [.string("y")])
         var mapping = try MappingModel.inferred(from: old, to: new)
         if path == .threePasses { mapping.entityMappings[0].policyName = "P" }

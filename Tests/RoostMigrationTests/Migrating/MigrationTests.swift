@@ -102,7 +102,7 @@ struct MigrationTests {
                 base: try StoreRegistry.standard.type(named: type),
                 faults: Faults(onCreate: { () throws(StoreError) in
                     var changes = ChangeSet(model: original.model)
-                    try changes.insert(ObjectID("Shelf", 1000), values: [:])
+                    try changes.insert(ObjectID("Shelf", key: 1000), values: [:])
                     changes.userMetadata["late"] = .some(.bool(true))
                     _ = try original.commit(changes)
                 }))

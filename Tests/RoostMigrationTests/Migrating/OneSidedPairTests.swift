@@ -26,8 +26,8 @@ struct OneSidedPairTests {
     private static func store(_ type: String = "memory", _ path: String = "", hasRival: Bool = false) throws
         -> any PersistentStore
     {
-        func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key)) }
-        func passport(_ key: Int64) -> Value { .objectID(ObjectID("Passport", key)) }
+        func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
+        func passport(_ key: Int64) -> Value { .objectID(ObjectID("Passport", key: key)) }
         return try Scenario.store(
             type, path,
             model(.toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport")),
@@ -141,7 +141,7 @@ struct OneSidedPairTests {
             Self.model(
                 .toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport")),
             people.map { .init("Person", $0, [:]) } + [
-                .init("Passport", 1, ["owner": .objectID(ObjectID("Person", 1))])
+                .init("Passport", 1, ["owner": .objectID(ObjectID("Person", key: 1))])
             ])
         let new = try Self.model(.toOne("passport", "Passport", isOptional: false), nil, "new")
         let plan = try MigrationManager(registry: .standard).planMigration(

@@ -68,7 +68,7 @@ struct PlainMigration {
                 }),
                 let name = mapping.destinationEntity, let entity = new.entity(name)
             else { continue }
-            let new = ObjectID(name, id.key)
+            let new = ObjectID(name, key: id.key)
             made[id] = new
             var values: [String: Value] = [:]
             for attribute in entity.attributes where attribute.isStored {
@@ -115,7 +115,7 @@ struct PlainMigration {
         case (.objectID(let id), .objectID):
             // An object-ID attribute names what the object would become, whether it is there or not.
             mapping.entityMappings.first { $0.sourceEntity == id.entity && $0.destinationEntity != nil }
-                .flatMap(\.destinationEntity).map { .objectID(ObjectID($0, id.key)) } ?? .null
+                .flatMap(\.destinationEntity).map { .objectID(ObjectID($0, key: id.key)) } ?? .null
         default: value
         }
     }

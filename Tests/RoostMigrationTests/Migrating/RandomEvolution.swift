@@ -53,7 +53,7 @@ struct RandomEvolution {
                     key += Int64(1 + (generator.oneIn(4) ? generator.below(200) : 0))
                     let entity = generator.pick(
                         old.entities[root].selfAndSubentities.filter { !old.entities[$0].isAbstract })
-                    values[ObjectID(old.entities[entity].name, key)] = attributes(of: old.entities[entity])
+                    values[ObjectID(old.entities[entity].name, key: key)] = attributes(of: old.entities[entity])
                 }
             }
         }
@@ -155,7 +155,8 @@ struct RandomEvolution {
         case .uri: return .uri("roost:\(generator.below(50))")
         case .objectID:
             return .objectID(
-                ObjectID(generator.pick(old.entities.filter { !$0.isAbstract }).name, Int64(1 + generator.below(50))))
+                ObjectID(
+                    generator.pick(old.entities.filter { !$0.isAbstract }).name, key: Int64(1 + generator.below(50))))
         case .composite:
             var elements: [String: Value] = [:]
             for element in attribute.elements { if let value = value(of: element) { elements[element.name] = value } }

@@ -26,9 +26,9 @@ struct RelationshipChangeTests {
             type, path, model,
             (1...count).map { key in
                 var values: [String: Value] = ["n": .int(key)]
-                if let target = s[key] { values["s"] = .objectID(ObjectID("A", target)) }
+                if let target = s[key] { values["s"] = .objectID(ObjectID("A", key: target)) }
                 return Scenario.Object("A", key, values)
-            }, links: links.map { (RelationshipName("A", relationship), $0) })
+            }, links: links.map { (RelationshipName("A", name: relationship), $0) })
     }
 
     private static func manager() -> MigrationManager { MigrationManager(registry: .standard) }
@@ -56,7 +56,7 @@ struct RelationshipChangeTests {
         defer { snapshot.close() }
         var pairs: Set<[Int64]> = []
         for object in try Scenario.objects("A", in: store) {
-            let cursor = try snapshot.links(of: RelationshipName("A", name), from: object.id)
+            let cursor = try snapshot.links(of: RelationshipName("A", name: name), from: object.id)
             var batch = LinkBatch(relationship: 0)
             while try cursor.next(into: &batch) {
                 for link in batch.links { pairs.insert([link.source, link.target]) }
@@ -132,7 +132,7 @@ struct RelationshipChangeTests {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         func targets(_ key: Int64) throws -> [Int64] {
-            try snapshot.targets(of: RelationshipName("A", "fr"), from: ObjectID("A", key))
+            try snapshot.targets(of: RelationshipName("A", name: "fr"), from: ObjectID("A", key: key))
         }
         #expect(try targets(1) == [4, 3, 2])
         #expect(try targets(2) == [4, 1, 3])
@@ -224,7 +224,7 @@ struct RelationshipChangeTests {
         var objects: [Scenario.Object] = []
         for key: Int64 in 1...3 {
             var values: [String: Value] = [:]
-            if let target = b[key] { values["b"] = .objectID(ObjectID("B", target)) }
+            if let target = b[key] { values["b"] = .objectID(ObjectID("B", key: target)) }
             objects.append(Scenario.Object("A", key, values))
             objects.append(Scenario.Object("B", key, [:]))
         }
@@ -265,7 +265,7 @@ struct RelationshipChangeTests {
             "memory", "", old,
             (1...3).flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
             links: [Link(1, 3, order: 1), Link(1, 1, order: 2), Link(2, hasRoom ? 2 : 3)]
-                .map { (RelationshipName("A", "bs"), $0) })
+                .map { (RelationshipName("A", name: "bs"), $0) })
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .threePasses) }
             #expect(error?.code == .migrationFailed)
@@ -275,7 +275,7 @@ struct RelationshipChangeTests {
         let (store, report) = try Self.migrate(source, new, .threePasses)
         #expect(try Self.references("B", "a", in: store) == [1: 1, 2: 2, 3: 1])
         let snapshot = try store.snapshot()
-        #expect(try snapshot.targets(of: RelationshipName("A", "bs"), from: ObjectID("A", 1)) == [3, 1])
+        #expect(try snapshot.targets(of: RelationshipName("A", name: "bs"), from: ObjectID("A", key: 1)) == [3, 1])
         #expect(report.losses == [])
     }
 
@@ -368,7 +368,7 @@ struct RelationshipChangeTests {
             let directory = try TemporaryDirectory()
             let location = StoreLocation(type: "sqlite", path: directory.file("old"))
             var objects = (1...40).map { key in
-                Scenario.Object("A", key, b[key].map { ["b": .objectID(ObjectID("B", $0))] } ?? [:])
+                Scenario.Object("A", key, b[key].map { ["b": .objectID(ObjectID("B", key: $0))] } ?? [:])
             }
             objects += (1...4).map { Scenario.Object("B", $0, [:]) }
             let source = try Scenario.store(location.type, location.path, old, objects)
@@ -404,16 +404,16 @@ struct RelationshipChangeTests {
         let source = try Scenario.store(
             "memory", "", old,
             [
-                object("A", 1, ObjectID("B2", 12)), object("A2", 2, ObjectID("B", 11)),
-                object("A3", 3, ObjectID("B2", 13)),
-                object("A3", 4, ObjectID("B2", 13)), Scenario.Object("B", 11, [:]), Scenario.Object("B2", 12, [:]),
+                object("A", 1, ObjectID("B2", key: 12)), object("A2", 2, ObjectID("B", key: 11)),
+                object("A3", 3, ObjectID("B2", key: 13)),
+                object("A3", 4, ObjectID("B2", key: 13)), Scenario.Object("B", 11, [:]), Scenario.Object("B2", 12, [:]),
                 Scenario.Object("B2", 13, [:]), Scenario.Object("B", 14, [:]),
             ])
         var mapping = try MappingModel.inferred(from: old, to: new)
         #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
         // Without one of the two there is room.
         let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "A3" })
-        mapping.entityMappings[index].sourcePredicate = .notEqual("n", 3)
+        mapping.entityMappings[index].sourcePredicate = .notEqual("n", to: 3)
         let (store, _) = try Self.migrate(
             source, new, .onePass, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         var found: [ObjectID: ObjectID] = [:]
@@ -424,8 +424,8 @@ struct RelationshipChangeTests {
         }
         #expect(
             found == [
-                ObjectID("B", 11): ObjectID("A2", 2), ObjectID("B2", 12): ObjectID("A", 1),
-                ObjectID("B2", 13): ObjectID("A3", 4),
+                ObjectID("B", key: 11): ObjectID("A2", key: 2), ObjectID("B2", key: 12): ObjectID("A", key: 1),
+                ObjectID("B2", key: 13): ObjectID("A3", key: 4),
             ])
     }
 
@@ -458,7 +458,7 @@ struct RelationshipChangeTests {
         for key in 1...count {
             // A permutation without runs: 7 919 is prime to the count.
             let target = key * 7_919 % count + 1
-            objects.append(Scenario.Object("A", key, ["b": .objectID(ObjectID("B", target))]))
+            objects.append(Scenario.Object("A", key, ["b": .objectID(ObjectID("B", key: target))]))
             objects.append(Scenario.Object("B", key, [:]))
         }
         let source = try Scenario.store("memory", "", old, objects)
@@ -515,7 +515,7 @@ struct RelationshipChangeTests {
         for key in 1...count {
             objects.append(
                 Scenario.Object(
-                    "A1", key, ["b": .objectID(ObjectID("B1", key % 2 + 1)), "b#order": .int(count - key)]))
+                    "A1", key, ["b": .objectID(ObjectID("B1", key: key % 2 + 1)), "b#order": .int(count - key)]))
         }
         let mappings = ["1", "2"].flatMap { suffix in
             [
@@ -537,7 +537,7 @@ struct RelationshipChangeTests {
         defer { snapshot.close() }
         let all = try Scenario.objects("A", in: store)
         let lists = try Scenario.objects("B", in: store).map {
-            try snapshot.targets(of: RelationshipName("B", "as"), from: $0.id)
+            try snapshot.targets(of: RelationshipName("B", name: "as"), from: $0.id)
         }
         #expect(all.count == 2001 && lists.map(\.count).sorted() == [0, 1000, 1000])
         // The last one came first, and new keys follow the old ones.
@@ -584,7 +584,7 @@ struct RelationshipChangeTests {
             options: MigrationOptions(mapping: mapping, policies: ["P": policy], allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        let odd = try snapshot.targets(of: RelationshipName("B", "as"), from: ObjectID("B", 2))
+        let odd = try snapshot.targets(of: RelationshipName("B", name: "as"), from: ObjectID("B", key: 2))
         #expect(odd == (0..<500).map { $0 * 2 + 1 })
         let tally = try #require(try snapshot.recordedTally())
         #expect(tally.generation.number < 40)
@@ -605,9 +605,9 @@ struct RelationshipChangeTests {
         let two = try Scenario.store(
             "memory", "", model,
             [
-                Scenario.Object("A", 1, ["b": .objectID(ObjectID("B", 1))]),
-                Scenario.Object("A", 2, ["b": .objectID(ObjectID("B", 1))]),
-                Scenario.Object("B", 1, ["a": .objectID(ObjectID("A", 1))]),
+                Scenario.Object("A", 1, ["b": .objectID(ObjectID("B", key: 1))]),
+                Scenario.Object("A", 2, ["b": .objectID(ObjectID("B", key: 1))]),
+                Scenario.Object("B", 1, ["a": .objectID(ObjectID("A", key: 1))]),
             ])
         #expect(try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not lead back."])
     }
@@ -646,10 +646,10 @@ struct RelationshipChangeTests {
             "memory", "", model,
             (1...3).map { Scenario.Object("A", $0, ["n": .int($0)]) }
                 + [
-                    Scenario.Object("B", 1, ["lead": .objectID(ObjectID("A", 1))]),
-                    Scenario.Object("B", 2, ["lead": .objectID(ObjectID("A", 2))]), Scenario.Object("B", 3, [:]),
+                    Scenario.Object("B", 1, ["lead": .objectID(ObjectID("A", key: 1))]),
+                    Scenario.Object("B", 2, ["lead": .objectID(ObjectID("A", key: 2))]), Scenario.Object("B", 3, [:]),
                 ],
-            links: [(1, 1), (1, 2), (2, 1)].map { (RelationshipName("A", "teams"), Link($0.0, $0.1)) })
+            links: [(1, 1), (1, 2), (2, 1)].map { (RelationshipName("A", name: "teams"), Link($0.0, $0.1)) })
         let lead = try FetchRequest.Expression(
             format:
                 "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'lead', $source.lead)"

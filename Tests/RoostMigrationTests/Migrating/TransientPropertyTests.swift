@@ -31,10 +31,10 @@ struct TransientPropertyTests {
 
     private static func changes(_ model: ManagedObjectModel, _ key: Int64) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
-        try changes.insert(ObjectID("User", key), values: ["name": .string("u")])
+        try changes.insert(ObjectID("User", key: key), values: ["name": .string("u")])
         try changes.insert(
-            ObjectID("Picture", key),
-            values: ["text": .string("t"), "size": .int(key), "user": .objectID(ObjectID("User", key))])
+            ObjectID("Picture", key: key),
+            values: ["text": .string("t"), "size": .int(key), "user": .objectID(ObjectID("User", key: key))])
         return changes
     }
 
@@ -55,7 +55,8 @@ struct TransientPropertyTests {
             // Records of the program's model are records of the store.
             _ = try store.commit(try Self.changes(model, Int64(number) + 2))
             let snapshot = try store.snapshot()
-            #expect(try snapshot.count(FetchRequest("Picture", where: .equal("user.name", .string("u")))) == number + 2)
+            #expect(
+                try snapshot.count(FetchRequest("Picture", where: .equal("user.name", to: .string("u")))) == number + 2)
             #expect(try checkStore(store) == [])
             snapshot.close()
             try store.close()

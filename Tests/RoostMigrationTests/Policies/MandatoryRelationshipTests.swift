@@ -20,8 +20,8 @@ struct MandatoryRelationshipTests {
         var newTitle = AttributeDescription("title", .string)
         /// The objects, and which of them mappings take.
         var objects: [Object] = [
-            Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", 1))]),
-            Object("Book", 2, ["title": "two", "writer": .objectID(ObjectID("Person", 1))]),
+            Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
+            Object("Book", 2, ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),
             Object("Book", 3, ["title": "three"]), Object("Person", 1, ["name": "Ann"]),
             Object("Person", 2, ["name": "Bob"]), Object("Tag", 1, [:]),
         ]
@@ -133,7 +133,7 @@ struct MandatoryRelationshipTests {
         let (store, report) = try library.migrate()
         #expect(
             try Scenario.objects("Book", in: store).map { $0.values["author"] }
-                == [.objectID(ObjectID("Person", 1)), .objectID(ObjectID("Person", 1)), nil])
+                == [.objectID(ObjectID("Person", key: 1)), .objectID(ObjectID("Person", key: 1)), nil])
         #expect(report.warnings.count == 1 && report.warnings[0].contains("'Book.author' is empty in 1 objects"))
     }
 
@@ -183,7 +183,7 @@ struct MandatoryRelationshipTests {
     func leftOut(path: MigrationPath) throws {
         var library = Library(path)
         library.author.isOptional = false
-        library.people = .equal("name", "Bob")
+        library.people = .equal("name", to: "Bob")
         let message = try library.refusal()
         #expect(message.contains("'Book.author'") && message.contains("Book/p1"), "\(message)")
         // Nor may a relationship lose objects of which the new model demands some, as the old one did.
@@ -191,7 +191,7 @@ struct MandatoryRelationshipTests {
         library.newAuthor.isOptional = true
         (library.works.minCount, library.newBooks.minCount) = (2, 2)
         #expect(try library.migrate().report.objects == 6)
-        library.books = .equal("title", "one")
+        library.books = .equal("title", to: "one")
         #expect(try library.refusal().contains("that of Person/p1 does not"))
     }
 
@@ -210,7 +210,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p4"))
         // What it takes away from another mapping's objects, of which only the other end's mapping says something.
         library.saysBooks = true
-        library.objects[2].values["writer"] = .objectID(ObjectID("Person", 2))
+        library.objects[2].values["writer"] = .objectID(ObjectID("Person", key: 2))
         library.code["Inserting"] = {
             ClosurePolicy {
                 $0.onEndRelating = { session in
@@ -256,7 +256,7 @@ struct MandatoryRelationshipTests {
                     mapping: mapping, policies: ["Standard": { EntityMigrationPolicy() }]))
         }
         let objects = [
-            Object("Book", 1, ["writer": .objectID(ObjectID("Person", 1))]), Object("Person", 1, [:]),
+            Object("Book", 1, ["writer": .objectID(ObjectID("Person", key: 1))]), Object("Person", 1, [:]),
             Object("Editor", 2, [:]),
         ]
         let report = try migrate(objects)

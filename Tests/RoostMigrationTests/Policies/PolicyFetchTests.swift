@@ -49,7 +49,7 @@ struct PolicyFetchTests {
                     ClosurePolicy {
                         $0.onCreate = { source, session, _ in
                             let note = try session.insert("Note")
-                            let request = FetchRequest("Author", where: .equal("name", source["author"]), limit: 1)
+                            let request = FetchRequest("Author", where: .equal("name", to: source["author"]), limit: 1)
                             if let known = try session.destinationObjects(request).first {
                                 return try note.setObject(known, for: "author")
                             }
@@ -107,7 +107,7 @@ struct PolicyFetchTests {
             default:
                 let isAll = Bool.random(using: &random)
                 var request = FetchRequest(
-                    "Author", where: .equal("name", name) && .less("rank", .int(Int64(rank))),
+                    "Author", where: .equal("name", to: name) && .less("rank", than: .int(Int64(rank))),
                     includesSubentities: isAll)
                 let matching = known.filter {
                     $0.name == name && $0.rank < rank && (isAll || $0.object.entity == "Author")

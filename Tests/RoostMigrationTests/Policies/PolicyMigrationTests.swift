@@ -38,7 +38,7 @@ struct PolicyMigrationTests {
             "memory", "", model, [.init("Item", 1, ["name": "a"]), .init("Item", 2, ["name": "b"])])
         for version in 1...2 as ClosedRange<UInt32> {
             var changes = ChangeSet(model: model)
-            try changes.update(ObjectID("Item", 1), version: version, values: ["name": .string("a\(version)")])
+            try changes.update(ObjectID("Item", key: 1), version: version, values: ["name": .string("a\(version)")])
             _ = try old.commit(changes)
         }
         var mapping = try MappingModel.inferred(from: model, to: model)
@@ -116,8 +116,8 @@ struct PolicyMigrationTests {
         ])
         let name = [PropertyMapping("name", .source("name"))]
         let mapping = MappingModel([
-            EntityMapping("A", .transform, from: "Item", to: "A", where: .equal("kind", "a"), attributes: name),
-            EntityMapping("B", .transform, from: "Item", to: "B", where: .equal("kind", "b"), attributes: name),
+            EntityMapping("A", .transform, from: "Item", to: "A", where: .equal("kind", to: "a"), attributes: name),
+            EntityMapping("B", .transform, from: "Item", to: "B", where: .equal("kind", to: "b"), attributes: name),
             EntityMapping("All", .transform, from: "Item", to: "B", attributes: name, policy: "P"),
             EntityMapping("Log", .transform, from: "Item", to: "Log", attributes: name),
         ])
@@ -156,14 +156,16 @@ struct PolicyMigrationTests {
             ]),
             [
                 .init("Home", 1, ["name": "H"]), .init("Tag", 1, ["name": "t1"]), .init("Tag", 2, ["name": "t2"]),
-                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", 1))]),
+                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", key: 1))]),
                 .init("Cat", 2, ["name": "cat2"]),
-                .init("Dog", 1, ["name": "dog1", "home": .objectID(ObjectID("Home", 1))]),
-                .init("Dog", 9, ["name": "dog9", "home": .objectID(ObjectID("Home", 1))]),
+                .init("Dog", 1, ["name": "dog1", "home": .objectID(ObjectID("Home", key: 1))]),
+                .init("Dog", 9, ["name": "dog9", "home": .objectID(ObjectID("Home", key: 1))]),
             ],
             links: [
-                (RelationshipName("Cat", "tags"), Link(1, 2)), (RelationshipName("Dog", "tags"), Link(1, 1)),
-                (RelationshipName("Dog", "tags"), Link(1, 2)), (RelationshipName("Dog", "tags"), Link(9, 2)),
+                (RelationshipName("Cat", name: "tags"), Link(1, 2)),
+                (RelationshipName("Dog", name: "tags"), Link(1, 1)),
+                (RelationshipName("Dog", name: "tags"), Link(1, 2)),
+                (RelationshipName("Dog", name: "tags"), Link(9, 2)),
             ])
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -215,9 +217,9 @@ struct PolicyMigrationTests {
             try found.map { try Scenario.names("tags", of: $0.id, "name", in: new) } == [
                 ["t2"], [], ["t1", "t2"], ["t2"],
             ])
-        #expect(try Scenario.names("pets", of: ObjectID("Home", 1), "name", in: new) == ["cat1", "dog1", "dog9"])
+        #expect(try Scenario.names("pets", of: ObjectID("Home", key: 1), "name", in: new) == ["cat1", "dog1", "dog9"])
         let homes = try Scenario.objects("Home", in: new)
-        #expect(homes.first?.values["favourite"] == .objectID(ObjectID("Pet", 4)))
+        #expect(homes.first?.values["favourite"] == .objectID(ObjectID("Pet", key: 4)))
         try new.close()
         try old.close()
     }
@@ -234,7 +236,7 @@ struct PolicyMigrationTests {
                         $0.onCreate = { source, session, standard in
                             try standard()
                             guard source.entity == "Person", source.id.key == 10 else { return }
-                            let request = FetchRequest("Person", where: .equal("code", 10))
+                            let request = FetchRequest("Person", where: .equal("code", to: 10))
                             let found = try #require(try session.destinationObjects(request).first)
                             #expect(found.string("name") == "Person 10")
                             found["name"] = "changed"
@@ -383,7 +385,7 @@ struct PolicyMigrationTests {
         ])
         let base = try Scenario.store(
             "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "n"]) })
-        let old = FaultyStore(base, Faults(damaged: [ObjectID("Item", 3), ObjectID("Item", 5)]))
+        let old = FaultyStore(base, Faults(damaged: [ObjectID("Item", key: 3), ObjectID("Item", key: 5)]))
         let name = [PropertyMapping("name", .source("name"))]
         let mapping = MappingModel([
             EntityMapping("A", .transform, from: "Item", to: "A", attributes: name, policy: "P"),
@@ -409,7 +411,7 @@ struct PolicyMigrationTests {
         let old = try Scenario.store(
             type, directory.file("old"), model,
             [.init("A", .max, ["name": "a"]), .init("A", .max - 1, ["name": "b"]), .init("B", .max, ["name": "c"])],
-            links: [(RelationshipName("A", "bs"), Link(.max, .max, inverseOrder: .max))])
+            links: [(RelationshipName("A", name: "bs"), Link(.max, .max, inverseOrder: .max))])
         var mapping = try MappingModel.inferred(from: model, to: model)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         let new = try Scenario.migrate(
@@ -421,7 +423,7 @@ struct PolicyMigrationTests {
                             guard session.currentEntityMapping?.destinationEntity == "B" else { return }
                             let bs = try session.destinationObjects(FetchRequest("B"))
                             let second = try #require(
-                                try session.destinationObjects(FetchRequest("A", where: .equal("name", "b"))).first)
+                                try session.destinationObjects(FetchRequest("A", where: .equal("name", to: "b"))).first)
                             try second.setObjects(bs, for: "bs")
                             #expect(throws: StoreError.self) { try session.insert("A") }
                         }
@@ -429,7 +431,7 @@ struct PolicyMigrationTests {
                 }
             ])
         #expect(try Scenario.objects("A", in: new).map(\.id.key) == [.max - 1, .max])
-        #expect(try Set(Scenario.names("as", of: ObjectID("B", .max), "name", in: new)) == ["a", "b"])
+        #expect(try Set(Scenario.names("as", of: ObjectID("B", key: .max), "name", in: new)) == ["a", "b"])
         try new.close()
         try old.close()
     }
@@ -449,10 +451,10 @@ struct PolicyMigrationTests {
             ]),
             [
                 .init("A", 1, [:]), .init("B", 1, [:]), .init("B", 2, ["name": "left out"]),
-                .init("X", 1, ["target": .objectID(ObjectID("A", 1))]),
-                .init("X", 2, ["target": .objectID(ObjectID("B", 1))]),
-                .init("X", 3, ["target": .objectID(ObjectID("B", 2))]), .init("X", 4, [:]),
-                .init("X", 5, ["target": .objectID(ObjectID("A", 1))]),
+                .init("X", 1, ["target": .objectID(ObjectID("A", key: 1))]),
+                .init("X", 2, ["target": .objectID(ObjectID("B", key: 1))]),
+                .init("X", 3, ["target": .objectID(ObjectID("B", key: 2))]), .init("X", 4, [:]),
+                .init("X", 5, ["target": .objectID(ObjectID("A", key: 1))]),
             ])
         let model = try ManagedObjectModel(entities: [
             EntityDescription("C", attributes: [.string("name")]), EntityDescription("X", attributes: [target]),
@@ -477,14 +479,14 @@ struct PolicyMigrationTests {
                             let made = try session.destinationInstances(
                                 forEntityMapping: "X", sourceObjects: [source])
                             let object = try #require(made.first)
-                            object["target"] = .objectID(ObjectID("C", 2))
+                            object["target"] = .objectID(ObjectID("C", key: 2))
                         }
                     }
                 }
             ])
         let new = try StoreRegistry.standard.open(location)
         let named = try Scenario.objects("X", in: new).map { $0.values["target"] }
-        let (first, second) = (Value.objectID(ObjectID("C", 1)), Value.objectID(ObjectID("C", 2)))
+        let (first, second) = (Value.objectID(ObjectID("C", key: 1)), Value.objectID(ObjectID("C", key: 2)))
         #expect(try Scenario.objects("C", in: new).map(\.id.key) == [1, 2])
         #expect(named == [first, second, nil, nil, second])
         #expect(report.losses.contains { $0.hasPrefix("X: IDs that became null in 'target': 1;") }, "\(report.losses)")
@@ -519,9 +521,9 @@ struct PolicyMigrationTests {
                 .init("Part", 1, ["size": .int(1)]), .init("Part", 2, ["size": .int(2)]),
             ],
             links: [
-                (RelationshipName("Item", "parts"), Link(1, 1, order: 0)),
-                (RelationshipName("Item", "parts"), Link(1, 2, order: 1)),
-                (RelationshipName("Item", "parts"), Link(2, 2, order: 0)),
+                (RelationshipName("Item", name: "parts"), Link(1, 1, order: 0)),
+                (RelationshipName("Item", name: "parts"), Link(1, 2, order: 1)),
+                (RelationshipName("Item", name: "parts"), Link(2, 2, order: 0)),
             ])
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -58,7 +58,7 @@ struct PolicyRelationshipTests {
                             case 5: try book.setObject(nil, for: "author")
                             case 6:
                                 let people = try session.destinationObjects(
-                                    FetchRequest("Person", where: .equal("code", 30)))
+                                    FetchRequest("Person", where: .equal("code", to: 30)))
                                 try book.setObject(people.first, for: "author")
                             default: break
                             }
@@ -70,7 +70,8 @@ struct PolicyRelationshipTests {
             let snapshot = try new.snapshot()
             defer { snapshot.close() }
             var batch = LinkBatch(relationship: 0)
-            let cursor = try snapshot.links(of: RelationshipName("Book", "shelves"), from: ObjectID("Book", key))
+            let cursor = try snapshot.links(
+                of: RelationshipName("Book", name: "shelves"), from: ObjectID("Book", key: key))
             var keys: [String] = []
             while try cursor.next(into: &batch) { keys += batch.links.map { "\($0.target)" } }
             return keys
@@ -81,8 +82,8 @@ struct PolicyRelationshipTests {
         #expect(try shelves(7) == ["3"])
         let books = try Scenario.objects("Book", in: new)
         #expect(books[4].values["author"] == nil)
-        #expect(books[5].values["author"] == .objectID(ObjectID("Editor", 30)))
-        #expect(books[6].values["author"] == .objectID(ObjectID("Person", 4)))
+        #expect(books[5].values["author"] == .objectID(ObjectID("Editor", key: 30)))
+        #expect(books[6].values["author"] == .objectID(ObjectID("Person", key: 4)))
         try new.close()
         try old.close()
     }
@@ -174,7 +175,7 @@ struct PolicyRelationshipTests {
                         relationships: [.toOne("parent", "Parent", inverse: "children")]),
                 ])
             }
-            let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", $0)) }
+            let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", key: $0)) }
             let old = try Scenario.store(
                 type, directory.file("old"), try model(.toMany("children", "Child", inverse: "parent")),
                 [
@@ -219,7 +220,7 @@ struct PolicyRelationshipTests {
         }
 
         static func store(_ type: String, _ path: String) throws -> any PersistentStore {
-            let dept = Value.objectID(ObjectID("Dept", 1))
+            let dept = Value.objectID(ObjectID("Dept", key: 1))
             return try Scenario.store(
                 type, path, try model(),
                 [
@@ -289,8 +290,8 @@ struct PolicyRelationshipTests {
                 },
             ])
         let employees = try Scenario.objects("Emp", in: new)
-        #expect(employees.map { $0.values["dept"] } == [.objectID(ObjectID("Dept", 2)), nil])
-        #expect(try Scenario.names("employees", of: ObjectID("Dept", 2), "name", in: new) == ["a"])
+        #expect(employees.map { $0.values["dept"] } == [.objectID(ObjectID("Dept", key: 2)), nil])
+        #expect(try Scenario.names("employees", of: ObjectID("Dept", key: 2), "name", in: new) == ["a"])
         try new.close()
         try old.close()
     }
@@ -313,17 +314,17 @@ struct PolicyRelationshipTests {
                 + (1...2).map { .init("B", Int64($0), ["name": names[$0 - 1]]) },
             links: [
                 // By their places: 1 has 3, 1, 2, and 2 has 1, 4; from the other end 1 has 2, 1.
-                (RelationshipName("A", "bs"), Link(1, 1, order: 7, inverseOrder: 1)),
-                (RelationshipName("A", "bs"), Link(1, 2, order: 3, inverseOrder: 0)),
-                (RelationshipName("A", "bs"), Link(2, 1, order: 0, inverseOrder: 5)),
-                (RelationshipName("A", "bs"), Link(3, 1, order: 0, inverseOrder: 0)),
-                (RelationshipName("A", "bs"), Link(4, 2, order: 0, inverseOrder: 9)),
+                (RelationshipName("A", name: "bs"), Link(1, 1, order: 7, inverseOrder: 1)),
+                (RelationshipName("A", name: "bs"), Link(1, 2, order: 3, inverseOrder: 0)),
+                (RelationshipName("A", name: "bs"), Link(2, 1, order: 0, inverseOrder: 5)),
+                (RelationshipName("A", name: "bs"), Link(3, 1, order: 0, inverseOrder: 0)),
+                (RelationshipName("A", name: "bs"), Link(4, 2, order: 0, inverseOrder: 9)),
             ])
         func orders(_ store: any PersistentStore) throws -> [[String]] {
             try ["as"].flatMap { name in
-                try (1...2).map { try Scenario.names(name, of: ObjectID("B", $0), "name", in: store) }
+                try (1...2).map { try Scenario.names(name, of: ObjectID("B", key: $0), "name", in: store) }
             }
-                + (1...3).map { try Scenario.names("bs", of: ObjectID("A", $0), "name", in: store) }
+                + (1...3).map { try Scenario.names("bs", of: ObjectID("A", key: $0), "name", in: store) }
         }
         let before = try orders(old)
         #expect(before == [["3", "1", "2"], ["1", "4"], ["2", "1"], ["1"], ["1"]])
@@ -336,7 +337,7 @@ struct PolicyRelationshipTests {
                     ClosurePolicy {
                         // A set in the first pass keeps all links from being copied at once.
                         $0.onCreate = { source, session, standard in
-                            guard source.id == ObjectID("A", 4) else { return try standard() }
+                            guard source.id == ObjectID("A", key: 4) else { return try standard() }
                             try session.createStandardInstance(for: source)?.setObjects([], for: "bs")
                         }
                     }
@@ -354,7 +355,7 @@ struct PolicyRelationshipTests {
             Scenario.Object(
                 "Track", key,
                 [
-                    "name": .string("t\(key)"), "album": .objectID(ObjectID("Album", 1)),
+                    "name": .string("t\(key)"), "album": .objectID(ObjectID("Album", key: 1)),
                     RecordLayout.orderFieldName(of: "album"): .int(10 - key),
                 ])
         }
@@ -406,7 +407,7 @@ struct PolicyRelationshipTests {
         let old = try Scenario.store(
             type, directory.file("old"), model,
             keys.flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
-            links: keys.flatMap { a in keys.map { (RelationshipName("A", "bs"), Link(a, $0)) } })
+            links: keys.flatMap { a in keys.map { (RelationshipName("A", name: "bs"), Link(a, $0)) } })
         var mapping = try MappingModel.inferred(from: model, to: model)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "B" {
             mapping.entityMappings[index].policyName = "P"
@@ -434,8 +435,8 @@ struct PolicyRelationshipTests {
     @Test("the ID that a policy gives must be that of an object, under its own entity", arguments: Scenario.types)
     func requiresGivenObjects(type: String) throws {
         for (given, isFine) in [
-            (ObjectID("Dept", 2), true), (ObjectID("Dept", 9), false), (ObjectID("Big", 3), true),
-            (ObjectID("Dept", 3), false),
+            (ObjectID("Dept", key: 2), true), (ObjectID("Dept", key: 9), false), (ObjectID("Big", key: 3), true),
+            (ObjectID("Dept", key: 3), false),
         ] {
             let directory = try TemporaryDirectory()
             let model = try ManagedObjectModel(entities: [

@@ -15,7 +15,7 @@ enum Scenario {
         var values: [String: Value]
 
         init(_ entity: EntityName, _ key: Int64, _ values: [String: Value]) {
-            id = ObjectID(entity, key)
+            id = ObjectID(entity, key: key)
             self.values = values
         }
     }
@@ -71,14 +71,14 @@ enum Scenario {
     ) throws -> [String] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        let cursor = try snapshot.links(of: RelationshipName(id.entity, relationship), from: id)
+        let cursor = try snapshot.links(of: RelationshipName(id.entity, name: relationship), from: id)
         var links = LinkBatch(relationship: 0)
         var keys: [Int64] = []
         while try cursor.next(into: &links) { keys += links.links.map(\.target) }
         let target = store.model.entities[
-            try store.model.requireRelationship(RelationshipName(id.entity, relationship)).destination]
+            try store.model.requireRelationship(RelationshipName(id.entity, name: relationship)).destination]
         var names: [String] = []
-        let records = try snapshot.records(with: keys.map { ObjectID(target.name, $0) })
+        let records = try snapshot.records(with: keys.map { ObjectID(target.name, key: $0) })
         var batch = RecordBatch(model: store.model)
         while try records.next(into: &batch) {
             for index in 0..<batch.count {

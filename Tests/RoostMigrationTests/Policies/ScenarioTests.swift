@@ -24,9 +24,9 @@ struct ScenarioTests {
             type, path, model,
             [
                 .init("Post", 1, ["title": "Hello"]), .init("Post", 2, ["title": "Bye"]),
-                .init("Comment", 1, ["message": "first", "post": .objectID(ObjectID("Post", 1))]),
-                .init("Comment", 2, ["message": "second", "post": .objectID(ObjectID("Post", 1))]),
-                .init("Comment", 3, ["message": "third", "post": .objectID(ObjectID("Post", 2))]),
+                .init("Comment", 1, ["message": "first", "post": .objectID(ObjectID("Post", key: 1))]),
+                .init("Comment", 2, ["message": "second", "post": .objectID(ObjectID("Post", key: 1))]),
+                .init("Comment", 3, ["message": "third", "post": .objectID(ObjectID("Post", key: 2))]),
             ])
     }
 
@@ -110,7 +110,7 @@ struct ScenarioTests {
             else { return }
             var artists: [DestinationObject] = []
             for artist in list.artists {
-                let request = FetchRequest("Artist", where: .equal("name", .string(artist.name)), limit: 1)
+                let request = FetchRequest("Artist", where: .equal("name", to: .string(artist.name)), limit: 1)
                 if let known = try session.destinationObjects(request).first {
                     artists.append(known)
                     continue
@@ -304,7 +304,7 @@ struct ScenarioTests {
         #expect(images.count == 1)
         #expect(images.first?.values["imageData"] == .data(Data([1, 2])))
         #expect(images.first?.values["index"] == .int(0))
-        #expect(images.first?.values["noteUsedIn"] == .objectID(ObjectID("Note", 1)))
+        #expect(images.first?.values["noteUsedIn"] == .objectID(ObjectID("Note", key: 1)))
         #expect(try Scenario.objects("Note", in: new).map { $0.values["title"] } == ["a", "c"])
         try new.close()
     }
@@ -377,9 +377,9 @@ struct ScenarioTests {
         let found = try Scenario.objects("Section", in: new)
         #expect(
             found.map(\.values) == [
-                ["title": "ABCD...", "body": "ABCDEFGH", "index": 0, "post": .objectID(ObjectID("Post", 7))]
+                ["title": "ABCD...", "body": "ABCDEFGH", "index": 0, "post": .objectID(ObjectID("Post", key: 7))]
             ])
-        #expect(try Scenario.names("sections", of: ObjectID("Post", 7), "title", in: new) == ["ABCD..."])
+        #expect(try Scenario.names("sections", of: ObjectID("Post", key: 7), "title", in: new) == ["ABCD..."])
         try new.close()
     }
 
@@ -405,16 +405,16 @@ struct ScenarioTests {
                 source, directory.file("old-\(rule)"), try library(.nullify, []),
                 [
                     .init("Shelf", 4, ["name": "s"]), .init("Shelf", 5, ["name": "empty"]),
-                    .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", 4))]),
+                    .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", key: 4))]),
                 ])
-            let uri = ObjectID("Book", 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
+            let uri = ObjectID("Book", key: 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
             let model = try library(rule, [.boolean("isOpen", default: true)])
             let new = try Scenario.migrate(old, to: destination, path, model, nil)
             let (uuid, id) = try #require(ObjectID.parse(uri: uri))
             #expect(try new.metadata().storeUUID == uuid)
             #expect(try Scenario.objects("Book", in: new).map(\.id) == [id])
             #expect(try Scenario.objects("Shelf", in: new).map { $0.values["isOpen"] } == [true, true])
-            let request = BatchDeleteRequest(FetchRequest("Shelf", where: .equal("name", "s")))
+            let request = BatchDeleteRequest(FetchRequest("Shelf", where: .equal("name", to: "s")))
             if rule == .deny {
                 let error = #expect(throws: StoreError.self) { try new.execute(request) }
                 #expect(error?.code == .deleteDenied)

@@ -33,9 +33,10 @@ struct MigrationFixtureTests {
             model: try Notes.v3(), counts: ["Note": 5, "Tag": 3],
             objects: [
                 .init(
-                    "Note", where: .equal("title", "note 2"), values: ["paint": "c2", "rating": 20, "isDone": false],
+                    "Note", where: .equal("title", to: "note 2"),
+                    values: ["paint": "c2", "rating": 20, "isDone": false],
                     targets: ["tags": [1, 3]]),
-                .init("Tag", where: .equal("name", "tag 1"), targets: ["notes": [2, 3, 5]]),
+                .init("Tag", where: .equal("name", to: "tag 1"), targets: ["notes": [2, 3, 5]]),
             ])
         #expect(try differences(fixture, expected) == [])
         #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
@@ -68,8 +69,8 @@ struct MigrationFixtureTests {
         var expected = MigrationSnapshot(
             model: try Notes.v3(), counts: ["Note": 4], digest: "not known yet",
             objects: [
-                .init("Note", where: .equal("title", "note 2"), values: ["paint": "red"], targets: ["tags": [2]]),
-                .init("Note"), .init("Note", where: .equal("title", "note 9")),
+                .init("Note", where: .equal("title", to: "note 2"), values: ["paint": "red"], targets: ["tags": [2]]),
+                .init("Note"), .init("Note", where: .equal("title", to: "note 9")),
             ])
         let found = try differences(fixture, expected)
         #expect(found.count == 7, "\(found)")
@@ -97,10 +98,12 @@ struct MigrationFixtureTests {
             MigrationSnapshot(model: try Notes.v3(), counts: ["Nota": 1]),
             MigrationSnapshot(model: try Notes.v3(), objects: [.init("Nota")]),
             MigrationSnapshot(
-                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), values: ["colour": 1])]
+                model: try Notes.v3(),
+                objects: [.init("Note", where: .equal("title", to: "note 2"), values: ["colour": 1])]
             ),
             MigrationSnapshot(
-                model: try Notes.v3(), objects: [.init("Note", where: .equal("title", "note 2"), targets: ["tag": [1]])]
+                model: try Notes.v3(),
+                objects: [.init("Note", where: .equal("title", to: "note 2"), targets: ["tag": [1]])]
             ),
         ] {
             #expect(throws: StoreError.self) { try differences(fixture, expected) }

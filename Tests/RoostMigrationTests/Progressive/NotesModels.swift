@@ -109,17 +109,19 @@ enum Notes {
         let store = try StoreRegistry.standard.create(
             location, model: v1(), options: StoreOptions(storeUUID: uuid, userMetadata: ["by": .string("me")]))
         var changes = ChangeSet(model: store.model)
-        for key in 1...3 { try changes.insert(ObjectID("Tag", Int64(key)), values: ["name": .string("tag \(key)")]) }
+        for key in 1...3 {
+            try changes.insert(ObjectID("Tag", key: Int64(key)), values: ["name": .string("tag \(key)")])
+        }
         for key in 1...count {
             try changes.insert(
-                ObjectID("Note", Int64(key)),
+                ObjectID("Note", key: Int64(key)),
                 values: [
                     "title": .string("note \(key)"), "colour": .string("c\(key)"), "rating": .int(Int64(key * 10)),
                 ])
         }
         for key in 1...count {
             for tag in [key % 3 + 1, (key + 1) % 3 + 1] {
-                try changes.add(Link(Int64(key), Int64(tag)), to: RelationshipName("Note", "tags"))
+                try changes.add(Link(Int64(key), Int64(tag)), to: RelationshipName("Note", name: "tags"))
             }
         }
         _ = try store.commit(changes)

@@ -116,7 +116,7 @@ struct ProgressiveMigrationTests {
                         log.withLock { $0.append("will \(stage.label ?? "")") }
                         // What is said with the old model, before.
                         var changes = ChangeSet(model: store.model)
-                        changes.delete(ObjectID("Note", 5), version: 1)
+                        changes.delete(ObjectID("Note", key: 5), version: 1)
                         _ = try store.commit(changes)
                     },
                     didMigrate: { store, _ in
@@ -183,7 +183,7 @@ struct ProgressiveMigrationTests {
                         _ = try store.commit(changes)
                     }))
         ])
-        let faulty = FaultyStore(source, Faults(damaged: [ObjectID("Note", 2)]))
+        let faulty = FaultyStore(source, Faults(damaged: [ObjectID("Note", key: 2)]))
         let directory = try TemporaryDirectory()
         let new = StoreLocation(type: "json", path: directory.file("new"))
         let report = try manager.migrate(

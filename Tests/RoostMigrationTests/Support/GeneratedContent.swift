@@ -19,12 +19,12 @@ enum GeneratedContent {
                 let key = (lastKeys[entity.root] ?? 0) + Int64(1 + generator.below(3))
                 lastKeys[entity.root] = key
                 keys[entity.number, default: []].append(key)
-                ids.append(ObjectID(entity.name, key))
+                ids.append(ObjectID(entity.name, key: key))
             }
         }
         func objects(_ entity: Int) -> [ObjectID] {
             model.entities[entity].selfAndSubentities.flatMap { number in
-                (keys[number] ?? []).map { ObjectID(model.entities[number].name, $0) }
+                (keys[number] ?? []).map { ObjectID(model.entities[number].name, key: $0) }
             }
         }
         var values: [ObjectID: [String: Value]] = [:]

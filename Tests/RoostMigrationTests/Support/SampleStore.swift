@@ -74,31 +74,32 @@ enum Sample {
                 ]
                 if isEditor { values["desk"] = .int(Int64(key % 100)) }
                 try batch.append(
-                    ObjectID(isEditor ? "Editor" : "Person", Int64(key)), version: UInt32(key % 4 + 1), values: values)
+                    ObjectID(isEditor ? "Editor" : "Person", key: Int64(key)), version: UInt32(key % 4 + 1),
+                    values: values)
                 if batch.isFull { try flush(&batch, loader) }
             }
             try flush(&batch, loader)
             for key in 1...people * 2 {
                 let author = (key + 1) / 2
                 try batch.append(
-                    ObjectID("Book", Int64(key)),
+                    ObjectID("Book", key: Int64(key)),
                     values: [
                         "title": .string("Book \(key % 97) é"), "price": .decimal(Decimal(key) / 100),
                         "format": key % 2 == 0 ? .composite(["width": .double(Double(key))]) : .null,
-                        "author": .objectID(ObjectID(author % 3 == 0 ? "Editor" : "Person", Int64(author))),
+                        "author": .objectID(ObjectID(author % 3 == 0 ? "Editor" : "Person", key: Int64(author))),
                         RecordLayout.orderFieldName(of: "author"): .int(Int64(key % 2)),
                     ])
                 if batch.isFull { try flush(&batch, loader) }
             }
             for key in 1...5 {
-                try batch.append(ObjectID("Shelf", Int64(key)), values: ["label": .uri("shelf:\(key)")])
+                try batch.append(ObjectID("Shelf", key: Int64(key)), values: ["label": .uri("shelf:\(key)")])
             }
             try flush(&batch, loader)
             try link(
-                RelationshipName("Person", "friends"), (1..<people).map { Link(Int64($0), Int64($0 + 1)) }, store,
+                RelationshipName("Person", name: "friends"), (1..<people).map { Link(Int64($0), Int64($0 + 1)) }, store,
                 loader)
             try link(
-                RelationshipName("Shelf", "books"),
+                RelationshipName("Shelf", name: "books"),
                 (1...people * 2).map { Link(Int64($0 % 5 + 1), Int64($0), order: Int64(people * 2 - $0)) }, store,
                 loader)
             _ = try loader.finish()

@@ -9,11 +9,11 @@ struct Reading {
 
     /// The ID of the track at a place of the scattered sequence that the baselines read too.
     private func randomTrack(_ index: Int) -> ObjectID {
-        ObjectID(TrackSchema.trackEntity, Tracks.randomKey(index, count: workload.trackCount))
+        ObjectID(TrackSchema.trackEntity, key: Tracks.randomKey(index, count: workload.trackCount))
     }
 
     private func randomAlbum(_ index: Int) -> ObjectID {
-        ObjectID(TrackSchema.albumEntity, Tracks.randomKey(index, count: workload.albumCount))
+        ObjectID(TrackSchema.albumEntity, key: Tracks.randomKey(index, count: workload.albumCount))
     }
 
     /// Takes all that a cursor gives; the checksum reads every field.
@@ -115,7 +115,8 @@ struct Reading {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
         for index in 0..<workload.repetitions {
-            let request = FetchRequest(TrackSchema.trackEntity, where: .equal("album", .objectID(randomAlbum(index))))
+            let request = FetchRequest(
+                TrackSchema.trackEntity, where: .equal("album", to: .objectID(randomAlbum(index))))
             let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
@@ -131,7 +132,7 @@ struct Reading {
             let (lower, upper) = Tracks.titleRange(index, trackCount: workload.trackCount)
             let request = FetchRequest(
                 TrackSchema.trackEntity,
-                where: .greaterOrEqual("title", .string(lower)) && .less("title", .string(upper)))
+                where: .greaterOrEqual("title", to: .string(lower)) && .less("title", than: .string(upper)))
             let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
@@ -142,7 +143,9 @@ struct Reading {
     /// The tracks whose title has a prefix and that were played often; counted by the track that is looked at.
     func filterScan() throws -> Outcome {
         try fetch(
-            FetchRequest(TrackSchema.trackEntity, where: .beginsWith("title", "Mid") && .greater("playCount", 1000)))
+            FetchRequest(
+                TrackSchema.trackEntity, where: .beginsWith("title", prefix: "Mid") && .greater("playCount", than: 1000)
+            ))
     }
 
     /// The first hundred tracks by title; counted by the track that is looked at.
@@ -158,10 +161,10 @@ struct Reading {
     }
 
     /// How many tracks are loved.
-    func count() throws -> Outcome { try count(.equal("loved", true)) }
+    func count() throws -> Outcome { try count(.equal("loved", to: true)) }
 
     /// How many tracks were played often.
-    func oneFieldFilter() throws -> Outcome { try count(.greater("playCount", 1000)) }
+    func oneFieldFilter() throws -> Outcome { try count(.greater("playCount", than: 1000)) }
 
     private func count(_ predicate: FetchRequest.Predicate) throws -> Outcome {
         let count = try snapshot.count(FetchRequest(TrackSchema.trackEntity, where: predicate))
@@ -173,7 +176,7 @@ struct Reading {
         try count(
             .comparison(
                 .init(
-                    .keyPath(["title"]), .contains, .constant("naive"),
+                    left: .keyPath(["title"]), operator: .contains, right: .constant("naive"),
                     options: [.caseInsensitive, .diacriticInsensitive])))
     }
 
@@ -189,22 +192,25 @@ struct Reading {
     }
 
     /// How many tracks are of albums of some years.
-    func toOnePath() throws -> Outcome { try count(.greaterOrEqual("album.year", 2020)) }
+    func toOnePath() throws -> Outcome { try count(.greaterOrEqual("album.year", to: 2020)) }
 
     /// How many albums have a track that was played very often; counted by the track.
     func anyToMany() throws -> Outcome {
         try countAlbums(
             .comparison(
-                .init(.keyPath(["tracks", "playCount"]), .greater, .constant(.int(4800)), modifier: .any)))
+                .init(
+                    left: .keyPath(["tracks", "playCount"]), operator: .greater, right: .constant(.int(4800)),
+                    modifier: .any)))
     }
 
     /// How many albums have four loved tracks; counted by the track.
     func subquery() throws -> Outcome {
         let loved = FetchRequest.Predicate.comparison(
-            .init(.path(of: .variable("t"), ["loved"]), .equal, .constant(.bool(true))))
+            .init(left: .path(of: .variable("t"), ["loved"]), operator: .equal, right: .constant(.bool(true))))
         let tracks = FetchRequest.Expression.subquery(.keyPath(["tracks"]), variable: "t", loved)
         return try countAlbums(
-            .comparison(.init(.path(of: tracks, ["@count"]), .greaterOrEqual, .constant(.int(4)))))
+            .comparison(
+                .init(left: .path(of: tracks, ["@count"]), operator: .greaterOrEqual, right: .constant(.int(4)))))
     }
 
     private func countAlbums(_ predicate: FetchRequest.Predicate) throws -> Outcome {
@@ -238,7 +244,7 @@ struct Reading {
                 throw BenchmarkError("A track is missing.")
             }
             let album = batch.withRecord(at: 0) { $0.integer(schema.trackFields.album) }
-            guard try snapshot.records(with: [ObjectID(TrackSchema.albumEntity, album)]).next(into: &batch) else {
+            guard try snapshot.records(with: [ObjectID(TrackSchema.albumEntity, key: album)]).next(into: &batch) else {
                 throw BenchmarkError("An album is missing.")
             }
             outcome.unitCount += 1

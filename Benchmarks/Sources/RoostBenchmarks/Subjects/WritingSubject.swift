@@ -36,7 +36,7 @@ final class WritingSubject: Subject {
     }
 
     private func distinctTrack(_ index: Int) -> ObjectID {
-        ObjectID(TrackSchema.trackEntity, Tracks.distinctKey(index, count: workload.trackCount))
+        ObjectID(TrackSchema.trackEntity, key: Tracks.distinctKey(index, count: workload.trackCount))
     }
 
     /// Reads scattered tracks, changes two properties of each, and commits all in one transaction.

@@ -19,8 +19,8 @@ struct TrackSchema {
     static let albumEntity: EntityName = "Album"
     static let tagEntity: EntityName = "Tag"
     static let performerEntity: EntityName = "Performer"
-    static let tagsOfTrack = RelationshipName("Track", "tags")
-    static let tracksOfAlbum = RelationshipName("Album", "tracks")
+    static let tagsOfTrack = RelationshipName("Track", name: "tags")
+    static let tracksOfAlbum = RelationshipName("Album", name: "tracks")
 
     let form: TrackForm
     let model: ManagedObjectModel

@@ -128,7 +128,7 @@ final class CSVCursor: FillingRecordCursor {
 
     private func append(_ row: [String], to batch: inout RecordBatch) throws(StoreError) {
         let (entity, columns) = (snapshot.model.entities[0], snapshot.store.columns)
-        let id = ObjectID(entity.name, key)
+        let id = ObjectID(entity.name, key: key)
         var values: [String: Value] = [:]
         for (column, text) in zip(columns, row) where !text.isEmpty {
             values[column] = CSVRows.value(text, entity.attribute(column)?.type)

@@ -47,9 +47,11 @@ struct CSVReadingTests {
             ["name": "Ada", "note": "one, \"two\"\nthree"], [:], ["name": "Bob", "note": "last"],
         ]
         #expect(try rows(snapshot.records(of: "Row", after: nil), store.model) == expected)
-        #expect(try rows(snapshot.records(of: "Row", after: ObjectID("Row", 2)), store.model) == [expected[2]])
+        #expect(try rows(snapshot.records(of: "Row", after: ObjectID("Row", key: 2)), store.model) == [expected[2]])
         #expect(
-            try rows(snapshot.records(with: [ObjectID("Row", 3), ObjectID("Row", 9), ObjectID("Row", 1)]), store.model)
+            try rows(
+                snapshot.records(with: [ObjectID("Row", key: 3), ObjectID("Row", key: 9), ObjectID("Row", key: 1)]),
+                store.model)
                 == [expected[2], expected[0]])
         #expect(try snapshot.lastKey(of: "Row") == 3)
         #expect(try checkStore(store).isEmpty)
@@ -63,7 +65,7 @@ struct CSVReadingTests {
         let text = "capital,name,north,people\ntrue,Paris,48.86,2103000\nfalse,Lyon,45.76,522250\n,Ys,,\n"
         let store = try open(text, model: try cities())
         let snapshot = try store.snapshot()
-        let large = FetchRequest("City", where: .greater("people", 1000), sortedBy: [.init("north")])
+        let large = FetchRequest("City", where: .greater("people", than: 1000), sortedBy: [.init("north")])
         #expect(
             try rows(snapshot.fetch(large), store.model) == [
                 ["name": "Lyon", "people": 522_250, "north": 45.76, "capital": false],
@@ -92,7 +94,7 @@ struct CSVReadingTests {
             }
         }
         #expect(names == ["A", "C", "F"])
-        #expect(damaged == [ObjectID("City", 2), ObjectID("City", 4), ObjectID("City", 5)])
+        #expect(damaged == [ObjectID("City", key: 2), ObjectID("City", key: 4), ObjectID("City", key: 5)])
         #expect(try checkStore(store).count == 3)
     }
 

@@ -16,7 +16,7 @@ func csvSample(in directory: String) throws -> StoreSample {
         var values: [String: Value] = ["number": .int(Int64(key * 37 % 1000)), "valid": .bool(key % 3 == 0)]
         values["place"] = place.map(Value.string)
         values["degrees"] = degrees.map(Value.double)
-        try changes.insert(ObjectID("Reading", Int64(key)), values: values)
+        try changes.insert(ObjectID("Reading", key: Int64(key)), values: values)
         let quoted = place.map { "\"\($0.replacingOccurrences(of: "\"", with: "\"\""))\"" } ?? ""
         text += "\(key * 37 % 1000),\(quoted),\(key % 3 == 0),\(degrees.map { "\($0)" } ?? "")\r\n"
     }

@@ -15,7 +15,8 @@ import Roost
         let keys = try store.reserveKeys(2, for: "Person")
         var changes = ChangeSet(model: first)
         for (key, (name, born)) in zip(keys, [("Ada", 1815), ("Grace", 1906)]) {
-            try changes.insert(ObjectID("Person", key), values: ["name": .string(name), "born": .int(Int64(born))])
+            try changes.insert(
+                ObjectID("Person", key: key), values: ["name": .string(name), "born": .int(Int64(born))])
         }
         _ = try store.commit(changes)
         try print(names(in: store, before: 1900))

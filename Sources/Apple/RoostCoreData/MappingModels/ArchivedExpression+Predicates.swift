@@ -36,9 +36,11 @@ extension ArchivedExpression {
         let modifier = modifiers[try archived.integer("NSModifier") ?? 0]
         return .comparison(
             FetchRequest.Comparison(
-                try expression(.object(try Self.part(object, "NSLeftExpression", of: "a comparison")), depth: depth),
-                try Self.operation(archived),
-                try expression(.object(try Self.part(object, "NSRightExpression", of: "a comparison")), depth: depth),
+                left: try expression(
+                    .object(try Self.part(object, "NSLeftExpression", of: "a comparison")), depth: depth),
+                operator: try Self.operation(archived),
+                right: try expression(
+                    .object(try Self.part(object, "NSRightExpression", of: "a comparison")), depth: depth),
                 modifier: try Self.required(modifier, "a comparison"), options: try Self.options(archived)))
     }
 

@@ -41,7 +41,7 @@ internal import RoostCore
                     throw error
                 }
                 throw error.withMessage("'\(external.storePath)': \(error.message)", code: .corrupted)
-                    .naming(damagedObject: ObjectID(entity.layout.entity, key))
+                    .naming(damagedObject: ObjectID(entity.layout.entity, key: key))
             }
             batch.endRecord()
             return true

@@ -163,7 +163,8 @@ enum ModelResolver {
             }
             return ManagedObjectModel.Relationship(
                 number: number,
-                name: RelationshipName(EntityName(entities[relationship.source].name), relationship.declaration.name),
+                name: RelationshipName(
+                    EntityName(entities[relationship.source].name), name: relationship.declaration.name),
                 declaration: relationship.declaration, source: relationship.source,
                 destination: numbers[relationship.declaration.destinationEntityName] ?? relationship.source,
                 inverse: inverse,

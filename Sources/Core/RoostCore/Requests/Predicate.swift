@@ -87,9 +87,9 @@ extension FetchRequest {
         /// How strings are made alike first; without effect on other values.
         public var options: Options
 
-        /// Makes a comparison.
+        /// Creates a comparison.
         public init(
-            _ left: Expression, _ operator: Operator, _ right: Expression, modifier: Modifier = .direct,
+            left: Expression, operator: Operator, right: Expression, modifier: Modifier = .direct,
             options: Options = []
         ) {
             self.left = left
@@ -103,36 +103,38 @@ extension FetchRequest {
 
 extension FetchRequest.Predicate {
     /// `key == value`; a null value tests for null.
-    public static func equal(_ key: String, _ value: Value) -> Self { compare(key, .equal, value) }
+    public static func equal(_ key: String, to value: Value) -> Self { compare(key, using: .equal, with: value) }
     /// `key != value`; a null value tests for not null.
-    public static func notEqual(_ key: String, _ value: Value) -> Self { compare(key, .notEqual, value) }
+    public static func notEqual(_ key: String, to value: Value) -> Self { compare(key, using: .notEqual, with: value) }
     /// `key < value`.
-    public static func less(_ key: String, _ value: Value) -> Self { compare(key, .less, value) }
+    public static func less(_ key: String, than value: Value) -> Self { compare(key, using: .less, with: value) }
     /// `key <= value`.
-    public static func lessOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .lessOrEqual, value) }
+    public static func lessOrEqual(_ key: String, to value: Value) -> Self {
+        compare(key, using: .lessOrEqual, with: value)
+    }
     /// `key > value`.
-    public static func greater(_ key: String, _ value: Value) -> Self { compare(key, .greater, value) }
+    public static func greater(_ key: String, than value: Value) -> Self { compare(key, using: .greater, with: value) }
     /// `key >= value`.
-    public static func greaterOrEqual(_ key: String, _ value: Value) -> Self {
-        compare(key, .greaterOrEqual, value)
+    public static func greaterOrEqual(_ key: String, to value: Value) -> Self {
+        compare(key, using: .greaterOrEqual, with: value)
     }
     /// `key IN values`.
-    public static func isIn(_ key: String, _ values: [Value]) -> Self {
-        .comparison(.init(path(key), .isIn, .aggregate(values.map { .constant($0) })))
+    public static func isIn(_ key: String, values: [Value]) -> Self {
+        .comparison(.init(left: path(key), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
     }
     /// `key BEGINSWITH prefix`.
-    public static func beginsWith(_ key: String, _ prefix: String) -> Self {
-        compare(key, .beginsWith, .string(prefix))
+    public static func beginsWith(_ key: String, prefix: String) -> Self {
+        compare(key, using: .beginsWith, with: .string(prefix))
     }
     /// `key == nil`.
-    public static func isNull(_ key: String) -> Self { compare(key, .equal, .null) }
+    public static func isNull(_ key: String) -> Self { compare(key, using: .equal, with: .null) }
     /// `key != nil`.
-    public static func isNotNull(_ key: String) -> Self { compare(key, .notEqual, .null) }
+    public static func isNotNull(_ key: String) -> Self { compare(key, using: .notEqual, with: .null) }
 
     /// Any comparison of a property with a value.
     public static func compare(
-        _ key: String, _ operator: FetchRequest.Comparison.Operator, _ value: Value
-    ) -> Self { .comparison(.init(path(key), `operator`, .constant(value))) }
+        _ key: String, using operator: FetchRequest.Comparison.Operator, with value: Value
+    ) -> Self { .comparison(.init(left: path(key), operator: `operator`, right: .constant(value))) }
 
     private static func path(_ key: String) -> FetchRequest.Expression {
         .keyPath(key.names)

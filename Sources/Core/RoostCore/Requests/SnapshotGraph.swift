@@ -16,7 +16,7 @@ package final class SnapshotGraph: ObjectGraph {
     /// Reads the records with these keys, as ``StoreSnapshot/records(with:)`` does.
     package func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         let name = snapshot.model.entities[root].name
-        let cursor = try snapshot.records(with: keys.map { ObjectID(name, $0) })
+        let cursor = try snapshot.records(with: keys.map { ObjectID(name, key: $0) })
         batch.removeAll()
         while try cursor.next(into: &records) {
             for index in 0..<records.count { batch.append(records, at: index) }
@@ -28,7 +28,7 @@ package final class SnapshotGraph: ObjectGraph {
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
         let source = snapshot.model.entities[relationship.source].name
-        let cursor = try snapshot.links(of: relationship.name, from: ObjectID(source, key))
+        let cursor = try snapshot.links(of: relationship.name, from: ObjectID(source, key: key))
         while try cursor.next(into: &links) { keys += links.links.map(\.target) }
     }
 }

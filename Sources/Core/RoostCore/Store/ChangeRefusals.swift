@@ -83,7 +83,7 @@ package struct MissingObjects {
     package mutating func append(
         endOf relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity, key: Int64
     ) {
-        let id = ObjectID(entity.name, key)
+        let id = ObjectID(entity.name, key: key)
         append(id, "A link of '\(relationship.name)' needs \(id), which does not exist; nothing was written.")
     }
 

@@ -52,7 +52,7 @@ public struct CommitReceipt: Sendable {
                 model.entities[relationship.source].name, model.entities[relationship.destination].name
             )
             for link in batch.links {
-                for id in [ObjectID(source, link.source), ObjectID(target, link.target)]
+                for id in [ObjectID(source, key: link.source), ObjectID(target, key: link.target)]
                 where seen.insert(id).inserted { ids.append(id) }
             }
         }

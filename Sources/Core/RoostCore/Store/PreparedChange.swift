@@ -87,7 +87,7 @@ package struct PreparedChange: Sendable {
     }
 
     /// Returns the ID that the change set gives an object.
-    package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, item.place.key) }
+    package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, key: item.place.key) }
 
     /// Returns the item at a place, among items in the order of their places; nil if none is
     /// there.

@@ -56,8 +56,8 @@ public struct RelationshipName: Hashable, Sendable, CustomStringConvertible {
     /// The relationship's name.
     public let name: String
 
-    /// Makes the name of a relationship.
-    public init(_ entity: EntityName, _ name: String) {
+    /// Creates the name of a relationship.
+    public init(_ entity: EntityName, name: String) {
         self.entity = entity
         self.name = name
     }

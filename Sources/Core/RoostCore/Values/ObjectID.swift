@@ -9,11 +9,15 @@ public struct ObjectID: Hashable, Sendable {
     /// The number that is unique in the entity's hierarchy; greater than zero.
     public let key: Int64
 
-    /// Makes an ID.
+    /// Creates an ID.
+    ///
+    /// ```swift
+    /// let ada = ObjectID("Person", key: 5)
+    /// ```
     ///
     /// It does not say that such an object exists.
     @inlinable
-    public init(_ entity: EntityName, _ key: Int64) {
+    public init(_ entity: EntityName, key: Int64) {
         self.entity = entity
         self.key = key
     }
@@ -31,7 +35,7 @@ public struct ObjectID: Hashable, Sendable {
         guard parts.count == 3, let uuid = StoreUUID(String(parts[0])), !parts[1].isEmpty, parts[2].first == "p",
             let key = Int64(parts[2].dropFirst()), key > 0
         else { return nil }
-        return (uuid, ObjectID(EntityName(String(parts[1])), key))
+        return (uuid, ObjectID(EntityName(String(parts[1])), key: key))
     }
 }
 

@@ -22,7 +22,7 @@ extension RecordBatch {
             guard entry.key > 0 else {
                 throw StoreError(
                     .invalidRequest,
-                    "The key of \(ObjectID(model.entities[Int(entry.entity)].name, entry.key)) is not positive; reserve keys from the store."
+                    "The key of \(ObjectID(model.entities[Int(entry.entity)].name, key: entry.key)) is not positive; reserve keys from the store."
                 )
             }
             guard !model.entities[Int(entry.entity)].isAbstract else {

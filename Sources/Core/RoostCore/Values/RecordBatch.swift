@@ -55,7 +55,7 @@ public struct RecordBatch: Sendable {
 
     /// The identity of the record at `index`.
     public func id(at index: Int) -> ObjectID {
-        ObjectID(model.entities[Int(entries[index].entity)].name, entries[index].key)
+        ObjectID(model.entities[Int(entries[index].entity)].name, key: entries[index].key)
     }
 
     /// The key of the record at `index`.
@@ -90,7 +90,7 @@ public struct Record: Sendable, Hashable {
     let model: ManagedObjectModel
 
     /// The object's identity.
-    public var id: ObjectID { ObjectID(layout.entity, key) }
+    public var id: ObjectID { ObjectID(layout.entity, key: key) }
     /// How often the object was written.
     public var version: UInt32 { withReader { $0.version } }
 

@@ -81,7 +81,7 @@ public struct RecordReader {
         StoreError(
             .corrupted,
             "The record of \(entity.map(\.text) ?? "object")/p\(key) is damaged: \(reason). Restore the store from a backup, or convert it without its damaged objects (roost convert --skip-damaged).",
-            damagedObject: entity.map { ObjectID($0, key) })
+            damagedObject: entity.map { ObjectID($0, key: key) })
     }
 
     /// SAFETY: callers pass offsets below `layout.fixedByteCount`, which `init(checking:)` compared with the length.
@@ -95,7 +95,7 @@ public struct RecordReader {
 
 extension RecordReader {
     /// The object's identity.
-    public var id: ObjectID { ObjectID(layout.entity, key) }
+    public var id: ObjectID { ObjectID(layout.entity, key: key) }
     /// The number of the entity in the header of a record.
     package static func entityNumber(in bytes: UnsafeRawBufferPointer) -> Int {
         Int(load(bytes, RecordLayout.Header.entity, as: UInt16.self))
@@ -223,7 +223,7 @@ extension RecordReader {
         case .data, .transformable: return .data(Data(bytes(field)))
         case .reference, .polymorphicReference, .objectID:
             guard let (entity, key) = reference(field), entity < model.entities.count else { return .null }
-            return .objectID(ObjectID(model.entities[entity].name, key))
+            return .objectID(ObjectID(model.entities[entity].name, key: key))
         case .composite:
             var elements: [String: Value] = [:]
             let prefix = field.name + "."

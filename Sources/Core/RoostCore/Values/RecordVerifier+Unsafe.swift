@@ -91,10 +91,10 @@ package struct RecordVerifier {
         guard flaw != .otherHierarchy else {
             return StoreError(
                 .corrupted, "The record of \(rootName)/p\(key) is damaged: its entity is of another hierarchy.",
-                damagedObject: ObjectID(rootName, key))
+                damagedObject: ObjectID(rootName, key: key))
         }
         let error = Self.error(flaw, bytes, key: key, model: model)
-        return error.damagedObject == nil ? error.naming(damagedObject: ObjectID(rootName, key)) : error
+        return error.damagedObject == nil ? error.naming(damagedObject: ObjectID(rootName, key: key)) : error
     }
 
     static func error(

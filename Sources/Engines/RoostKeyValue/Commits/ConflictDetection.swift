@@ -103,6 +103,6 @@ struct ConflictDetection {
     func id(_ key: Int64, in entity: Int) throws(StoreError) -> ObjectID? {
         let root = model.entities[entity].root
         let found = try reader.entityNumber(of: key, root: root, model: model)
-        return found.map { ObjectID(model.entities[$0].name, key) }
+        return found.map { ObjectID(model.entities[$0].name, key: key) }
     }
 }

@@ -39,8 +39,8 @@ struct UniqueClaims {
             }
             violations.append(
                 plan.violation(
-                    constraint, rejected: ObjectID(plan.model.entities[claim.entity].name, claim.object),
-                    existing: ObjectID(plan.model.entities[number].name, holder)))
+                    constraint, rejected: ObjectID(plan.model.entities[claim.entity].name, key: claim.object),
+                    existing: ObjectID(plan.model.entities[number].name, key: holder)))
         }
         if !violations.isEmpty { throw .constraintViolations(violations) }
     }

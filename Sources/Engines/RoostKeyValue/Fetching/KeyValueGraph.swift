@@ -35,7 +35,7 @@ final class KeyValueGraph: ObjectGraph {
                 return try append(isFlipped ? .inverseLinks : .links, owner, key, &keys)
             }
             // Each pair is stored once, and both ends have to be merged.
-            let id = ObjectID(snapshot.model.entities[relationship.source].name, key)
+            let id = ObjectID(snapshot.model.entities[relationship.source].name, key: key)
             let cursor = try snapshot.links(of: relationship.name, from: id)
             var batch = LinkBatch(relationship: relationship.number)
             while try cursor.next(into: &batch) { for link in batch.links { keys.append(link.target) } }

@@ -166,7 +166,7 @@ private struct IDWindow {
         }
         guard wanted > 0 else { return }
         wanted -= 1
-        ids.append(ObjectID(entity, key))
+        ids.append(ObjectID(entity, key: key))
     }
 
     mutating func append(_ keys: [Int64], of entity: EntityName, to ids: inout [ObjectID]) {
@@ -174,6 +174,6 @@ private struct IDWindow {
         skipped -= first
         let rest = keys[first...].prefix(wanted)
         wanted -= rest.count
-        for key in rest { ids.append(ObjectID(entity, key)) }
+        for key in rest { ids.append(ObjectID(entity, key: key)) }
     }
 }

@@ -136,7 +136,7 @@ struct SortedEntryWriter: Sendable {
         let root = plan.model.entities[constraint.entity].root
         func id(_ key: Int64) throws(StoreError) -> ObjectID {
             let number = try writer.entityNumber(of: key, root: root, model: plan.model) ?? root
-            return ObjectID(plan.model.entities[number].name, key)
+            return ObjectID(plan.model.entities[number].name, key: key)
         }
         violations.append(plan.violation(constraint.number, rejected: try id(rejected), existing: try id(existing)))
     }

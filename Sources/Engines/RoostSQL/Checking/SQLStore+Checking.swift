@@ -179,7 +179,7 @@ extension SQLSnapshot {
         _ body: (SQLWalkedRow) throws(StoreError) -> Void
     ) throws(StoreError) -> Int64? {
         let name = model.entities[root].name
-        let cursor = try records(of: name, after: ObjectID(name, key))
+        let cursor = try records(of: name, after: ObjectID(name, key: key))
         var batch = RecordBatch(model: model)
         var lastKey = key
         while true {

@@ -148,7 +148,7 @@ struct SQLUniqueQuery {
             while try statement.step() {
                 let entity = Int(truncatingIfNeeded: try statement.integer(at: 1))
                 let known = schema.model.entities.indices.contains(entity) ? entity : constraint.table.root
-                holders.append(ObjectID(schema.model.entities[known].name, try statement.integer(at: 0)))
+                holders.append(ObjectID(schema.model.entities[known].name, key: try statement.integer(at: 0)))
             }
             return holders
         }

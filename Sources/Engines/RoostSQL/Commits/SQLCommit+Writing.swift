@@ -57,7 +57,7 @@ extension SQLCommit {
         guard PreparedChange.item(at: place, in: change.deletes) == nil, !denials.contains(item, relationship),
             let head = try head(place)
         else { return }
-        let remaining = ObjectID(model.entities[head.entity].name, key)
+        let remaining = ObjectID(model.entities[head.entity].name, key: key)
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
@@ -82,7 +82,7 @@ extension SQLCommit {
                     guard try statement.step() else { return nil }
                     let (key, entity) = (try statement.integer(at: 0), try statement.integer(at: 1))
                     let number = Int(exactly: entity).flatMap { model.entities.indices.contains($0) ? $0 : nil }
-                    return ObjectID(model.entities[number ?? table.root].name, key)
+                    return ObjectID(model.entities[number ?? table.root].name, key: key)
                 }
                 if let found {
                     denials.append(item, relationship: relationship, remaining: found, in: change)

@@ -63,7 +63,7 @@ struct SQLViolations {
                 while try statement.step(), violations.count < Self.maximumCount {
                     let entity = Int(truncatingIfNeeded: try statement.integer(at: 1))
                     let known = schema.model.entities.indices.contains(entity) ? entity : constraint.table.root
-                    let id = ObjectID(schema.model.entities[known].name, try statement.integer(at: 0))
+                    let id = ObjectID(schema.model.entities[known].name, key: try statement.integer(at: 0))
                     var values: [SQLValue] = []
                     for column in constraint.columns.indices { values.append(try statement.value(at: column + 2)) }
                     if let first, first.values == values {

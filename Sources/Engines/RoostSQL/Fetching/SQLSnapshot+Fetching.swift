@@ -41,16 +41,16 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
                 while try rows.step() {
                     let key = try rows.integer(at: 0)
                     guard !isAlone else {
-                        found.append(ObjectID(entity.name, key))
+                        found.append(ObjectID(entity.name, key: key))
                         continue
                     }
                     let number = Int(truncatingIfNeeded: try rows.integer(at: 1))
                     guard entity.includes(number) else {
                         throw StoreError(
                             .corrupted, "The row of key \(key) of '\(entity.name)' names another entity.",
-                            damagedObject: ObjectID(entity.name, key))
+                            damagedObject: ObjectID(entity.name, key: key))
                     }
-                    found.append(ObjectID(names[number], key))
+                    found.append(ObjectID(names[number], key: key))
                 }
             }
         }

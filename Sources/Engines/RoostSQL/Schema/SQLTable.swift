@@ -226,7 +226,7 @@ public final class SQLReadPlan: Sendable {
     @inline(never)
     public func damaged(key: Int64, entity: Int?, field: Int32? = nil, _ reason: String) -> StoreError {
         let known = model.entities[entity ?? self.entity]
-        let id = ObjectID(known.name, key)
+        let id = ObjectID(known.name, key: key)
         let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
         return StoreError(
             .corrupted,
@@ -242,7 +242,7 @@ public final class SQLReadPlan: Sendable {
     /// - Returns: The error to throw.
     @inline(never)
     public func changed(key: Int64, entity: Int) -> StoreError {
-        let id = ObjectID(model.entities[entity].name, key)
+        let id = ObjectID(model.entities[entity].name, key: key)
         return StoreError(
             .corrupted,
             "\(id) does not match its checksum: it was damaged, or changed by another program. 'roost check' lists all such objects. For changes that were made on purpose, use --accept-changes, or 'roost check --accept' to keep them.",
@@ -253,7 +253,7 @@ public final class SQLReadPlan: Sendable {
     /// object.
     @inline(never)
     func tooLarge(key: Int64, _ error: StoreError) -> StoreError {
-        let id = ObjectID(model.entities[entity].name, key)
+        let id = ObjectID(model.entities[entity].name, key: key)
         return error.withMessage(
             "\(id) has a value that is larger than the option maximumValueBytes allows; open the store with a larger one."
         ).naming(damagedObject: id)

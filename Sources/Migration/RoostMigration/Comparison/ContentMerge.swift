@@ -91,9 +91,9 @@ struct ContentMerge {
         _ kind: StoreDifference.Kind, _ link: Link, _ relationship: ManagedObjectModel.Relationship
     ) -> StoreDifference {
         StoreDifference(
-            kind: kind, object: ObjectID(model.entities[relationship.source].name, link.source).description,
+            kind: kind, object: ObjectID(model.entities[relationship.source].name, key: link.source).description,
             properties: [relationship.name.description],
-            target: ObjectID(model.entities[relationship.destination].name, link.target).description)
+            target: ObjectID(model.entities[relationship.destination].name, key: link.target).description)
     }
 
     /// The order in which cursors give links.

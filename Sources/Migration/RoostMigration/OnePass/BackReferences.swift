@@ -69,7 +69,7 @@ extension MappingPlan {
                 try batch.forEachRecord { (record) throws(StoreError) in
                     for reference in open {
                         do throws(StoreError) {
-                            let id = ObjectID(maker.destination.name, record.key)
+                            let id = ObjectID(maker.destination.name, key: record.key)
                             guard try pairs.object(leadingTo: record, becoming: id, reference) == nil,
                                 reference.isRequired
                             else { continue }
@@ -155,7 +155,9 @@ final class BackReferences {
         guard found.count > 1 else { return found.first }
         let relationship = plan.destination.relationships[plan.backPairs[reference.pairs].relationship]
         let inverse = relationship.inverse.map { plan.destination.relationships[$0].name } ?? relationship.name
-        let ids = found.map { ObjectID(plan.destination.entities[$0.entity].name, $0.key) }.sorted { $0.key < $1.key }
+        let ids = found.map { ObjectID(plan.destination.entities[$0.entity].name, key: $0.key) }.sorted {
+            $0.key < $1.key
+        }
         throw .noRoom(inverse, relationship.name, from: ids[1], to: id, "\(ids[0]) does")
     }
 }

@@ -33,7 +33,7 @@ struct EmptyRelationships {
         for (entity, relationship) in members {
             let name = relationship.name.name
             let isEmpty: FetchRequest.Predicate =
-                relationship.isToMany ? .equal("\(name).@count", 0) : .isNull(name)
+                relationship.isToMany ? .equal("\(name).@count", to: 0) : .isNull(name)
             let count = try snapshot.count(FetchRequest(entity.name, where: isEmpty, includesSubentities: false))
             if count > 0 { warnings.append(Self.warning(name, of: entity.name.text, count: count)) }
         }

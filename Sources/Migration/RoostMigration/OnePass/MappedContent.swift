@@ -148,7 +148,7 @@ private struct MappedReading {
             copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
         }
         copied.skippedThere = copied.skipped.flatMap { id in
-            plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, id.key) }
+            plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, key: id.key) }
         }
         return channel.send(.end) ? copied : nil
     }
@@ -336,7 +336,7 @@ private struct MappedReading {
     ) throws(StoreError) -> [Int64: Link] {
         guard !keys.isEmpty else { return [:] }
         let entity = plan.source.entities[relationship.source].name
-        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
+        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, key: $0) })
         var batch = RecordBatch(model: snapshot.model)
         var pairs: [Int64: Link] = [:]
         while try cursor.next(into: &batch, options, noting: &skipped) {
@@ -451,7 +451,7 @@ private struct LinksBySource {
         if let links = known[link.target] { return links[link.source] }
         var links: [Int64: Link] = [:]
         var batch = LinkBatch(relationship: relationship.number)
-        let cursor = try snapshot.links(of: relationship.name, from: ObjectID(entity, link.target))
+        let cursor = try snapshot.links(of: relationship.name, from: ObjectID(entity, key: link.target))
         while try cursor.next(into: &batch) {
             for link in batch.links { links[link.target] = link }
         }

@@ -61,7 +61,7 @@ extension MappingPlan {
         let isFloat = field.to.kind == .float
         // Below it every whole number is exact.
         let limit: Int64 = isFloat ? 1 << 24 : 1 << 53
-        let isLarge = isThere && (.greater(from.name, .int(limit)) || .less(from.name, .int(-limit)))
+        let isLarge = isThere && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
         let cursor = try snapshot.fetch(
             FetchRequest(
                 maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge, includesSubentities: false))
@@ -207,14 +207,14 @@ extension MappingPlan.Maker {
     /// Which source objects give a composite field a value; nil where a predicate cannot say it.
     private func hasValue(_ field: FieldPlan) -> FetchRequest.Predicate? {
         switch field.source {
-        case .move(let from): return .notEqual(from.name, .null)
+        case .move(let from): return .notEqual(from.name, to: .null)
         case .constant(let value): return .constant(!value.isNull)
         case .presence(let values):
             var any: [FetchRequest.Predicate] = []
             for value in values {
                 switch value {
                 case .constant: any.append(.constant(true))
-                case .field(let from): any.append(.notEqual(from.name, .null))
+                case .field(let from): any.append(.notEqual(from.name, to: .null))
                 case .expression: return nil
                 }
             }

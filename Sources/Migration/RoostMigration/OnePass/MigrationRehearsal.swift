@@ -166,7 +166,7 @@ struct MigrationRehearsal {
     }
 
     private func id(of claim: ClaimSorter.Claim) -> ObjectID {
-        ObjectID(plan.makers[claim.maker].source.name, claim.key)
+        ObjectID(plan.makers[claim.maker].source.name, key: claim.key)
     }
 
     /// The values of a constraint; nil where one is null, so that nothing is compared.
@@ -231,7 +231,7 @@ struct MigrationRehearsal {
                 let count = taken.map { taken in keys.count(where: taken.contains) } ?? keys.count
                 let isFew = count < limits.minCount && (count > 0 || !limits.isOptional)
                 guard isFew || count > limits.maxCount ?? .max else { continue }
-                throw StoreError.wrongCount(of: new, ObjectID(maker.destination.name, owner.key))
+                throw StoreError.wrongCount(of: new, ObjectID(maker.destination.name, key: owner.key))
             }
         }
     }

@@ -162,7 +162,7 @@ private struct EndReading {
         let model = snapshot.model
         let fields = model.entities.map { $0.layout.field(relationship.name.name) }
         let entity = model.entities[relationship.source].name
-        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, $0) })
+        let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, key: $0) })
         var batch = RecordBatch(model: model)
         var found: [Int64: (entity: Int, key: Int64?)] = [:]
         while try cursor.next(into: &batch, options) {

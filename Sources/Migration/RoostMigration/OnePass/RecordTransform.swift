@@ -141,7 +141,7 @@ final class RecordTransform {
         case .backReference(let reference):
             // A rehearsal tries the rest of an object without the pairs.
             guard let backReferences else { return }
-            let id = ObjectID(layout.entity, record.key)
+            let id = ObjectID(layout.entity, key: record.key)
             guard let object = try backReferences.object(leadingTo: record, becoming: id, reference) else {
                 if reference.isRequired { throw missing(reference.to, record) }
                 return

@@ -15,7 +15,7 @@ extension DestinationContent {
     }
 
     private func relationship(_ name: String, of object: DestinationObject) throws(StoreError) -> Relationship {
-        try model.requireRelationship(RelationshipName(model.entities[object.entityNumber].name, name))
+        try model.requireRelationship(RelationshipName(model.entities[object.entityNumber].name, name: name))
     }
 
     /// What a to-many relationship leads to, each with the pair as it is seen from the object; what is in memory is written first.
@@ -38,7 +38,7 @@ extension DestinationContent {
         let name = model.entities[relationship.destination].name
         var entities: [Int64: Int] = [:]
         var found = RecordBatch(model: model)
-        let records = try snapshot.records(with: links.map { ObjectID(name, $0.target) })
+        let records = try snapshot.records(with: links.map { ObjectID(name, key: $0.target) })
         while try records.next(into: &found) {
             for index in 0..<found.count { entities[found.key(at: index)] = found.entityNumber(at: index) }
         }

@@ -128,7 +128,7 @@ final class DestinationContent {
         guard !missing.isEmpty else { return }
         var found = RecordBatch(model: model)
         let cursor = try output.snapshot()
-            .records(with: missing.map { ObjectID(model.entities[$0.entity].name, $0.key) })
+            .records(with: missing.map { ObjectID(model.entities[$0.entity].name, key: $0.key) })
         while try cursor.next(into: &found) {
             for index in 0..<found.count { _ = objects.keep(found, at: index) }
         }

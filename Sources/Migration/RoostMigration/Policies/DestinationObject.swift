@@ -19,7 +19,7 @@ public struct DestinationObject: ObjectValues, Hashable {
     var place: AssociationTable.Object { AssociationTable.Object(entity: entityNumber, key: key) }
 
     /// The object's identity in the destination.
-    public var id: ObjectID { ObjectID(content.model.entities[entityNumber].name, key) }
+    public var id: ObjectID { ObjectID(content.model.entities[entityNumber].name, key: key) }
 
     /// The value of an attribute, or the ID of the destination of a to-one relationship.
     ///

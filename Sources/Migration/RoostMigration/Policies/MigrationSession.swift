@@ -162,7 +162,7 @@ public final class MigrationSession {
             while let next = try all.next() { found.append(next) }
         }
         return try source.objects(
-            with: found.uniqued().map { ObjectID(sourceModel.entities[$0.entity].name, $0.key) })
+            with: found.uniqued().map { ObjectID(sourceModel.entities[$0.entity].name, key: $0.key) })
     }
 
     // MARK: The standard behaviour

@@ -56,14 +56,14 @@ struct MigrationValidation {
             }
             var entities: [Int64: Int] = [:]
             var found = RecordBatch(model: model)
-            let records = try snapshot.records(with: Set(given.map(\.key)).sorted().map { ObjectID(name, $0) })
+            let records = try snapshot.records(with: Set(given.map(\.key)).sorted().map { ObjectID(name, key: $0) })
             while try records.next(into: &found) {
                 for index in 0..<found.count { entities[found.key(at: index)] = found.entityNumber(at: index) }
             }
             for (owner, entity, key) in given where entities[key] != entity {
                 throw StoreError(
                     .migrationFailed,
-                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key)), which is no object of the destination; give the ID of one that is made, with its own entity."
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which is no object of the destination; give the ID of one that is made, with its own entity."
                 )
             }
         }
@@ -124,7 +124,7 @@ struct MigrationValidation {
     private func destinationCount(
         of relationship: ManagedObjectModel.Relationship, from place: AssociationTable.Object
     ) throws(StoreError) -> Int {
-        let id = ObjectID(session.sourceModel.entities[place.entity].name, place.key)
+        let id = ObjectID(session.sourceModel.entities[place.entity].name, key: place.key)
         guard let source = try session.sourceObject(id) else { return 0 }
         return try session.source.destinationIDs(of: relationship.name.name, from: source).count
     }
@@ -170,11 +170,11 @@ extension StoreSnapshot {
         let (name, declaration) = (relationship.name.name, relationship.declaration)
         var wrong: [FetchRequest.Predicate] = []
         if declaration.minCount > 0 {
-            let few = FetchRequest.Predicate.less("\(name).@count", .int(Int64(declaration.minCount)))
-            wrong.append(declaration.isOptional ? few && .greater("\(name).@count", 0) : few)
+            let few = FetchRequest.Predicate.less("\(name).@count", than: .int(Int64(declaration.minCount)))
+            wrong.append(declaration.isOptional ? few && .greater("\(name).@count", than: 0) : few)
         }
         if let maximum = declaration.maxCount {
-            wrong.append(.greater("\(name).@count", .int(Int64(maximum))))
+            wrong.append(.greater("\(name).@count", than: .int(Int64(maximum))))
         }
         guard !wrong.isEmpty else { return }
         let entity = model.entities[relationship.source]

@@ -290,7 +290,7 @@ final class PolicyMigration {
                 plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
             else { continue }
             // Anything else is what a policy has set.
-            let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key))
+            let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key: key))
             guard try content.value(to.name, of: object) == written else { continue }
             var found: [AssociationTable.Object] = []
             for number in plan.mappings.indices {
@@ -301,7 +301,7 @@ final class PolicyMigration {
             if successors.count != 1 { mapping.lostLater[to.name, default: 0] += 1 }
             let value =
                 successors.count == 1
-                ? Value.objectID(ObjectID(plan.destination.entities[successors[0].entity].name, successors[0].key))
+                ? Value.objectID(ObjectID(plan.destination.entities[successors[0].entity].name, key: successors[0].key))
                 : .null
             if value != written { try content.set(to, of: object, to: value) }
         }
@@ -411,7 +411,7 @@ final class PolicyMigration {
             try session.associations.appendSources(of: object, in: mapping.number, to: &found)
             places += found.uniqued().map { (object, $0) }
         }
-        let ids = places.map { ObjectID(source.model.entities[$0.source.entity].name, $0.source.key) }
+        let ids = places.map { ObjectID(source.model.entities[$0.source.entity].name, key: $0.source.key) }
         var objects: [ObjectID: SourceObject] = [:]
         for object in try source.objects(with: ids.uniqued()) { objects[object.id] = object }
         var sources: [AssociationTable.Object: [SourceObject]] = [:]

@@ -241,7 +241,7 @@ extension MigrationSession {
         var found: [AssociationTable.Object] = []
         try associations.appendSources(of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
         return try source.objects(
-            with: found.uniqued().map { ObjectID(sourceModel.entities[$0.entity].name, $0.key) })
+            with: found.uniqued().map { ObjectID(sourceModel.entities[$0.entity].name, key: $0.key) })
     }
 }
 

@@ -146,24 +146,24 @@ final class MigrationSource {
     /// The IDs of the objects that a relationship leads to, in its order; of a to-many relationship under its destination entity.
     func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {
         let entity = model.entities[object.entityNumber]
-        let relationship = try model.requireRelationship(RelationshipName(entity.name, name))
+        let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))
         guard relationship.isToMany else {
             let field = try entity.layout.requireField(name)
             let own = object.batch.records.withRecord(at: object.index) { $0.isNull(field) }
             if own, let partner = try pairs(of: relationship)?.partner(object.entityNumber, object.key) {
-                return [ObjectID(model.entities[partner.entity].name, partner.key)]
+                return [ObjectID(model.entities[partner.entity].name, key: partner.key)]
             }
             return object.batch.records.withRecord(at: object.index) { record in
                 guard let (number, key) = record.reference(field), model.entities.indices.contains(number) else {
                     return []
                 }
-                return [ObjectID(model.entities[number].name, key)]
+                return [ObjectID(model.entities[number].name, key: key)]
             }
         }
         var keys: [Int64] = []
         try graph.appendDestinations(of: relationship, from: object.key, to: &keys)
         let destination = model.entities[relationship.destination].name
-        return keys.map { ObjectID(destination, $0) }
+        return keys.map { ObjectID(destination, key: $0) }
     }
 
     /// The pairs of a one-to-one relationship that only its other end has; nil for none.

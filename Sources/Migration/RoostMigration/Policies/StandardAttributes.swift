@@ -70,7 +70,8 @@ final class StandardAttributes {
         // Before the object is made, since the policy may do anything meanwhile.
         for (property, _, expression) in policyValues {
             let call = PolicyCall(
-                source: object, destination: ObjectID(maker.destination.name, key), property: property, mapping: mapping
+                source: object, destination: ObjectID(maker.destination.name, key: key), property: property,
+                mapping: mapping
             )
             values.append(try expression.value(call, session))
         }

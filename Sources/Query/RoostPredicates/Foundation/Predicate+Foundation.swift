@@ -100,7 +100,7 @@ struct MacroTranslation {
     static func compare(
         _ left: FetchRequest.Expression, _ comparison: FetchRequest.Comparison.Operator,
         _ right: FetchRequest.Expression
-    ) -> FetchRequest.Predicate { .comparison(.init(left, comparison, right)) }
+    ) -> FetchRequest.Predicate { .comparison(.init(left: left, operator: comparison, right: right)) }
 
     static func isPresent(_ expression: FetchRequest.Expression) -> FetchRequest.Predicate {
         compare(expression, .notEqual, .constant(.null))

@@ -34,7 +34,7 @@ struct BatchDestinations {
     var references: [ChangeSet.Reference] {
         found.sorted { $0.key < $1.key }.compactMap { place, destination in
             destination.map {
-                ChangeSet.Reference(ObjectID(model.entities[$0.entity].name, place.key), version: $0.version)
+                ChangeSet.Reference(ObjectID(model.entities[$0.entity].name, key: place.key), version: $0.version)
             }
         }
     }
@@ -52,7 +52,7 @@ struct BatchDestinations {
     var lastPlaces: [ChangeSet.LastPlace] {
         places.sorted { ($0.key.place, $0.key.relationship) < ($1.key.place, $1.key.relationship) }.map { end, places in
             ChangeSet.LastPlace(
-                ObjectID(model.entities[end.place.root].name, end.place.key),
+                ObjectID(model.entities[end.place.root].name, key: end.place.key),
                 model.relationships[end.relationship].name, place: places.read)
         }
     }
@@ -87,7 +87,7 @@ struct BatchDestinations {
     ) throws(StoreError) -> Int64? {
         var links = LinkBatch(relationship: relationship.number)
         let cursor = try snapshot.links(
-            of: relationship.name, from: ObjectID(model.entities[place.root].name, place.key))
+            of: relationship.name, from: ObjectID(model.entities[place.root].name, key: place.key))
         var last: Int64?
         while try cursor.next(into: &links) {
             for link in links.links { last = max(last ?? link.order, link.order) }
@@ -109,7 +109,7 @@ struct BatchDestinations {
             let place = ObjectPlace(root: entity.root, key: id.key)
             guard found[place] == nil else { continue }
             found[place] = .some(nil)
-            missing.append(ObjectID(model.entities[entity.root].name, id.key))
+            missing.append(ObjectID(model.entities[entity.root].name, key: id.key))
         }
         guard !missing.isEmpty else { return }
         let cursor = try snapshot.records(with: missing)
@@ -143,7 +143,7 @@ struct BatchDestinations {
                 "'\(relationship.name)' leads to objects of '\(model.entities[relationship.destination].name)', and \(id) is none; it was to be set for \(owner())."
             )
         }
-        return ObjectID(model.entities[destination.entity].name, id.key)
+        return ObjectID(model.entities[destination.entity].name, key: id.key)
     }
 
     /// A place after all others in the ordered to-many relationship `relationship` of an object, a

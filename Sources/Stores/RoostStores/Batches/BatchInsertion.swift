@@ -92,7 +92,7 @@ struct BatchInsertion {
             let (entity, keys) = (layout.entity, keys)
             return BatchResult(
                 request.resultType, generation: generation, count: rowCount,
-                objectIDs: keys.flatMap { $0.map { ObjectID(entity, $0) } }, relatedObjectIDs: relatedIDs)
+                objectIDs: keys.flatMap { $0.map { ObjectID(entity, key: $0) } }, relatedObjectIDs: relatedIDs)
         } catch {
             loader?.abandon()
             throw error
@@ -146,7 +146,7 @@ struct BatchInsertion {
             try append(values, key: key)
             for (field, _, ends) in references {
                 guard case .objectID(let id) = values[field.index] else { continue }
-                try partners.note(ObjectID(layout.entity, key), ends.relationship, from: nil, to: id)
+                try partners.note(ObjectID(layout.entity, key: key), ends.relationship, from: nil, to: id)
             }
         }
         if let loader {

@@ -212,7 +212,8 @@ private struct StoreCheck {
             else { continue }
             pending.append(
                 Reference(
-                    owner: record.id, relationship: relationship, target: ObjectID(model.entities[target].name, key),
+                    owner: record.id, relationship: relationship,
+                    target: ObjectID(model.entities[target].name, key: key),
                     destination: destination))
             if isCounting {
                 count { (rules) throws(StoreError) in try rules.addReference(relationship: relationship, to: key) }
@@ -274,7 +275,7 @@ private struct StoreCheck {
         let model = model
         do throws(StoreError) {
             try countRules.check { rule, relationship, entity, key in
-                let id = ObjectID(model.entities[entity].name, key)
+                let id = ObjectID(model.entities[entity].name, key: key)
                 findings.add(
                     .violation, "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
                     object: id,
@@ -297,7 +298,7 @@ private struct StoreCheck {
                     if isCounting {
                         count { (rules) throws(StoreError) in try rules.addLink(link, of: relationship.number) }
                     }
-                    let (from, to) = (ObjectID(source, link.source), ObjectID(target, link.target))
+                    let (from, to) = (ObjectID(source, key: link.source), ObjectID(target, key: link.target))
                     if relationship.normalised(link) != link {
                         findings.add(
                             .damage,
@@ -331,7 +332,7 @@ private struct StoreCheck {
                 model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }
             })
         let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
-            .map { ObjectID(model.entities[$0.root].name, $0.key) }
+            .map { ObjectID(model.entities[$0.root].name, key: $0.key) }
         // Of one-to-one relationships: where the other ends lead.
         let inverses = Set(pending.compactMap { oneToOneInverse(of: $0.relationship) })
         var answers: [Answer: Int64] = [:]

@@ -194,7 +194,7 @@ struct DeletePropagation {
             if !relationship.declaration.isOptional {
                 denials.append(
                     DeleteDenial(
-                        relationship: relationship.name, deleted: ObjectID(model.entities[target].name, key),
+                        relationship: relationship.name, deleted: ObjectID(model.entities[target].name, key: key),
                         remaining: record.id, reason: .mandatory))
             }
             fields.append((field, .null))
@@ -223,7 +223,9 @@ struct DeletePropagation {
                         source.name,
                         where: .isIn(
                             relationship.name.name,
-                            gone[root].map { .objectID(ObjectID(model.entities[relationship.destination].name, $0)) })))
+                            values: gone[root].map {
+                                .objectID(ObjectID(model.entities[relationship.destination].name, key: $0))
+                            })))
                 : try snapshot.records(of: source.name, after: nil)
             var batch = RecordBatch(model: model)
             while try cursor.next(into: &batch) {
@@ -246,7 +248,7 @@ struct DeletePropagation {
         var start = 0
         while start < keys.count {
             let end = min(keys.count, start + 4096)
-            try body(&self, try snapshot.records(with: keys[start..<end].map { ObjectID(name, $0) }))
+            try body(&self, try snapshot.records(with: keys[start..<end].map { ObjectID(name, key: $0) }))
             start = end
         }
     }

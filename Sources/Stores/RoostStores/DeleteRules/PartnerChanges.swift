@@ -144,7 +144,7 @@ struct PartnerChanges {
         while start < places.count {
             let end = min(places.count, start + 4096)
             let cursor = try snapshot.records(
-                with: places[start..<end].map { ObjectID(model.entities[$0.root].name, $0.key) })
+                with: places[start..<end].map { ObjectID(model.entities[$0.root].name, key: $0.key) })
             while try cursor.next(into: &batch) { try batch.forEachRecord(body) }
             start = end
         }

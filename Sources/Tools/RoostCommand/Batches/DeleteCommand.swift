@@ -48,7 +48,7 @@ extension Subcommand {
         return try run.withStore { store in
             let entity = try StoreFetch.entity(arguments.positions[1], store.model)
             guard keys.isEmpty else {
-                let request = BatchDeleteRequest(objectIDs: keys.map { ObjectID(entity.name, $0) })
+                let request = BatchDeleteRequest(objectIDs: keys.map { ObjectID(entity.name, key: $0) })
                 var missing: [Int64] = []
                 let code = try run.run(store) { snapshot throws(StoreError) in
                     let batch = try snapshot.prepare(request)
@@ -56,7 +56,7 @@ extension Subcommand {
                     missing = keys.filter { !found.contains($0) }
                     return batch
                 }
-                for key in missing { console.printError("\(ObjectID(entity.name, key)) does not exist") }
+                for key in missing { console.printError("\(ObjectID(entity.name, key: key)) does not exist") }
                 return missing.isEmpty ? code : .finding
             }
             let request = try UsageError.reading {

@@ -90,7 +90,7 @@ struct MusicLibrary {
                     hasLabel ? .string(random.title(words: 1...2)) : .null,
                     hasLabel && random.oneIn(2) ? .string("Köln") : .null,
                     hasLabel ? .int(Int64(random.below(100_000))) : .null,
-                    artists > 0 ? .objectID(ObjectID("Artist", Int64(1 + random.below(artists)))) : .null,
+                    artists > 0 ? .objectID(ObjectID("Artist", key: Int64(1 + random.below(artists)))) : .null,
                 ], to: &stream.records)
             try stream.flushIfFull()
         }
@@ -111,7 +111,7 @@ struct MusicLibrary {
                 key,
                 [
                     .string(random.title(words: 1...3)), .date(random.date()),
-                    .objectID(ObjectID("Track", Int64(1 + random.below(tracks)))),
+                    .objectID(ObjectID("Track", key: Int64(1 + random.below(tracks)))),
                 ], to: &stream.records)
             try stream.flushIfFull()
         }
@@ -139,7 +139,7 @@ struct MusicLibrary {
                     .bool(random.oneIn(9)),
                     random.oneIn(2) ? .date(random.date()) : .null, .uuid(random.uuid()),
                     random.oneIn(4) ? .uri("https://lyrics.example/\(key)") : .null,
-                    album > 0 ? .objectID(ObjectID("Album", Int64(album))) : .null,
+                    album > 0 ? .objectID(ObjectID("Album", key: Int64(album))) : .null,
                     album > 0 ? .int(Int64(place)) : .null,
                 ], to: &stream.records)
             try stream.flushIfFull()
@@ -150,16 +150,16 @@ struct MusicLibrary {
 
     private func writeLinks(_ stream: inout Stream, _ random: inout MusicRandom) throws(StoreError) {
         if genres > 0 {
-            try stream.write(to: RelationshipName("Album", "genres"), from: albums) { key in
+            try stream.write(to: RelationshipName("Album", name: "genres"), from: albums) { key in
                 let first = random.below(genres)
                 return genres > 1 && random.oneIn(2) ? [first, (first + 1) % genres].sorted() : [first]
             }
         }
-        try stream.write(to: RelationshipName("Artist", "influences"), from: artists) { key in
+        try stream.write(to: RelationshipName("Artist", name: "influences"), from: artists) { key in
             let other = random.below(artists)
             return random.oneIn(2) && other != key - 1 ? [other] : []
         }
-        try stream.write(to: RelationshipName("Playlist", "tracks"), from: playlists) { key in
+        try stream.write(to: RelationshipName("Playlist", name: "tracks"), from: playlists) { key in
             var seen: Set<Int> = []
             return (0..<min(tracks, 20 + random.below(61))).map { _ in random.below(tracks) }
                 .filter { seen.insert($0).inserted }

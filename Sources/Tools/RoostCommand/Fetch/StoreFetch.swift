@@ -211,7 +211,7 @@ final class StoreFetch {
 
     /// The exit code, after a line for each object of `--id` that does not exist.
     func exitCode(_ console: Console) -> ExitCode {
-        for key in missing { console.printError("\(ObjectID(request.entity, key)) does not exist") }
+        for key in missing { console.printError("\(ObjectID(request.entity, key: key)) does not exist") }
         return missing.isEmpty ? .success : .finding
     }
 
@@ -223,7 +223,7 @@ final class StoreFetch {
             return
         }
         let entity = try store.model.requireEntity(request.entity)
-        let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, $0) })
+        let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, key: $0) })
         var found: Set<Int64> = []
         while try cursor.next(into: &batch) {
             // The key may be that of another entity's object in the same hierarchy.

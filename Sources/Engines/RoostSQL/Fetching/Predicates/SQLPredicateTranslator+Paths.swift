@@ -420,7 +420,8 @@ extension SQLPredicateTranslator {
         _ elements: FetchRequest.Expression, _ value: FetchRequest.Expression,
         _ options: FetchRequest.Comparison.Options, nesting: Int
     ) -> String? {
-        quantified(.init(elements, .equal, value, modifier: .any, options: options), nesting: nesting)
+        quantified(
+            .init(left: elements, operator: .equal, right: value, modifier: .any, options: options), nesting: nesting)
     }
 
     /// A comparison of a count with a number that can be said without counting for each object; nil for any other comparison.

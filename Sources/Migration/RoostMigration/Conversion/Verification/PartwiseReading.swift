@@ -88,7 +88,7 @@ final class PartwiseReading: Sendable {
     ) throws(StoreError) {
         let name = store.model.entities[root].name
         let last = span.through ?? .max
-        let cursor = try snapshot.records(of: name, after: span.after.map { ObjectID(name, $0) })
+        let cursor = try snapshot.records(of: name, after: span.after.map { ObjectID(name, key: $0) })
         var isAtEnd = false
         while !isAtEnd, try goesOn(), try cursor.next(into: &records) {
             var (tally, dangling, count) = (StoreTally(model: store.model), leftOut.none, 0)

@@ -205,7 +205,7 @@ extension PredicateEvaluator {
             }
             if let record = relatedRecord(key, inHierarchyOf: root) { return .objectID(record.id) }
         }
-        return .objectID(ObjectID(model.entities[root].name, key))
+        return .objectID(ObjectID(model.entities[root].name, key: key))
     }
 
     private func cast(
@@ -227,7 +227,7 @@ extension Value {
             self = kind == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
         case .decimal(let number): self = .decimal(number.decimal)
         case .object(let root, let key):
-            self = root >= 0 ? .objectID(ObjectID(model.entities[root].name, key)) : .null
+            self = root >= 0 ? .objectID(ObjectID(model.entities[root].name, key: key)) : .null
         case .present: self = .composite([:])
         case .bytes(let bytes):
             switch kind {

@@ -55,7 +55,7 @@ extension PredicateBinding {
         case (.reference, .number(let text)), (.polymorphicReference, .number(let text)),
             (.objectID, .number(let text)):
             guard let key = Int64(text), key > 0, let destination = target.destination, let model else { return nil }
-            return .objectID(ObjectID(model.entities[destination].name, key))
+            return .objectID(ObjectID(model.entities[destination].name, key: key))
         default: return nil
         }
     }

@@ -57,8 +57,8 @@ struct PredicateBinding {
     private func comparison(_ comparison: PredicateSyntax.Comparison) throws(StoreError) -> FetchRequest.Comparison {
         let targets = try targets(of: comparison)
         return FetchRequest.Comparison(
-            try expression(comparison.left, meeting: targets.left), comparison.operator,
-            try expression(comparison.right, meeting: targets.right), modifier: comparison.modifier,
+            left: try expression(comparison.left, meeting: targets.left), operator: comparison.operator,
+            right: try expression(comparison.right, meeting: targets.right), modifier: comparison.modifier,
             options: comparison.options)
     }
 

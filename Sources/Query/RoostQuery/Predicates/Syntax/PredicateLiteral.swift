@@ -170,6 +170,6 @@ extension ObjectID {
             digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let key = Int64(digits),
             key > 0, let name = entity(text[..<slash])
         else { return nil }
-        self.init(name, key)
+        self.init(name, key: key)
     }
 }
