@@ -1,7 +1,7 @@
 // Finds public and package functions with too many parameters; Scripts/lint calls it, `--write` writes the list.
 //
-// A function has at most one unlabeled parameter, the first, and at most five in all. Functions that break this are listed in
-// Scripts/parameters.txt, which may only get shorter: a function that is not in the list fails, and so does a line of the
+// A function has at most one unlabeled parameter, the first, and at most five in all. A closure at the end, which callers write
+// behind the parentheses, and a list of any length need no label. Functions that break this are listed in Scripts/parameters.txt, which may only get shorter: a function that is not in the list fails, and so does a line of the
 // list that no function needs any more.
 import Foundation
 
@@ -73,11 +73,17 @@ func violations(in path: String) throws -> [String] {
             if text[end] == "(" { depth += 1 } else if text[end] == ")" { depth -= 1 }
             if depth > 0 { end = text.index(after: end) }
         }
-        let labels = parameters(text[match.range.upperBound..<end]).map { parameter in
+        let given = parameters(text[match.range.upperBound..<end])
+        let labels = given.map { parameter in
             // Attributes occur in types only, after the colon.
             parameter.split(whereSeparator: { $0.isWhitespace || $0 == ":" }).first.map(String.init) ?? "?"
         }
-        guard labels.count > 5 || labels.dropFirst().contains("_") else { continue }
+        let unlabeled = given.indices.dropFirst().filter { index in
+            guard labels[index] == "_" else { return false }
+            let isClosure = index == given.count - 1 && given[index].contains("->")
+            return !isClosure && !given[index].contains("...")
+        }
+        guard labels.count > 5 || !unlabeled.isEmpty else { continue }
         let name = match.output.1 ?? match.output.2 ?? "?"
         found.append("\(path): \(name)(\(labels.map { $0 + ":" }.joined()))")
     }

@@ -39,11 +39,11 @@ extension ConformanceCheck {
                     try snapshot.keys(FetchRequest("Animal")), beings.filter { $0.entity != "Robot" }.map(\.key),
                     "animals with subentities")
                 try expectEqual(
-                    try snapshot.keys(FetchRequest("Animal", includesSubentities: false)),
+                    try snapshot.keys(FetchRequest("Animal").with { $0.includesSubentities = false }),
                     beings.filter { $0.entity == "Animal" }.map(\.key),
                     "animals without subentities")
                 try expectEqual(
-                    try snapshot.keys(FetchRequest("Being", includesSubentities: false)), [],
+                    try snapshot.keys(FetchRequest("Being").with { $0.includesSubentities = false }), [],
                     "objects of the abstract entity itself")
                 try expectEqual(try snapshot.count(FetchRequest("Being")), beings.count, "the count of beings")
                 try expectEqual(

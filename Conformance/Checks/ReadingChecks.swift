@@ -150,7 +150,7 @@ extension ConformanceCheck {
                     }
                 }
                 for entity in sample.model.entities {
-                    try sample.compare(FetchRequest(entity.name, includesSubentities: false), snapshot)
+                    try sample.compare(FetchRequest(entity.name).with { $0.includesSubentities = false }, snapshot)
                     try sample.compare(FetchRequest(entity.name, where: .constant(false)), snapshot)
                 }
             }

@@ -180,8 +180,8 @@ extension ConformanceCheck {
                             for order in [[], [.init("age", ascending: false)]] as [[FetchRequest.SortDescriptor]] {
                                 requests.append(
                                     FetchRequest(
-                                        entity, where: predicate, sortedBy: order,
-                                        includesSubentities: includesSubentities))
+                                        entity, where: predicate, sortedBy: order
+                                    ).with { $0.includesSubentities = includesSubentities })
                             }
                         }
                     }

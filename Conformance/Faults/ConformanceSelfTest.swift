@@ -90,7 +90,12 @@ extension StoreFixture {
     /// The same stores with a fault.
     package func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
         StoreFixture(
-            FaultyStoreType(type, fault), name: "\(name) that \(fault)", options: options,
-            keepsClosedStores: keepsClosedStores, peer: peer, location: makeLocation, sample: sample)
+            FaultyStoreType(type, fault), name: "\(name) that \(fault)",
+            keepsClosedStores: keepsClosedStores, peer: peer
+        ).with {
+            $0.options = options
+            $0.makeLocation = makeLocation
+            $0.sample = sample
+        }
     }
 }

@@ -233,12 +233,20 @@ final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityC
             throw error.withMessage("\(error.message) \(values)")
         case .namesOneConflict:
             throw StoreError(
-                error.code, error.message, conflicts: Array(error.conflicts.prefix(1)), violations: error.violations,
-                underlying: error.underlying)
+                error.code, error.message,
+                underlying: error.underlying
+            ).with {
+                $0.conflicts = Array(error.conflicts.prefix(1))
+                $0.violations = error.violations
+            }
         case .namesOneViolation:
             throw StoreError(
-                error.code, error.message, conflicts: error.conflicts, violations: Array(error.violations.prefix(1)),
-                underlying: error.underlying)
+                error.code, error.message,
+                underlying: error.underlying
+            ).with {
+                $0.conflicts = error.conflicts
+                $0.violations = Array(error.violations.prefix(1))
+            }
         case .signsDamage where error.code == .corrupted && error.damagedObject != nil:
             let same = Generation(number: 1)
             return CommitReceipt(changes, generation: same, previousGeneration: same)

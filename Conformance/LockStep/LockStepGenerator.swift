@@ -163,7 +163,7 @@ struct LockStepGenerator {
 
     private mutating func request(_ state: LockStepModel) -> FetchRequest {
         let (entity, attributes) = random.pick(Self.fetched)
-        var request = FetchRequest(entity, includesSubentities: !random.oneIn(5))
+        var request = FetchRequest(entity).with { $0.includesSubentities = !random.oneIn(5) }
         if !random.oneIn(6) { request.predicate = predicate(entity, attributes, state, depth: 2) }
         for _ in 0..<random.below(3) {
             request.sortDescriptors.append(.init(random.pick(attributes), ascending: random.oneIn(2)))

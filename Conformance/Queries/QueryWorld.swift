@@ -133,59 +133,74 @@ enum QueryModel {
     /// The entities; which indexes they have follows from the generator.
     static func entities(hasConstraints: Bool, _ random: inout SeededGenerator) -> [EntityDescription] {
         let person: [AttributeDescription] = [
-            .init("name", .string), .init("nick", .string), .init("age", .integer16), .init("mid", .integer32),
-            .init("big", .integer64), .init("height", .double), .init("weight", .float), .init("balance", .decimal),
-            .init("born", .date), .init("ident", .uuid), .init("photo", .binaryData), .init("site", .uri),
-            .init("flag", .boolean), .init("coded", .transformable), .init("ref", .objectID),
+            .init("name", type: .string), .init("nick", type: .string), .init("age", type: .integer16),
+            .init("mid", type: .integer32),
+            .init("big", type: .integer64), .init("height", type: .double), .init("weight", type: .float),
+            .init("balance", type: .decimal),
+            .init("born", type: .date), .init("ident", type: .uuid), .init("photo", type: .binaryData),
+            .init("site", type: .uri),
+            .init("flag", type: .boolean), .init("coded", type: .transformable), .init("ref", type: .objectID),
             // Words of the language, as names.
-            .init("first", .string), .init("in", .integer64),
+            .init("first", type: .string), .init("in", type: .integer64),
             .init(
-                "home", .composite,
+                "home", type: .composite,
                 elements: [
-                    .init("street", .string), .init("number", .integer32),
-                    .init("position", .composite, elements: [.init("north", .double), .init("east", .double)]),
+                    .init("street", type: .string), .init("number", type: .integer32),
+                    .init(
+                        "position", type: .composite,
+                        elements: [.init("north", type: .double), .init("east", type: .double)]),
                 ]),
         ]
         return [
             EntityDescription(
                 "Person", attributes: person,
                 relationships: [
-                    .toOne("boss", "Person", inverse: "reports"), .toMany("reports", "Person", inverse: "boss"),
-                    .toOne("department", "Department", inverse: "members"),
-                    .toMany("friends", "Person", inverse: "friends"),
-                    .toMany("tags", "Tag", inverse: "tagged", isOrdered: true), .toMany("likes", "Tool"),
+                    .toOne("boss", to: "Person", inverse: "reports"), .toMany("reports", to: "Person", inverse: "boss"),
+                    .toOne("department", to: "Department", inverse: "members"),
+                    .toMany("friends", to: "Person", inverse: "friends"),
+                    .toMany("tags", to: "Tag", inverse: "tagged", isOrdered: true), .toMany("likes", to: "Tool"),
                 ],
-                uniquenessConstraints: hasConstraints ? [["ident"]] : [],
-                fetchIndexes: indexes(
+                uniquenessConstraints: hasConstraints ? [["ident"]] : []
+            ).with {
+                $0.fetchIndexes = indexes(
                     on: [
                         "name", "nick", "age", "mid", "big", "height", "weight", "balance", "born", "site", "flag",
                         "first", "boss", "department",
-                    ], pairs: [("flag", "name"), ("age", "height"), ("nick", "born")], &random)),
+                    ], pairs: [("flag", "name"), ("age", "height"), ("nick", "born")], &random)
+            },
             EntityDescription(
                 "Worker", superentity: "Person",
-                attributes: [.init("wage", .decimal), .init("skill", .string)],
-                relationships: [.toMany("tools", "Tool", inverse: "owner")],
-                fetchIndexes: indexes(on: ["wage", "skill"], pairs: [("skill", "wage")], &random)),
-            EntityDescription("Manager", superentity: "Worker", attributes: [.init("level", .integer32)]),
+                attributes: [.init("wage", type: .decimal), .init("skill", type: .string)],
+                relationships: [.toMany("tools", to: "Tool", inverse: "owner")]
+            ).with { $0.fetchIndexes = indexes(on: ["wage", "skill"], pairs: [("skill", "wage")], &random) },
+            EntityDescription("Manager", superentity: "Worker", attributes: [.init("level", type: .integer32)]),
             EntityDescription(
                 "Department",
-                attributes: [.init("name", .string), .init("budget", .double), .init("code", .integer64)],
-                relationships: [
-                    .toMany("members", "Person", inverse: "department", isOrdered: true),
-                    .toOne("parent", "Department", inverse: "children"),
-                    .toMany("children", "Department", inverse: "parent"), .toOne("head", "Manager"),
+                attributes: [
+                    .init("name", type: .string), .init("budget", type: .double), .init("code", type: .integer64),
                 ],
-                fetchIndexes: indexes(on: ["name", "budget", "code", "parent"], pairs: [("name", "code")], &random)),
+                relationships: [
+                    .toMany("members", to: "Person", inverse: "department", isOrdered: true),
+                    .toOne("parent", to: "Department", inverse: "children"),
+                    .toMany("children", to: "Department", inverse: "parent"), .toOne("head", to: "Manager"),
+                ]
+            ).with {
+                $0.fetchIndexes = indexes(on: ["name", "budget", "code", "parent"], pairs: [("name", "code")], &random)
+            },
             EntityDescription(
-                "Tag", attributes: [.init("label", .string), .init("weight", .integer64)],
-                relationships: [.toMany("tagged", "Person", inverse: "tags")],
-                uniquenessConstraints: hasConstraints ? [["weight"]] : [],
-                fetchIndexes: indexes(on: ["label"], pairs: [], &random)),
+                "Tag", attributes: [.init("label", type: .string), .init("weight", type: .integer64)],
+                relationships: [.toMany("tagged", to: "Person", inverse: "tags")],
+                uniquenessConstraints: hasConstraints ? [["weight"]] : []
+            ).with { $0.fetchIndexes = indexes(on: ["label"], pairs: [], &random) },
             EntityDescription(
                 "Tool",
-                attributes: [.init("label", .string), .init("price", .decimal), .init("count", .integer64)],
-                relationships: [.toOne("owner", "Worker", inverse: "tools")],
-                fetchIndexes: indexes(on: ["label", "price", "owner"], pairs: [("label", "price")], &random)),
+                attributes: [
+                    .init("label", type: .string), .init("price", type: .decimal), .init("count", type: .integer64),
+                ],
+                relationships: [.toOne("owner", to: "Worker", inverse: "tools")]
+            ).with {
+                $0.fetchIndexes = indexes(on: ["label", "price", "owner"], pairs: [("label", "price")], &random)
+            },
         ]
     }
 

@@ -10,63 +10,69 @@ extension SampleGraph {
 
     private static let entities: [EntityDescription] = [
         EntityDescription(
-            "Party", isAbstract: true, attributes: [.init("name", .string), .init("joined", .date)],
-            fetchIndexes: [FetchIndexDescription("by_name", on: "name")]),
+            "Party", attributes: [.init("name", type: .string), .init("joined", type: .date)]
+        ).with {
+            $0.isAbstract = true
+            $0.fetchIndexes = [FetchIndexDescription("by_name", on: "name")]
+        },
         EntityDescription(
-            "Artist", superentity: "Party", attributes: [.init("biography", .string), .init("homepage", .uri)],
-            relationships: [.toMany("albums", "Album", inverse: "artist", deleteRule: .cascade)]),
+            "Artist", superentity: "Party",
+            attributes: [.init("biography", type: .string), .init("homepage", type: .uri)],
+            relationships: [.toMany("albums", to: "Album", inverse: "artist", deleteRule: .cascade)]),
         EntityDescription(
             "Listener", superentity: "Party",
             attributes: [
-                .init("email", .string),
+                .init("email", type: .string),
                 .init(
-                    "address", .composite,
+                    "address", type: .composite,
                     elements: [
-                        .init("street", .string), .init("city", .string),
+                        .init("street", type: .string), .init("city", type: .string),
                         .init(
-                            "position", .composite, elements: [.init("north", .double), .init("east", .double)]),
+                            "position", type: .composite,
+                            elements: [.init("north", type: .double), .init("east", type: .double)]),
                     ]),
             ],
             relationships: [
-                .toMany("friends", "Listener", inverse: "friends"),
-                .toMany("playlists", "Playlist", inverse: "owner"),
+                .toMany("friends", to: "Listener", inverse: "friends"),
+                .toMany("playlists", to: "Playlist", inverse: "owner"),
             ],
             uniquenessConstraints: [["email"]]),
         EntityDescription(
             "Album",
             attributes: [
-                .init("title", .string), .init("released", .date), .init("price", .decimal),
-                .init("cover", .binaryData), .init("catalogue", .uuid),
+                .init("title", type: .string), .init("released", type: .date), .init("price", type: .decimal),
+                .init("cover", type: .binaryData), .init("catalogue", type: .uuid),
             ],
             relationships: [
-                .toOne("artist", "Artist", inverse: "albums"),
-                .toMany("tracks", "Track", inverse: "album", isOrdered: true),
-            ],
-            fetchIndexes: [FetchIndexDescription("by_title", on: "title")]),
+                .toOne("artist", to: "Artist", inverse: "albums"),
+                .toMany("tracks", to: "Track", inverse: "album", isOrdered: true),
+            ]
+        ).with { $0.fetchIndexes = [FetchIndexDescription("by_title", on: "title")] },
         EntityDescription(
             "Track",
             attributes: [
-                .init("title", .string), .init("seconds", .double), .init("plays", .integer64),
-                .init("rating", .integer16),
-                .init("year", .integer32), .init("gain", .float), .init("explicit", .boolean),
+                .init("title", type: .string), .init("seconds", type: .double), .init("plays", type: .integer64),
+                .init("rating", type: .integer16),
+                .init("year", type: .integer32), .init("gain", type: .float), .init("explicit", type: .boolean),
             ],
             relationships: [
-                .toOne("album", "Album", inverse: "tracks"), .toMany("genres", "Genre", inverse: "tracks"),
-                .toMany("playlists", "Playlist", inverse: "tracks"),
-            ], fetchIndexes: [FetchIndexDescription("by_year", on: "year", "title")]),
+                .toOne("album", to: "Album", inverse: "tracks"), .toMany("genres", to: "Genre", inverse: "tracks"),
+                .toMany("playlists", to: "Playlist", inverse: "tracks"),
+            ]
+        ).with { $0.fetchIndexes = [FetchIndexDescription("by_year", on: "year", "title")] },
         EntityDescription(
-            "Genre", attributes: [.init("name", .string)],
-            relationships: [.toMany("tracks", "Track", inverse: "genres")],
+            "Genre", attributes: [.init("name", type: .string)],
+            relationships: [.toMany("tracks", to: "Track", inverse: "genres")],
             uniquenessConstraints: [["name"]]),
         EntityDescription(
-            "Playlist", attributes: [.init("title", .string)],
+            "Playlist", attributes: [.init("title", type: .string)],
             relationships: [
-                .toMany("tracks", "Track", inverse: "playlists", isOrdered: true),
-                .toOne("owner", "Listener", inverse: "playlists"),
+                .toMany("tracks", to: "Track", inverse: "playlists", isOrdered: true),
+                .toOne("owner", to: "Listener", inverse: "playlists"),
             ]),
         EntityDescription(
             "Specimen", attributes: ConformanceModel.everyAttribute,
-            relationships: [.toOne("relative", "Party"), .toMany("picks", "Track")]),
+            relationships: [.toOne("relative", to: "Party"), .toMany("picks", to: "Track")]),
     ]
 
     /// A value for every stored attribute of an entity, at random or at a limit of its type.

@@ -31,65 +31,68 @@ enum BatchModel {
     private static let entities: [EntityDescription] = [
         // A tree that goes as a whole, whose files are in order.
         EntityDescription(
-            "Folder", attributes: [.init("name", .string, isOptional: false, defaultValue: "untitled")],
+            "Folder", attributes: [.init("name", type: .string, isOptional: false, defaultValue: "untitled")],
             relationships: [
-                .toOne("parent", "Folder", inverse: "children"),
-                .toMany("children", "Folder", inverse: "parent", deleteRule: .cascade),
-                .toMany("files", "File", inverse: "folder", isOrdered: true, deleteRule: .cascade),
-                .toMany("labels", "Label", inverse: "folders"),
-                .toOne("shortcut", "File", deleteRule: .noAction),
+                .toOne("parent", to: "Folder", inverse: "children"),
+                .toMany("children", to: "Folder", inverse: "parent", deleteRule: .cascade),
+                .toMany("files", to: "File", inverse: "folder", isOrdered: true, deleteRule: .cascade),
+                .toMany("labels", to: "Label", inverse: "folders"),
+                .toOne("shortcut", to: "File", deleteRule: .noAction),
             ]),
         EntityDescription(
             "File",
             attributes: [
-                .init("title", .string, isOptional: false), .init("size", .integer64, defaultValue: 1),
-                .init("rank", .integer16), .init("rating", .decimal), .init("score", .double), .init("flag", .boolean),
-                .init("made", .date), .init("ident", .uuid), .init("page", .uri), .init("content", .binaryData),
-                .init("cache", .string, isTransient: true),
-                .init("lettering", .string, derivationExpression: "uppercase:(title)"),
+                .init("title", type: .string, isOptional: false), .init("size", type: .integer64, defaultValue: 1),
+                .init("rank", type: .integer16), .init("rating", type: .decimal), .init("score", type: .double),
+                .init("flag", type: .boolean),
+                .init("made", type: .date), .init("ident", type: .uuid), .init("page", type: .uri),
+                .init("content", type: .binaryData),
+                .init("cache", type: .string).with { $0.isTransient = true },
+                .init("lettering", type: .string).with { $0.derivationExpression = "uppercase:(title)" },
                 .init(
-                    "place", .composite,
-                    elements: [.init("street", .string), .init("number", .integer32, isOptional: false)]),
+                    "place", type: .composite,
+                    elements: [.init("street", type: .string), .init("number", type: .integer32, isOptional: false)]),
             ],
             relationships: [
-                .toOne("folder", "Folder", inverse: "files"), .toOne("author", "Person", inverse: "works"),
-                .toMany("tags", "Label", inverse: "tagged"),
+                .toOne("folder", to: "Folder", inverse: "files"), .toOne("author", to: "Person", inverse: "works"),
+                .toMany("tags", to: "Label", inverse: "tagged"),
             ]),
         EntityDescription(
             "Image", superentity: "File",
-            attributes: [.init("width", .integer32)],
-            relationships: [.toMany("thumbnails", "Thumbnail", inverse: "image", deleteRule: .cascade)]),
+            attributes: [.init("width", type: .integer32)],
+            relationships: [.toMany("thumbnails", to: "Thumbnail", inverse: "image", deleteRule: .cascade)]),
         EntityDescription(
-            "Thumbnail", relationships: [.toOne("image", "Image", inverse: "thumbnails", isOptional: false)]),
+            "Thumbnail", relationships: [.toOne("image", to: "Image", inverse: "thumbnails", isOptional: false)]),
 
         // Refuses to go while there are works; takes its passport along.
         EntityDescription(
-            "Person", attributes: [.init("name", .string)],
+            "Person", attributes: [.init("name", type: .string)],
             relationships: [
-                .toMany("works", "File", inverse: "author", deleteRule: .deny),
-                .toOne("passport", "Passport", inverse: "holder", deleteRule: .cascade),
-                .toMany("visits", "Visit", inverse: "guest", deleteRule: .noAction),
-                .toMany("loans", "Loan", inverse: "borrower"),
-                .toOne("spouse", "Person", inverse: "spouse"),
+                .toMany("works", to: "File", inverse: "author", deleteRule: .deny),
+                .toOne("passport", to: "Passport", inverse: "holder", deleteRule: .cascade),
+                .toMany("visits", to: "Visit", inverse: "guest", deleteRule: .noAction),
+                .toMany("loans", to: "Loan", inverse: "borrower"),
+                .toOne("spouse", to: "Person", inverse: "spouse"),
             ],
             uniquenessConstraints: [["name"]]),
         EntityDescription(
-            "Passport", attributes: [.init("number", .integer64)],
-            relationships: [.toOne("holder", "Person", inverse: "passport")]),
-        EntityDescription("Visit", relationships: [.toOne("guest", "Person", inverse: "visits")]),
-        EntityDescription("Loan", relationships: [.toOne("borrower", "Person", inverse: "loans", isOptional: false)]),
+            "Passport", attributes: [.init("number", type: .integer64)],
+            relationships: [.toOne("holder", to: "Person", inverse: "passport")]),
+        EntityDescription("Visit", relationships: [.toOne("guest", to: "Person", inverse: "visits")]),
+        EntityDescription(
+            "Loan", relationships: [.toOne("borrower", to: "Person", inverse: "loans", isOptional: false)]),
 
         // Nobody leads back to these.
-        EntityDescription("Comment", relationships: [.toOne("file", "File")]),
-        EntityDescription("Stamp", relationships: [.toOne("file", "File", isOptional: false)]),
+        EntityDescription("Comment", relationships: [.toOne("file", to: "File")]),
+        EntityDescription("Stamp", relationships: [.toOne("file", to: "File", isOptional: false)]),
 
         EntityDescription(
-            "Label", attributes: [.init("name", .string)],
+            "Label", attributes: [.init("name", type: .string)],
             relationships: [
-                .toMany("folders", "Folder", inverse: "labels", deleteRule: .noAction),
-                .toMany("tagged", "File", inverse: "tags"),
+                .toMany("folders", to: "Folder", inverse: "labels", deleteRule: .noAction),
+                .toMany("tagged", to: "File", inverse: "tags"),
             ]),
-        EntityDescription("Shape", isAbstract: true),
+        EntityDescription("Shape").with { $0.isAbstract = true },
         EntityDescription("Circle", superentity: "Shape"),
     ]
 }

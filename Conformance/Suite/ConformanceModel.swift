@@ -29,7 +29,7 @@ package enum ConformanceModel {
 
     private static let changedEntities: [EntityDescription] = {
         var entities = standardEntities
-        entities[0].attributes.append(.init("added", .integer64))
+        entities[0].attributes.append(.init("added", type: .integer64))
         return entities
     }()
 
@@ -46,16 +46,21 @@ package enum ConformanceModel {
 
     /// An attribute of every stored type, each optional and named after it.
     static let everyAttribute: [AttributeDescription] = [
-        .init("i16", .integer16), .init("i32", .integer32), .init("i64", .integer64), .init("dec", .decimal),
-        .init("dbl", .double), .init("flt", .float), .init("str", .string), .init("flag", .boolean),
-        .init("day", .date),
-        .init("blob", .binaryData), .init("ident", .uuid), .init("link", .uri), .init("coded", .transformable),
-        .init("oid", .objectID),
+        .init("i16", type: .integer16), .init("i32", type: .integer32), .init("i64", type: .integer64),
+        .init("dec", type: .decimal),
+        .init("dbl", type: .double), .init("flt", type: .float), .init("str", type: .string),
+        .init("flag", type: .boolean),
+        .init("day", type: .date),
+        .init("blob", type: .binaryData), .init("ident", type: .uuid), .init("link", type: .uri),
+        .init("coded", type: .transformable),
+        .init("oid", type: .objectID),
         .init(
-            "place", .composite,
+            "place", type: .composite,
             elements: [
-                .init("street", .string), .init("number", .integer32),
-                .init("position", .composite, elements: [.init("north", .double), .init("east", .double)]),
+                .init("street", type: .string), .init("number", type: .integer32),
+                .init(
+                    "position", type: .composite,
+                    elements: [.init("north", type: .double), .init("east", type: .double)]),
             ]),
     ]
 
@@ -63,68 +68,75 @@ package enum ConformanceModel {
         EntityDescription("Everything", attributes: everyAttribute),
         // The same with an index on everything that can have one: fetches must answer alike.
         EntityDescription(
-            "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", "Being")],
-            fetchIndexes: ["i16", "i32", "i64", "dec", "dbl", "flt", "str", "flag", "day", "ident", "link", "owner"].map
-            {
-                FetchIndexDescription("by_\($0)", on: $0)
-            } + [
-                FetchIndexDescription("by_pair", on: "flag", "str"),
-                FetchIndexDescription(
-                    "by_falling", elements: [.init("dbl", isAscending: false), .init("i64")]),
-            ]),
+            "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", to: "Being")]
+        ).with {
+            $0.fetchIndexes =
+                ["i16", "i32", "i64", "dec", "dbl", "flt", "str", "flag", "day", "ident", "link", "owner"].map {
+                    FetchIndexDescription("by_\($0)", on: $0)
+                } + [
+                    FetchIndexDescription("by_pair", on: "flag", "str"),
+                    FetchIndexDescription(
+                        "by_falling", elements: [.init("dbl", isAscending: false), .init("i64")]),
+                ]
+        },
 
         // Inheritance, three levels, two branches.
         EntityDescription(
-            "Being", isAbstract: true, attributes: [.init("name", .string), .init("age", .integer64)],
-            fetchIndexes: [FetchIndexDescription("by_age", on: "age")]),
-        EntityDescription("Animal", superentity: "Being", attributes: [.init("legs", .integer32)]),
-        EntityDescription("Dog", superentity: "Animal", attributes: [.init("trait", .string)]),
-        EntityDescription("Robot", superentity: "Being", attributes: [.init("trait", .integer64)]),
+            "Being", attributes: [.init("name", type: .string), .init("age", type: .integer64)]
+        ).with {
+            $0.isAbstract = true
+            $0.fetchIndexes = [FetchIndexDescription("by_age", on: "age")]
+        },
+        EntityDescription("Animal", superentity: "Being", attributes: [.init("legs", type: .integer32)]),
+        EntityDescription("Dog", superentity: "Animal", attributes: [.init("trait", type: .string)]),
+        EntityDescription("Robot", superentity: "Being", attributes: [.init("trait", type: .integer64)]),
 
         // Uniqueness.
         EntityDescription(
             "Account",
             attributes: [
-                .init("email", .string), .init("first", .string), .init("last", .string), .init("number", .integer64),
-                .init("token", .uuid),
+                .init("email", type: .string), .init("first", type: .string), .init("last", type: .string),
+                .init("number", type: .integer64),
+                .init("token", type: .uuid),
             ],
             uniquenessConstraints: [["email"], ["first", "last"], ["number"], ["token"]]),
         EntityDescription(
-            "Admin", superentity: "Account", attributes: [.init("badge", .integer32)],
+            "Admin", superentity: "Account", attributes: [.init("badge", type: .integer32)],
             uniquenessConstraints: [["badge"]]),
 
         // Every kind of relationship.
         EntityDescription(
-            "Track", attributes: [.init("title", .string)],
+            "Track", attributes: [.init("title", type: .string)],
             relationships: [
-                .toOne("album", "Album", inverse: "songs"),
-                .toMany("playlists", "Playlist", inverse: "tracks"),
-                .toMany("tags", "Tag", inverse: "tagged"),
-                .toMany("queues", "Queue", inverse: "members", isOrdered: true),
+                .toOne("album", to: "Album", inverse: "songs"),
+                .toMany("playlists", to: "Playlist", inverse: "tracks"),
+                .toMany("tags", to: "Tag", inverse: "tagged"),
+                .toMany("queues", to: "Queue", inverse: "members", isOrdered: true),
             ]),
         EntityDescription(
-            "Album", attributes: [.init("title", .string)],
+            "Album", attributes: [.init("title", type: .string)],
             relationships: [
-                .toMany("songs", "Track", inverse: "album", isOrdered: true),
-                .toOne("shelf", "Shelf", inverse: "albums"),
+                .toMany("songs", to: "Track", inverse: "album", isOrdered: true),
+                .toOne("shelf", to: "Shelf", inverse: "albums"),
             ]),
         EntityDescription(
-            "Shelf", relationships: [.toMany("albums", "Album", inverse: "shelf"), .toMany("extras", "Track")]),
+            "Shelf", relationships: [.toMany("albums", to: "Album", inverse: "shelf"), .toMany("extras", to: "Track")]),
         EntityDescription(
-            "Playlist", attributes: [.init("title", .string)],
-            relationships: [.toMany("tracks", "Track", inverse: "playlists", isOrdered: true)]),
-        EntityDescription("Tag", relationships: [.toMany("tagged", "Track", inverse: "tags")]),
-        EntityDescription("Queue", relationships: [.toMany("members", "Track", inverse: "queues", isOrdered: true)]),
+            "Playlist", attributes: [.init("title", type: .string)],
+            relationships: [.toMany("tracks", to: "Track", inverse: "playlists", isOrdered: true)]),
+        EntityDescription("Tag", relationships: [.toMany("tagged", to: "Track", inverse: "tags")]),
         EntityDescription(
-            "Node", attributes: [.init("name", .string)],
+            "Queue", relationships: [.toMany("members", to: "Track", inverse: "queues", isOrdered: true)]),
+        EntityDescription(
+            "Node", attributes: [.init("name", type: .string)],
             relationships: [
-                .toMany("friends", "Node", inverse: "friends"), .toOne("parent", "Node", inverse: "children"),
-                .toMany("children", "Node", inverse: "parent"), .toMany("owned", "Being", inverse: "keepers"),
+                .toMany("friends", to: "Node", inverse: "friends"), .toOne("parent", to: "Node", inverse: "children"),
+                .toMany("children", to: "Node", inverse: "parent"), .toMany("owned", to: "Being", inverse: "keepers"),
             ]),
     ].map { entity in
         guard entity.name == "Being" else { return entity }
         var entity = entity
-        entity.relationships.append(.toMany("keepers", "Node", inverse: "owned"))
+        entity.relationships.append(.toMany("keepers", to: "Node", inverse: "owned"))
         return entity
     }
 }

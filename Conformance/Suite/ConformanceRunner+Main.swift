@@ -212,8 +212,12 @@ extension StoreFixture {
     /// The same stores with a program for a second process.
     fileprivate func with(peer: PeerProgram?) -> StoreFixture {
         StoreFixture(
-            type, name: name, options: options, keepsClosedStores: keepsClosedStores, exclusions: exclusions,
-            peer: peer,
-            location: makeLocation, sample: sample)
+            type, name: name, keepsClosedStores: keepsClosedStores, exclusions: exclusions,
+            peer: peer
+        ).with {
+            $0.options = options
+            $0.makeLocation = makeLocation
+            $0.sample = sample
+        }
     }
 }

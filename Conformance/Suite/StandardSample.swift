@@ -23,45 +23,50 @@ package enum StandardSample {
     /// The model of the library.
     package static let model: Result<ManagedObjectModel, any Error> = Result {
         try ManagedObjectModel(entities: [
-            EntityDescription("Party", isAbstract: true, attributes: [.init("name", .string), .init("since", .date)]),
+            EntityDescription("Party", attributes: [.init("name", type: .string), .init("since", type: .date)]).with {
+                $0.isAbstract = true
+            },
             EntityDescription(
-                "Band", superentity: "Party", attributes: [.init("founded", .integer16), .init("page", .uri)],
-                relationships: [.toMany("albums", "Album", inverse: "band")]),
+                "Band", superentity: "Party",
+                attributes: [.init("founded", type: .integer16), .init("page", type: .uri)],
+                relationships: [.toMany("albums", to: "Album", inverse: "band")]),
             EntityDescription(
-                "Person", superentity: "Party", attributes: [.init("token", .uuid)],
+                "Person", superentity: "Party", attributes: [.init("token", type: .uuid)],
                 relationships: [
-                    .toMany("friends", "Person", inverse: "friends"),
-                    .toMany("playlists", "Playlist", inverse: "owner"),
+                    .toMany("friends", to: "Person", inverse: "friends"),
+                    .toMany("playlists", to: "Playlist", inverse: "owner"),
                 ]),
             EntityDescription(
                 "Album",
-                attributes: [.init("title", .string), .init("price", .decimal), .init("cover", .binaryData)],
+                attributes: [
+                    .init("title", type: .string), .init("price", type: .decimal), .init("cover", type: .binaryData),
+                ],
                 relationships: [
-                    .toOne("band", "Band", inverse: "albums"),
-                    .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                    .toOne("band", to: "Band", inverse: "albums"),
+                    .toMany("tracks", to: "Track", inverse: "album", isOrdered: true),
                 ]),
             EntityDescription(
                 "Track",
                 attributes: [
-                    .init("title", .string), .init("seconds", .double), .init("gain", .float),
-                    .init("plays", .integer64), .init("year", .integer32), .init("isLive", .boolean),
+                    .init("title", type: .string), .init("seconds", type: .double), .init("gain", type: .float),
+                    .init("plays", type: .integer64), .init("year", type: .integer32), .init("isLive", type: .boolean),
                 ],
                 relationships: [
-                    .toOne("album", "Album", inverse: "tracks"), .toMany("history", "Play", inverse: "track"),
-                    .toMany("tags", "Tag", inverse: "tagged"),
-                    .toMany("lists", "Playlist", inverse: "entries", isOrdered: true),
+                    .toOne("album", to: "Album", inverse: "tracks"), .toMany("history", to: "Play", inverse: "track"),
+                    .toMany("tags", to: "Tag", inverse: "tagged"),
+                    .toMany("lists", to: "Playlist", inverse: "entries", isOrdered: true),
                 ]),
             EntityDescription(
-                "Play", attributes: [.init("number", .integer32)],
-                relationships: [.toOne("track", "Track", inverse: "history")]),
+                "Play", attributes: [.init("number", type: .integer32)],
+                relationships: [.toOne("track", to: "Track", inverse: "history")]),
             EntityDescription(
-                "Playlist", attributes: [.init("title", .string)],
+                "Playlist", attributes: [.init("title", type: .string)],
                 relationships: [
-                    .toOne("owner", "Person", inverse: "playlists"),
-                    .toMany("entries", "Track", inverse: "lists", isOrdered: true),
+                    .toOne("owner", to: "Person", inverse: "playlists"),
+                    .toMany("entries", to: "Track", inverse: "lists", isOrdered: true),
                 ]),
-            EntityDescription("Tag", relationships: [.toMany("tagged", "Track", inverse: "tags")]),
-            EntityDescription("Vacancy", attributes: [.init("reason", .string)]),
+            EntityDescription("Tag", relationships: [.toMany("tagged", to: "Track", inverse: "tags")]),
+            EntityDescription("Vacancy", attributes: [.init("reason", type: .string)]),
         ])
     }
 

@@ -5,13 +5,13 @@ public import RoostCore
 ///
 /// One line in a third party's tests: `StoreFixture(MyStoreType())`. Every run of a check gets a fresh directory; what the closure
 /// returns for it must name a store that no other run names.
-public struct StoreFixture: Sendable, CustomStringConvertible {
+public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// The name in reports.
     public let name: String
     /// The type under test.
     public let type: any PersistentStoreType
     /// Options that every store is created and opened with; checks change what they are about.
-    public let options: StoreOptions
+    public var options = StoreOptions()
     /// Whether a closed store can be opened again in the same process: always with capability `persistence`, else as the maker says.
     public let keepsClosedStores: Bool
     /// The checks that the stores are known not to pass.
@@ -19,35 +19,29 @@ public struct StoreFixture: Sendable, CustomStringConvertible {
     /// The program that stands for a second process; without it, checks about processes fail and say so.
     public let peer: PeerProgram?
     /// Makes a store with known content in a directory, for the checks of reading; nil where the suite makes it itself.
-    public let sample: (@Sendable (_ directory: String) throws -> StoreSample)?
-    let makeLocation: @Sendable (_ directory: String, _ name: String) -> StoreLocation
+    public var sample: (@Sendable (_ directory: String) throws -> StoreSample)?
+    /// Where the store of a name is in a run with a directory; the file of that name in the directory by default.
+    public var makeLocation: @Sendable (_ directory: String, _ name: String) -> StoreLocation
 
     /// Makes a fixture.
     ///
     /// - Parameters:
     ///   - type: The type under test.
     ///   - name: The name in reports; nil for the type's own.
-    ///   - options: Options for every store.
     ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its name while the process lives.
     ///   - exclusions: The checks that the stores are known not to pass, each with the reason.
     ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types with capability `persistence`.
-    ///   - location: Where the store `name` of a run with this directory is; without it, the file of that name in the directory.
-    ///   - sample: Makes a store with known content in a directory: what types that cannot write need for the checks of reading.
     public init(
-        _ type: any PersistentStoreType, name: String? = nil, options: StoreOptions = StoreOptions(),
-        keepsClosedStores: Bool = false, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = nil,
-        location: (@Sendable (_ directory: String, _ name: String) -> StoreLocation)? = nil,
-        sample: (@Sendable (_ directory: String) throws -> StoreSample)? = nil
+        _ type: any PersistentStoreType, name: String? = nil, keepsClosedStores: Bool = false,
+        exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = nil
     ) {
         self.name = name ?? type.name
         self.type = type
-        self.options = options
         self.keepsClosedStores = keepsClosedStores || type.capabilities.contains(.persistence)
         self.exclusions = exclusions
         self.peer = peer
-        self.sample = sample
         let typeName = type.name
-        makeLocation = location ?? { StoreLocation(type: typeName, path: "\($0)/\($1)") }
+        makeLocation = { StoreLocation(type: typeName, path: "\($0)/\($1)") }
     }
 
     /// What the stores can do.

@@ -6,6 +6,7 @@
 // MARK: Models
 
 @_exported public import struct RoostCore.ManagedObjectModel
+@_exported public import protocol RoostCore.Adjustable
 @_exported public import struct RoostCore.EntityDescription
 @_exported public import struct RoostCore.AttributeDescription
 @_exported public import enum RoostCore.AttributeType

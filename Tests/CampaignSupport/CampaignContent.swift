@@ -7,8 +7,9 @@ public enum CampaignContent {
     /// The model.
     public static func model(next: Bool = false) throws -> ManagedObjectModel {
         var person: [AttributeDescription] = [
-            .string("name"), .integer64("age"), .string("bio"), .init("photo", .binaryData), .init("salary", .decimal),
-            .init("born", .date), .init("token", .uuid), .boolean("active"), .double("score"),
+            .string("name"), .integer64("age"), .string("bio"), .init("photo", type: .binaryData),
+            .init("salary", type: .decimal),
+            .init("born", type: .date), .init("token", type: .uuid), .boolean("active"), .double("score"),
         ]
         if next {
             person += [.string("nick", default: "none"), .integer32("level", default: 1)]
@@ -17,20 +18,22 @@ public enum CampaignContent {
             EntityDescription(
                 "Person", attributes: person,
                 relationships: [
-                    .toOne("employer", "Company", inverse: "staff"), .toOne("boss", "Person", inverse: "team"),
-                    .toMany("team", "Person", inverse: "boss"), .toMany("tags", "Tag", inverse: "people"),
-                    .toMany("friends", "Person", inverse: "friends"),
+                    .toOne("employer", to: "Company", inverse: "staff"), .toOne("boss", to: "Person", inverse: "team"),
+                    .toMany("team", to: "Person", inverse: "boss"), .toMany("tags", to: "Tag", inverse: "people"),
+                    .toMany("friends", to: "Person", inverse: "friends"),
                 ],
-                uniquenessConstraints: [["name"]],
-                fetchIndexes: [
+                uniquenessConstraints: [["name"]]
+            ).with {
+                $0.fetchIndexes = [
                     FetchIndexDescription("by_age", on: "age"), FetchIndexDescription("by_born", on: "born", "name"),
-                ]),
+                ]
+            },
             EntityDescription(
-                "Company", attributes: [.string("name"), .init("page", .uri)],
-                relationships: [.toMany("staff", "Person", inverse: "employer", isOrdered: true)]),
+                "Company", attributes: [.string("name"), .init("page", type: .uri)],
+                relationships: [.toMany("staff", to: "Person", inverse: "employer", isOrdered: true)]),
             EntityDescription(
                 "Tag", attributes: [.string("name")],
-                relationships: [.toMany("people", "Person", inverse: "tags", isOrdered: true)]),
+                relationships: [.toMany("people", to: "Person", inverse: "tags", isOrdered: true)]),
         ])
     }
 

@@ -13,11 +13,11 @@ struct CancellationTests {
         var node = EntityDescription(
             "Node",
             attributes: [
-                AttributeDescription("number", .integer64), AttributeDescription("name", .string),
-                AttributeDescription("weight", .double),
+                AttributeDescription("number", type: .integer64), AttributeDescription("name", type: .string),
+                AttributeDescription("weight", type: .double),
             ],
             relationships: [
-                .toOne("parent", "Node", inverse: "children"), .toMany("children", "Node", inverse: "parent"),
+                .toOne("parent", to: "Node", inverse: "children"), .toMany("children", to: "Node", inverse: "parent"),
             ])
         node.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
         return try ManagedObjectModel(entities: [node])

@@ -10,8 +10,10 @@ struct QueryCampaignTests {
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
-        return StoreFixture(fixture.type, keepsClosedStores: fixture.keepsClosedStores) { bench, name in
-            StoreLocation(type: type, path: "\(directory)/\(URL(fileURLWithPath: bench).lastPathComponent)-\(name)")
+        return StoreFixture(fixture.type, keepsClosedStores: fixture.keepsClosedStores).with {
+            $0.makeLocation = { bench, name in
+                StoreLocation(type: type, path: "\(directory)/\(URL(fileURLWithPath: bench).lastPathComponent)-\(name)")
+            }
         }
     }
 

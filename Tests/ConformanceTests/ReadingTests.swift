@@ -25,8 +25,8 @@ struct ReadingTests {
         ] as [(FaultyStoreType.Fault, [String])])
     func notices(reader: StoreFixture, fault: (fault: FaultyStoreType.Fault, checks: [String])) throws {
         let faulty = StoreFixture(
-            FaultyStoreType(reader.type, fault.fault), keepsClosedStores: reader.keepsClosedStores,
-            sample: reader.sample)
+            FaultyStoreType(reader.type, fault.fault), keepsClosedStores: reader.keepsClosedStores
+        ).with { $0.sample = reader.sample }
         for id in fault.checks {
             let check = try #require(ConformanceCheck.named(id))
             #expect(throws: ConformanceFailure.self, "\(id)") { try check.run(on: faulty) }
@@ -38,8 +38,9 @@ struct ReadingTests {
     func wrongSample(reader: StoreFixture) throws {
         let make = try #require(reader.sample)
         let wrong = StoreFixture(
-            reader.type,
-            sample: { directory in
+            reader.type
+        ).with {
+            $0.sample = { directory in
                 let sample = try make(directory)
                 var content = sample.content
                 let model = content.model
@@ -48,7 +49,8 @@ struct ReadingTests {
                 try changes.insert(ObjectID("Vacancy", key: 1), values: ["reason": "moved"])
                 try content.commit(changes)
                 return StoreSample(sample.location, options: sample.options, holding: content)
-            })
+            }
+        }
         for id in ["reading.scan", "reading.describes-itself", "reading.digest", "reading.refuses-writing"] {
             let check = try #require(ConformanceCheck.named(id))
             #expect(throws: ConformanceFailure.self, "\(id)") { try check.run(on: wrong) }

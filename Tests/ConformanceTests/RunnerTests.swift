@@ -95,9 +95,11 @@ struct RunnerTests {
         let used = Mutex(0)
         let fixture = StoreFixture(
             try Self.memory(), exclusions: exclusions.map { ConformanceExclusion($0, because: $1) }
-        ) { directory, name in
-            used.withLock { $0 += 1 }
-            return StoreLocation(type: "memory", path: "\(directory)/\(name)")
+        ).with {
+            $0.makeLocation = { directory, name in
+                used.withLock { $0 += 1 }
+                return StoreLocation(type: "memory", path: "\(directory)/\(name)")
+            }
         }
         var reported = 0
         let errors = [

@@ -141,8 +141,8 @@ struct CostChild {
     /// Albums with ten tags each, anywhere among all tags, which have a hundred albums each.
     private static func links(_ typeName: String, _ count: Int, _ directory: URL) throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Album", relationships: [.toMany("tags", "Tag", inverse: "albums")]),
-            EntityDescription("Tag", relationships: [.toMany("albums", "Album", inverse: "tags")]),
+            EntityDescription("Album", relationships: [.toMany("tags", to: "Tag", inverse: "albums")]),
+            EntityDescription("Tag", relationships: [.toMany("albums", to: "Album", inverse: "tags")]),
         ])
         guard let relationship = model.linkRelationships.first else { return }
         // Keys of some bytes, so that few links make a large table.
@@ -153,7 +153,8 @@ struct CostChild {
             let type = try StoreRegistry.standard.type(named: typeName)
             let location = StoreLocation(
                 type: typeName, path: directory.appendingPathComponent("links\(isFlipped)").path)
-            let store = try type.create(location, model: model, options: StoreOptions(isUnpublished: true))
+            let store = try type.create(
+                location, model: model, options: StoreOptions().with { $0.isUnpublished = true })
             let name = "links in the order of \(isFlipped ? "the other end" : "the end that owns them"), per link"
             try measure(name, per: count) {
                 let loader = try store.bulkLoader(BulkLoadOptions())

@@ -123,7 +123,8 @@ private struct Operation {
             try StoreRegistry.standard.type(named: store.type).replace(store, with: source, overwriting: true)
         case .migrate, .migrateKeepingBackup:
             let options = MigrationOptions(
-                conversion: conversion(interruption), keepsBackup: kind == .migrateKeepingBackup)
+                conversion: conversion(interruption)
+            ).with { $0.keepsBackup = kind == .migrateKeepingBackup }
             let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
             // The new file of such a store is what keeping a backup makes.
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {

@@ -12,15 +12,15 @@ enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
             "Track", attributes: [.string("title"), .binaryData("cover")],
-            relationships: [.toMany("playlists", "Playlist", inverse: "tracks")],
-            fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+            relationships: [.toMany("playlists", to: "Playlist", inverse: "tracks")]
+        ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] },
         EntityDescription(
-            "Playlist", relationships: [.toMany("tracks", "Track", inverse: "playlists", isOrdered: true)]),
+            "Playlist", relationships: [.toMany("tracks", to: "Track", inverse: "playlists", isOrdered: true)]),
         EntityDescription(
             "Node", attributes: [.string("name")],
             relationships: [
-                .toMany("friends", "Node", inverse: "friends"), .toOne("parent", "Node", inverse: "children"),
-                .toMany("children", "Node", inverse: "parent"),
+                .toMany("friends", to: "Node", inverse: "friends"), .toOne("parent", to: "Node", inverse: "children"),
+                .toMany("children", to: "Node", inverse: "parent"),
             ], uniquenessConstraints: [["name"]]),
     ]
 
@@ -41,10 +41,11 @@ enum CrashVersions {
         guard let track = entities.firstIndex(where: { $0.name == "Track" }) else {
             throw StoreError(.internalInconsistency, "the model has no tracks")
         }
-        entities[track].relationships.append(.toOne("heading", "Heading", inverse: "track"))
+        entities[track].relationships.append(.toOne("heading", to: "Heading", inverse: "track"))
         entities.append(
             EntityDescription(
-                "Heading", attributes: [.string("text")], relationships: [.toOne("track", "Track", inverse: "heading")])
+                "Heading", attributes: [.string("text")],
+                relationships: [.toOne("track", to: "Track", inverse: "heading")])
         )
         return try ManagedObjectModel(entities: entities)
     }

@@ -29,7 +29,7 @@ enum KeptContent {
             case "Person":
                 entities[index].attributes.removeAll { $0.name == "email" }
                 entities[index].attributes.append(
-                    AttributeDescription("mail", .string, renamingIdentifier: "email"))
+                    AttributeDescription("mail", type: .string).with { $0.renamingIdentifier = "email" })
                 entities[index].uniquenessConstraints = [["mail"], ["first", "last"]]
             case "Tag":
                 entities[index].attributes.append(.string("label", default: "none"))
@@ -55,39 +55,53 @@ enum KeptContent {
 
     private static let thing: [AttributeDescription] = [
         AttributeDescription(
-            "i16", .integer16, defaultValue: .int(7), validation: AttributeValidation(minimum: .int(-32768))),
-        AttributeDescription("i32", .integer32), AttributeDescription("i64", .integer64),
-        AttributeDescription("dec", .decimal, validation: AttributeValidation(maximum: .decimal(Decimal(10)))),
-        AttributeDescription("dbl", .double), AttributeDescription("flt", .float),
+            "i16", type: .integer16, defaultValue: .int(7)
+        ).with { $0.validation = AttributeValidation(minimum: .int(-32768)) },
+        AttributeDescription("i32", type: .integer32), AttributeDescription("i64", type: .integer64),
+        AttributeDescription("dec", type: .decimal).with {
+            $0.validation = AttributeValidation(maximum: .decimal(Decimal(10)))
+        },
+        AttributeDescription("dbl", type: .double), AttributeDescription("flt", type: .float),
         AttributeDescription(
-            "str", .string,
-            validation: AttributeValidation(minimumLength: 0, maximumLength: 9000, regularExpression: "(?s).*")),
-        AttributeDescription("flag", .boolean, defaultValue: .bool(true)), AttributeDescription("day", .date),
-        AttributeDescription("blob", .binaryData, allowsExternalBinaryDataStorage: true),
-        AttributeDescription("ident", .uuid), AttributeDescription("link", .uri),
+            "str", type: .string
+        ).with {
+            $0.validation = AttributeValidation(minimumLength: 0, maximumLength: 9000, regularExpression: "(?s).*")
+        },
+        AttributeDescription("flag", type: .boolean, defaultValue: .bool(true)),
+        AttributeDescription("day", type: .date),
+        AttributeDescription("blob", type: .binaryData).with { $0.allowsExternalBinaryDataStorage = true },
+        AttributeDescription("ident", type: .uuid), AttributeDescription("link", type: .uri),
         AttributeDescription(
-            "coded", .transformable, valueTransformerName: "Secret", attributeValueClassName: "NSObject"),
-        AttributeDescription("oid", .objectID),
-        AttributeDescription("passing", .undefined, isTransient: true),
-        AttributeDescription("shadow", .string, isTransient: true),
-        AttributeDescription("upper", .string, derivationExpression: "uppercase:(str)"),
+            "coded", type: .transformable
+        ).with {
+            $0.valueTransformerName = "Secret"
+            $0.attributeValueClassName = "NSObject"
+        },
+        AttributeDescription("oid", type: .objectID),
+        AttributeDescription("passing", type: .undefined).with { $0.isTransient = true },
+        AttributeDescription("shadow", type: .string).with { $0.isTransient = true },
+        AttributeDescription("upper", type: .string).with { $0.derivationExpression = "uppercase:(str)" },
         AttributeDescription(
-            "place", .composite,
+            "place", type: .composite,
             elements: [
-                AttributeDescription("street", .string), AttributeDescription("number", .integer32),
+                AttributeDescription("street", type: .string), AttributeDescription("number", type: .integer32),
                 AttributeDescription(
-                    "position", .composite,
-                    elements: [AttributeDescription("north", .double), AttributeDescription("east", .double)]),
-            ], userInfo: ["note": "composite"]),
+                    "position", type: .composite,
+                    elements: [
+                        AttributeDescription("north", type: .double), AttributeDescription("east", type: .double),
+                    ]),
+            ]
+        ).with { $0.userInfo = ["note": "composite"] },
     ]
 
     private static let entities: [EntityDescription] = [
         EntityDescription(
-            "Thing", attributes: thing, relationships: [.toOne("owner", "Party")],
-            fetchedProperties: [
+            "Thing", attributes: thing, relationships: [.toOne("owner", to: "Party")]
+        ).with {
+            $0.fetchedProperties = [
                 FetchedPropertyDescription("alike", entity: "Thing", predicateFormat: "i16 == $FETCH_SOURCE.i16")
-            ],
-            fetchIndexes: [
+            ]
+            $0.fetchIndexes = [
                 FetchIndexDescription("by_text", on: "str"), FetchIndexDescription("by_owner", on: "owner"),
                 FetchIndexDescription(
                     "by_two", elements: [.init("dbl", isAscending: false), .init("place.number")]),
@@ -95,43 +109,52 @@ enum KeptContent {
                 FetchIndexDescription(
                     "by_part", elements: [.init("i64")], partialIndexPredicateFormat: "i64 > 5"),
                 FetchIndexDescription("by_length", elements: [.init("length", expression: "length:(str)")]),
-            ]),
+            ]
+        },
         EntityDescription(
-            "Party", isAbstract: true, attributes: [.init("name", .string, isOptional: false)],
-            fetchIndexes: [FetchIndexDescription("by_name", on: "name")]),
+            "Party", attributes: [.init("name", type: .string, isOptional: false)]
+        ).with {
+            $0.isAbstract = true
+            $0.fetchIndexes = [FetchIndexDescription("by_name", on: "name")]
+        },
         EntityDescription(
-            "Band", superentity: "Party", attributes: [.init("founded", .integer16)],
-            relationships: [.toMany("albums", "Album", inverse: "band", deleteRule: .cascade)],
-            renamingIdentifier: "Group", versionHashModifier: "second"),
+            "Band", superentity: "Party", attributes: [.init("founded", type: .integer16)],
+            relationships: [.toMany("albums", to: "Album", inverse: "band", deleteRule: .cascade)]
+        ).with {
+            $0.renamingIdentifier = "Group"
+            $0.versionHashModifier = "second"
+        },
         EntityDescription(
             "Person", superentity: "Party",
-            attributes: [.init("email", .string), .init("first", .string), .init("last", .string)],
+            attributes: [.init("email", type: .string), .init("first", type: .string), .init("last", type: .string)],
             relationships: [
-                .toMany("friends", "Person", inverse: "friends"), .toOne("passport", "Passport", inverse: "holder"),
-                .toOne("parent", "Person", inverse: "children"), .toMany("children", "Person", inverse: "parent"),
+                .toMany("friends", to: "Person", inverse: "friends"),
+                .toOne("passport", to: "Passport", inverse: "holder"),
+                .toOne("parent", to: "Person", inverse: "children"),
+                .toMany("children", to: "Person", inverse: "parent"),
             ], uniquenessConstraints: [["email"], ["first", "last"]]),
-        EntityDescription("Passport", relationships: [.toOne("holder", "Person", inverse: "passport")]),
+        EntityDescription("Passport", relationships: [.toOne("holder", to: "Person", inverse: "passport")]),
         EntityDescription(
-            "Album", attributes: [.init("title", .string)],
+            "Album", attributes: [.init("title", type: .string)],
             relationships: [
-                .toOne("band", "Band", inverse: "albums"),
-                .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                .toOne("band", to: "Band", inverse: "albums"),
+                .toMany("tracks", to: "Track", inverse: "album", isOrdered: true),
             ]),
         EntityDescription(
-            "Track", attributes: [.init("title", .string)],
+            "Track", attributes: [.init("title", type: .string)],
             relationships: [
-                .toOne("album", "Album", inverse: "tracks"), .toMany("tags", "Tag", inverse: "tagged"),
-                .toMany("lists", "Playlist", inverse: "entries", isOrdered: true),
+                .toOne("album", to: "Album", inverse: "tracks"), .toMany("tags", to: "Tag", inverse: "tagged"),
+                .toMany("lists", to: "Playlist", inverse: "entries", isOrdered: true),
             ]),
         EntityDescription(
             "Playlist",
             relationships: [
-                .toMany("entries", "Track", inverse: "lists", isOrdered: true), .toMany("extras", "Track"),
+                .toMany("entries", to: "Track", inverse: "lists", isOrdered: true), .toMany("extras", to: "Track"),
             ]),
         EntityDescription(
-            "Tag", attributes: [.init("number", .integer64)],
-            relationships: [.toMany("tagged", "Track", inverse: "tags")]),
-        EntityDescription("Vacancy", attributes: [.init("reason", .string)]),
+            "Tag", attributes: [.init("number", type: .integer64)],
+            relationships: [.toMany("tagged", to: "Track", inverse: "tags")]),
+        EntityDescription("Vacancy", attributes: [.init("reason", type: .string)]),
     ]
 
     /// The commits, in their order.

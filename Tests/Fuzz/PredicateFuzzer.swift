@@ -25,13 +25,15 @@ public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 private let model: ManagedObjectModel = {
     let things: [AttributeDescription] = AttributeType.allCases.compactMap { type in
-        type == .undefined || type == .composite ? nil : AttributeDescription("a\(type)", type)
+        type == .undefined || type == .composite ? nil : AttributeDescription("a\(type)", type: type)
     }
     let entities = [
         EntityDescription(
             "Thing",
-            attributes: things + [.init("c", .composite, elements: [.init("x", .double), .init("y", .string)])],
-            relationships: [.toOne("one", "Thing", inverse: "many"), .toMany("many", "Thing", inverse: "one")])
+            attributes: things + [
+                .init("c", type: .composite, elements: [.init("x", type: .double), .init("y", type: .string)])
+            ],
+            relationships: [.toOne("one", to: "Thing", inverse: "many"), .toMany("many", to: "Thing", inverse: "one")])
     ]
     guard let model = try? ManagedObjectModel(entities: entities) else { fatalError("the fuzzer's model is wrong") }
     return model

@@ -10,17 +10,19 @@ struct BatchCommandTests {
     private static func makeLibrary(_ place: Workplace, _ type: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Shelf", attributes: [.init("name", .string, isOptional: false)],
-                relationships: [.toMany("books", "Book", inverse: "shelf", deleteRule: .cascade)],
+                "Shelf", attributes: [.init("name", type: .string, isOptional: false)],
+                relationships: [.toMany("books", to: "Book", inverse: "shelf", deleteRule: .cascade)],
                 uniquenessConstraints: [["name"]]),
             EntityDescription(
                 "Book",
-                attributes: [.init("title", .string), .init("loans", .integer16), .init("bought", .date)],
-                relationships: [.toOne("shelf", "Shelf", inverse: "books"), .toOne("reader", "Reader")]),
+                attributes: [
+                    .init("title", type: .string), .init("loans", type: .integer16), .init("bought", type: .date),
+                ],
+                relationships: [.toOne("shelf", to: "Shelf", inverse: "books"), .toOne("reader", to: "Reader")]),
             EntityDescription("Comic", superentity: "Book"),
             EntityDescription(
-                "Reader", relationships: [.toMany("cards", "Card", inverse: "reader", deleteRule: .deny)]),
-            EntityDescription("Card", relationships: [.toOne("reader", "Reader", inverse: "cards")]),
+                "Reader", relationships: [.toMany("cards", to: "Card", inverse: "reader", deleteRule: .deny)]),
+            EntityDescription("Card", relationships: [.toOne("reader", to: "Reader", inverse: "cards")]),
         ])
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: place.file("library")), model: model)

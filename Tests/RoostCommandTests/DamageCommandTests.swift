@@ -11,10 +11,11 @@ struct DamageCommandTests {
     private static func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Note", attributes: [.init("text", .string), .init("count", .integer16)],
-                relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                "Note", attributes: [.init("text", type: .string), .init("count", type: .integer16)],
+                relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
             EntityDescription(
-                "Tag", attributes: [.init("name", .string)], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+                "Tag", attributes: [.init("name", type: .string)],
+                relationships: [.toMany("notes", to: "Note", inverse: "tags")]),
         ])
     }
 
@@ -76,8 +77,9 @@ struct DamageCommandTests {
         let before = try place.bytes("notes")
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Note", attributes: [.init("text", .string), .init("count", .integer16), .init("new", .date)]),
-            EntityDescription("Other", attributes: [.init("name", .string)]),
+                "Note",
+                attributes: [.init("text", type: .string), .init("count", type: .integer16), .init("new", type: .date)]),
+            EntityDescription("Other", attributes: [.init("name", type: .string)]),
         ])
         try place.write(Data(model.document()), to: "new.roostmodel.json")
         for way in [["--output=\(type):other"], ["--in-place"], ["--in-place", "--keep-backup"]] {
@@ -111,7 +113,7 @@ struct DamageCommandTests {
         try place.roost("dump", "notes", "--entity=Tag").expectError(3, containing: "entity 'Tag'")
         try place.roost("convert", "notes", "lmdb:other").expectError(3, containing: "entity 'Tag'")
         let without = try ManagedObjectModel(entities: [
-            EntityDescription("Note", attributes: [.init("text", .string), .init("count", .integer16)])
+            EntityDescription("Note", attributes: [.init("text", type: .string), .init("count", type: .integer16)])
         ])
         try place.write(Data(without.document()), to: "new.roostmodel.json")
         try place.roost("migrate", "notes", "--to=new.roostmodel.json", "--output=lmdb:other", "--allow-loss")

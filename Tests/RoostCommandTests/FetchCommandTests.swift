@@ -12,11 +12,12 @@ struct FetchCommandTests {
             EntityDescription(
                 "Note",
                 attributes: [
-                    .init("text", .string), .init("year", .integer16), .init("weight", .float), .init("day", .date),
-                    .init("blob", .binaryData),
+                    .init("text", type: .string), .init("year", type: .integer16), .init("weight", type: .float),
+                    .init("day", type: .date),
+                    .init("blob", type: .binaryData),
                 ],
-                relationships: [.toOne("next", "Note")]),
-            EntityDescription("Letter", superentity: "Note", attributes: [.init("stamp", .string)]),
+                relationships: [.toOne("next", to: "Note")]),
+            EntityDescription("Letter", superentity: "Note", attributes: [.init("stamp", type: .string)]),
         ])
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: place.file("notes")), model: model)

@@ -19,13 +19,16 @@ import RoostCore
         @Test("subentities share a table, and their like-named properties have columns with digits")
         func inheritance() throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription("Base", isAbstract: true, attributes: [AttributeDescription("id", .integer64)]),
+                EntityDescription("Base", attributes: [AttributeDescription("id", type: .integer64)]).with {
+                    $0.isAbstract = true
+                },
                 Self.object(
-                    "Film", "Base", [AttributeDescription("title", .string), AttributeDescription("length", .double)]),
+                    "Film", "Base",
+                    [AttributeDescription("title", type: .string), AttributeDescription("length", type: .double)]),
                 Self.object(
                     "Book", "Base",
-                    [AttributeDescription("title", .string), AttributeDescription("length", .integer32)]),
-                Self.object("Comic", "Book", [AttributeDescription("hue", .string)]),
+                    [AttributeDescription("title", type: .string), AttributeDescription("length", type: .integer32)]),
+                Self.object("Comic", "Book", [AttributeDescription("hue", type: .string)]),
             ])
             // Book (2), Comic (3), Film (4): in this file Film got the plain name, which only its rows can tell.
             let files = try AppleStore(
@@ -61,8 +64,8 @@ import RoostCore
         @Test("without rows the order of the entities decides about columns with digits")
         func orderDecides() throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("A"), Self.object("C", "A", [AttributeDescription("t", .string)]),
-                Self.object("B", "A", [AttributeDescription("t", .string)]),
+                Self.object("A"), Self.object("C", "A", [AttributeDescription("t", type: .string)]),
+                Self.object("B", "A", [AttributeDescription("t", type: .string)]),
             ])
             let files = try AppleStore(
                 ["A", "B < A", "C < A"],
@@ -78,8 +81,8 @@ import RoostCore
         @Test("a reference has the entity of the row it leads to; one to nothing is null, counted and reported")
         func references() throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Pet", nil, [], [.toOne("owner", "Party", inverse: "pets")]),
-                Self.object("Party", nil, [], [.toMany("pets", "Pet", inverse: "owner")]),
+                Self.object("Pet", nil, [], [.toOne("owner", to: "Party", inverse: "pets")]),
+                Self.object("Party", nil, [], [.toMany("pets", to: "Pet", inverse: "owner")]),
                 Self.object("Person", "Party"),
             ])
             let files = try AppleStore(
@@ -108,8 +111,8 @@ import RoostCore
         @Test("the order of a one-to-many relationship is kept")
         func orderedToMany() throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Album", nil, [], [.toMany("songs", "Song", inverse: "album", isOrdered: true)]),
-                Self.object("Song", nil, [], [.toOne("album", "Album", inverse: "songs")]),
+                Self.object("Album", nil, [], [.toMany("songs", to: "Song", inverse: "album", isOrdered: true)]),
+                Self.object("Song", nil, [], [.toOne("album", to: "Album", inverse: "songs")]),
             ])
             let files = try AppleStore(
                 ["Album", "Song"],
@@ -130,7 +133,7 @@ import RoostCore
             arguments: [false, true])
         func withoutInverse(isOrdered: Bool) throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Box", nil, [], [.toMany("items", "Item", isOrdered: isOrdered)]), Self.object("Item"),
+                Self.object("Box", nil, [], [.toMany("items", to: "Item", isOrdered: isOrdered)]), Self.object("Item"),
             ])
             let files = try AppleStore(
                 ["Box", "Item"],
@@ -155,8 +158,8 @@ import RoostCore
             ])
         func joinTables(table: String, source: String, target: String) throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Post", nil, [], [.toMany("tags", "Tag", inverse: "posts")]),
-                Self.object("Tag", nil, [], [.toMany("posts", "Post", inverse: "tags")]),
+                Self.object("Post", nil, [], [.toMany("tags", to: "Tag", inverse: "posts")]),
+                Self.object("Tag", nil, [], [.toMany("posts", to: "Post", inverse: "tags")]),
             ])
             let files = try AppleStore(
                 ["Post", "Tag"],
@@ -185,8 +188,8 @@ import RoostCore
                 Self.object(
                     "Node", nil, [],
                     [
-                        .toMany("favourites", "Node", inverse: "fans", isOrdered: true),
-                        .toMany("fans", "Node", inverse: "favourites", isOrdered: true),
+                        .toMany("favourites", to: "Node", inverse: "fans", isOrdered: true),
+                        .toMany("fans", to: "Node", inverse: "favourites", isOrdered: true),
                     ])
             ])
             // Z_1FAVOURITES holds the favourites and Z_FOK_1FAVOURITES their order; Z_1FANS holds the fans.
@@ -212,7 +215,7 @@ import RoostCore
             arguments: [false, true])
         func reflexive(isDoubled: Bool) throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Card", nil, [], [.toMany("related", "Card", inverse: "related", isOrdered: true)])
+                Self.object("Card", nil, [], [.toMany("related", to: "Card", inverse: "related", isOrdered: true)])
             ])
             let files = try AppleStore(
                 ["Card"],
@@ -237,7 +240,8 @@ import RoostCore
         func renamed() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Auto", attributes: [AttributeDescription("n", .integer16)], renamingIdentifier: "Car")
+                    "Auto", attributes: [AttributeDescription("n", type: .integer16)]
+                ).with { $0.renamingIdentifier = "Car" }
             ])
             let files = try AppleStore(
                 ["Car"], sql: "CREATE TABLE ZAUTO (\(Self.row), ZN INTEGER); INSERT INTO ZAUTO VALUES (1, 1, 1, 4);")

@@ -15,7 +15,8 @@ import RoostCore
         static func model() throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Item", attributes: [AttributeDescription("n", .integer64), AttributeDescription("s", .string)])
+                    "Item",
+                    attributes: [AttributeDescription("n", type: .integer64), AttributeDescription("s", type: .string)])
             ])
         }
 
@@ -125,7 +126,8 @@ import RoostCore
             let right = try Self.model()
             let attributes = try #require(right.entity("Item")).attributes
             let models = try [
-                model(Array(attributes.dropLast())), right, model(attributes + [AttributeDescription("x", .string)]),
+                model(Array(attributes.dropLast())), right,
+                model(attributes + [AttributeDescription("x", type: .string)]),
                 model(attributes, [EntityDescription("Other")]),
             ]
             files.close()
@@ -163,9 +165,9 @@ import RoostCore
             func version(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
                 try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)])
             }
-            let new = try version(old + [AttributeDescription("extra", .string)])
+            let new = try version(old + [AttributeDescription("extra", type: .string)])
             let history = try ModelHistory([
-                .init("v0", try version([AttributeDescription("gone", .string)])), .init("v1", right),
+                .init("v0", try version([AttributeDescription("gone", type: .string)])), .init("v1", right),
                 .init("v2", new),
             ])
             let manager = MigrationManager(registry: .standard)
@@ -209,7 +211,7 @@ import RoostCore
         @Test("a model that does not fit is refused", arguments: ["Other", "Item"])
         func wrongModel(entity: String) throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription(entity, attributes: [AttributeDescription("absent", .string)])
+                EntityDescription(entity, attributes: [AttributeDescription("absent", type: .string)])
             ])
             #expect(try failure { try Self.store().open(model) }.code == .modelMismatch)
         }
@@ -234,11 +236,15 @@ import RoostCore
         @Test("a conversion reports what is not read as it stands")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription("Owner", relationships: [.toMany("pets", "Pet", inverse: "owner")]),
+                EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
                 EntityDescription(
                     "Pet",
-                    attributes: [AttributeDescription("photo", .binaryData, allowsExternalBinaryDataStorage: true)],
-                    relationships: [.toOne("owner", "Owner", inverse: "pets")]),
+                    attributes: [
+                        AttributeDescription("photo", type: .binaryData).with {
+                            $0.allowsExternalBinaryDataStorage = true
+                        }
+                    ],
+                    relationships: [.toOne("owner", to: "Owner", inverse: "pets")]),
             ])
             let row = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
             let name = Array("\u{2}3F2504E0-4F89-41D3-9A0C-0305E82C3301\0".utf8)
@@ -295,7 +301,7 @@ import RoostCore
             let source = ConversionEndpoint.location(StoreLocation(type: "coredata", path: copy))
             let destination = ConversionEndpoint.location(
                 StoreLocation(type: "sqlite", path: files.directory.file("converted.sqlite")))
-            var options = ConversionOptions(sourceModel: model)
+            var options = ConversionOptions().with { $0.sourceModel = model }
             #expect(
                 try failure { try manager.convert(from: source, to: destination, options: options) }.code == .corrupted)
             #expect(!FileManager.default.fileExists(atPath: files.directory.file("converted.sqlite")))
@@ -397,7 +403,7 @@ import RoostCore
             func count(_ name: String, acceptsLinks: Bool = false) throws -> Int {
                 let store = try CoreDataStoreType().open(
                     StoreLocation(type: "coredata", path: copy.file(name)),
-                    options: StoreOptions(model: try Self.model(), acceptsLinks: acceptsLinks))
+                    options: StoreOptions(model: try Self.model()).with { $0.acceptsLinks = acceptsLinks })
                 defer { try? store.close() }
                 return try store.snapshot().objects("Item").count
             }

@@ -22,7 +22,7 @@ import RoostCore
         }
 
         static func values(_ type: AttributeType, _ declared: String, _ texts: [String]) throws -> [Value] {
-            let store = try store("ZA", declared, texts).opened(try model(AttributeDescription("a", type)))
+            let store = try store("ZA", declared, texts).opened(try model(AttributeDescription("a", type: type)))
             let objects = try store.snapshot().objects("Item")
             return try (1...texts.count).map { try #require(objects[Int64($0)])["a"] ?? .null }
         }
@@ -85,7 +85,7 @@ import RoostCore
                 (.integer64, "INTEGER", "1", "0.5"),
             ])
         func damagedValue(type: AttributeType, declared: String, good: String, bad: String) throws {
-            let model = try Self.model(AttributeDescription("a", type))
+            let model = try Self.model(AttributeDescription("a", type: type))
             let store = try Self.store("ZA", declared, [good, bad, good]).opened(model)
             let cursor = try store.snapshot().records(of: "Item", after: nil)
             var batch = RecordBatch(model: model)
@@ -99,7 +99,7 @@ import RoostCore
 
         @Test("large values are read inline or from their files; a missing file is null and reported")
         func externalData() throws {
-            var attribute = AttributeDescription("photo", .binaryData)
+            var attribute = AttributeDescription("photo", type: .binaryData)
             attribute.allowsExternalBinaryDataStorage = true
             let present = "11111111-2222-3333-4444-555555555555"
             let missing = "99999999-2222-3333-4444-555555555555"
@@ -123,7 +123,7 @@ import RoostCore
 
         @Test("a reference to a data file is never a path")
         func externalTraversal() throws {
-            var attribute = AttributeDescription("photo", .binaryData)
+            var attribute = AttributeDescription("photo", type: .binaryData)
             attribute.allowsExternalBinaryDataStorage = true
             let name = "../../../../../../../../../etc/passwd\0"
             let store = try Self.store("ZPHOTO", "BLOB", [AppleStore.hex([2] + Array(name.utf8.prefix(37)))]).opened(
@@ -137,12 +137,16 @@ import RoostCore
                 EntityDescription(
                     "Item",
                     attributes: [
-                        AttributeDescription("name", .string),
-                        AttributeDescription("lower", .string, derivationExpression: "lowercase:(name)"),
-                        AttributeDescription("scratch", .string, isTransient: true),
+                        AttributeDescription("name", type: .string),
+                        AttributeDescription("lower", type: .string).with {
+                            $0.derivationExpression = "lowercase:(name)"
+                        },
+                        AttributeDescription("scratch", type: .string).with { $0.isTransient = true },
                         AttributeDescription(
-                            "place", .composite,
-                            elements: [AttributeDescription("x", .double), AttributeDescription("y", .double)]),
+                            "place", type: .composite,
+                            elements: [
+                                AttributeDescription("x", type: .double), AttributeDescription("y", type: .double),
+                            ]),
                     ])
             ])
             let store = try AppleStore(

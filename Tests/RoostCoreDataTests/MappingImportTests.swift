@@ -14,10 +14,10 @@ struct MappingImportTests {
                 "Note",
                 attributes: [.string("title"), .string("body", isOptional: true)]
                     + (extra ? [.integer32("length")] : []),
-                relationships: [.toMany("attachments", "Attachment", inverse: "note")]),
+                relationships: [.toMany("attachments", to: "Attachment", inverse: "note")]),
             EntityDescription(
                 "Attachment", attributes: [.string("name")],
-                relationships: [.toOne("note", "Note", inverse: "attachments")]),
+                relationships: [.toOne("note", to: "Note", inverse: "attachments")]),
             EntityDescription("Picture", superentity: "Attachment"),
         ])
     }
@@ -108,7 +108,7 @@ struct MappingImportTests {
         func chains(_ assets: String) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Chain", attributes: [.string("name")], relationships: [.toMany("assets", assets)]),
+                    "Chain", attributes: [.string("name")], relationships: [.toMany("assets", to: assets)]),
                 EntityDescription("Asset", attributes: [.string("symbol")]),
                 EntityDescription("ChainAsset", attributes: [.string("symbol")]),
             ])
@@ -206,8 +206,8 @@ struct MappingImportTests {
         func model(_ type: AttributeType, _ destination: String) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Note", attributes: [AttributeDescription("size", type), .string("title")],
-                    relationships: [.toMany("parts", destination)]),
+                    "Note", attributes: [AttributeDescription("size", type: type), .string("title")],
+                    relationships: [.toMany("parts", to: destination)]),
                 EntityDescription("Part"), EntityDescription("Piece"),
             ])
         }

@@ -116,7 +116,9 @@ import RoostCore
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Note",
-                    attributes: [AttributeDescription("title", .string), AttributeDescription("stars", .integer32)])
+                    attributes: [
+                        AttributeDescription("title", type: .string), AttributeDescription("stars", type: .integer32),
+                    ])
             ])
             try files.directory.write(Array(model.document()), to: "Notes.roostmodel.json")
             let path = files.directory.file("Notes.roostmodel.json")

@@ -15,14 +15,16 @@ struct InheritedOrderTests {
                         // Names that come before, between and after those of the levels above.
                         AttributeDescription(
                             "\(["z", "a", "m", "é"][(level * 7 + number) % 4])\(level)x\(number)",
-                            types[(level + number) % 6])
+                            type: types[(level + number) % 6])
                     } + [
                         AttributeDescription(
-                            "c\(level)", .composite,
-                            elements: [AttributeDescription("y", .string), AttributeDescription("b", .date)])
+                            "c\(level)", type: .composite,
+                            elements: [
+                                AttributeDescription("y", type: .string), AttributeDescription("b", type: .date),
+                            ])
                     ],
                     relationships: [
-                        .toOne("r\(29 - level)", "E\(level % 3)"), .toMany("a\(level)s", "E0"),
+                        .toOne("r\(29 - level)", to: "E\(level % 3)"), .toMany("a\(level)s", to: "E0"),
                     ])
             })
         for entity in model.entities {

@@ -53,7 +53,7 @@ struct MessageTextTests {
     func longNames() throws {
         let name = String(repeating: "n", count: 256)
         let entity = EntityDescription(
-            name, attributes: [AttributeDescription("a", .undefined), AttributeDescription(name, .string)])
+            name, attributes: [AttributeDescription("a", type: .undefined), AttributeDescription(name, type: .string)])
         let problems = ManagedObjectModel.problems(entities: [entity])
         #expect(
             problems.map(\.message) == [
@@ -62,10 +62,10 @@ struct MessageTextTests {
         let element = EntityDescription(
             "E",
             attributes: [
-                AttributeDescription("a", .composite, elements: [AttributeDescription(name, .string)])
+                AttributeDescription("a", type: .composite, elements: [AttributeDescription(name, type: .string)])
             ])
         #expect(ManagedObjectModel.problems(entities: [element]).count == 1)
-        let fits = EntityDescription(String(name.dropLast()), attributes: [AttributeDescription("a", .string)])
+        let fits = EntityDescription(String(name.dropLast()), attributes: [AttributeDescription("a", type: .string)])
         _ = try ManagedObjectModel(entities: [fits])
         let huge = String(repeating: "n", count: 1_000_000)
         let document = "{\"formatVersion\": 1, \"entities\": {\"\(huge)\": {\"attributes\": {\"a\": {\"typ\": 1}}}}}"

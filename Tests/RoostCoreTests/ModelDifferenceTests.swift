@@ -25,9 +25,13 @@ struct ModelDifferenceTests {
                 track, EntityDescription("Single", superentity: "Track"),
                 EntityDescription(
                     "Album",
-                    relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)]
+                    relationships: [
+                        .toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)
+                    ]
                 ),
-                EntityDescription("Genre", fetchedProperties: [FetchedPropertyDescription("all", entity: "Track")]),
+                EntityDescription("Genre").with {
+                    $0.fetchedProperties = [FetchedPropertyDescription("all", entity: "Track")]
+                },
             ], configurations: ["C": ["Genre"]], versionIdentifiers: ["2"])
         #expect(
             new.difference(from: old).map(\.description) == [
@@ -62,7 +66,7 @@ struct ModelDifferenceTests {
     @Test("a property that turns into another kind is removed and added")
     func kind() throws {
         let old = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("x")])])
-        let new = try ManagedObjectModel(entities: [EntityDescription("A", relationships: [.toOne("x", "A")])])
+        let new = try ManagedObjectModel(entities: [EntityDescription("A", relationships: [.toOne("x", to: "A")])])
         #expect(
             new.difference(from: old).map(\.description) == [
                 "A.x: attribute removed; needs a migration", "A.x: relationship added; needs a migration",

@@ -8,30 +8,40 @@ struct ModelResolverTests {
     static func library() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Work", isAbstract: true,
+                "Work",
                 attributes: [.string("title"), .integer16("year"), .string("note").transient()],
                 relationships: [
-                    .toMany("authors", "Person", inverse: "works", isOrdered: true),
-                    .toOne("shelf", "Shelf", inverse: "works"),
-                    .toMany("editions", "Edition"), .toOne("preface", "Work", inverse: "prefaced"),
-                    .toOne("prefaced", "Work", inverse: "preface"),
+                    .toMany("authors", to: "Person", inverse: "works", isOrdered: true),
+                    .toOne("shelf", to: "Shelf", inverse: "works"),
+                    .toMany("editions", to: "Edition"), .toOne("preface", to: "Work", inverse: "prefaced"),
+                    .toOne("prefaced", to: "Work", inverse: "preface"),
                 ],
-                uniquenessConstraints: [["year", "title"], ["shelf"]],
-                fetchIndexes: [FetchIndexDescription("byYear", on: "year")]),
+                uniquenessConstraints: [["year", "title"], ["shelf"]]
+            ).with {
+                $0.isAbstract = true
+                $0.fetchIndexes = [FetchIndexDescription("byYear", on: "year")]
+            },
             EntityDescription(
                 "Book", superentity: "Work",
-                attributes: [.string("isbn"), .composite("size", [.double("y"), .composite("x", [.double("z")])])],
-                uniquenessConstraints: [["isbn"]], fetchIndexes: [FetchIndexDescription("byISBN", on: "isbn")]),
+                attributes: [
+                    .string("isbn"),
+                    .composite("size", elements: [.double("y"), .composite("x", elements: [.double("z")])]),
+                ],
+                uniquenessConstraints: [["isbn"]]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byISBN", on: "isbn")] },
             EntityDescription("Audiobook", superentity: "Book", attributes: [.boolean("abridged")]),
             EntityDescription(
                 "Person", attributes: [.string("name")],
                 relationships: [
-                    .toMany("works", "Work", inverse: "authors"), .toMany("friends", "Person", inverse: "friends"),
-                    .toOne("spouse", "Person", inverse: "spouse"), .toMany("children", "Person", inverse: "parent"),
-                    .toOne("parent", "Person", inverse: "children"),
+                    .toMany("works", to: "Work", inverse: "authors"),
+                    .toMany("friends", to: "Person", inverse: "friends"),
+                    .toOne("spouse", to: "Person", inverse: "spouse"),
+                    .toMany("children", to: "Person", inverse: "parent"),
+                    .toOne("parent", to: "Person", inverse: "children"),
                 ]),
-            EntityDescription("Shelf", relationships: [.toMany("works", "Work", inverse: "shelf", isOrdered: true)]),
-            EntityDescription("Edition", relationships: [.toOne("publisher", "Person")]),
+            EntityDescription(
+                "Shelf", relationships: [.toMany("works", to: "Work", inverse: "shelf", isOrdered: true)]),
+            EntityDescription("Edition", relationships: [.toOne("publisher", to: "Person")]),
         ])
     }
 
@@ -145,9 +155,9 @@ struct ModelResolverTests {
     @Test("an inverse may be declared by a superentity of the destination")
     func inheritedInverse() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Author", relationships: [.toMany("books", "Book", inverse: "author")]),
+            EntityDescription("Author", relationships: [.toMany("books", to: "Book", inverse: "author")]),
             EntityDescription("Novelist", superentity: "Author"),
-            EntityDescription("Book", relationships: [.toOne("author", "Novelist", inverse: "books")]),
+            EntityDescription("Book", relationships: [.toOne("author", to: "Novelist", inverse: "books")]),
         ])
         let books = try #require(model.relationship(RelationshipName("Author", name: "books")))
         let author = try #require(model.relationship(RelationshipName("Book", name: "author")))
@@ -158,10 +168,10 @@ struct ModelResolverTests {
 
     @Test("transient relationships are in no store, and what has a transient inverse has none")
     func transientRelationships() throws {
-        var back = RelationshipDescription.toOne("a", "A", inverse: "bs")
+        var back = RelationshipDescription.toOne("a", to: "A", inverse: "bs")
         back.isTransient = true
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("A", relationships: [.toMany("bs", "B", inverse: "a")]),
+            EntityDescription("A", relationships: [.toMany("bs", to: "B", inverse: "a")]),
             EntityDescription("B", relationships: [back]),
         ])
         #expect(model.relationships.map(\.name.description) == ["A.bs"])
@@ -189,8 +199,9 @@ struct ModelResolverTests {
                 "E\(number)", superentity: number % 10 == 0 ? nil : "E\(number / 10 * 10)",
                 attributes: (0..<5).map { .string("a\(number)_\($0)") },
                 relationships: [
-                    .toOne("next\(number)", "E\((number + 1) % 3000)", inverse: "back\((number + 1) % 3000)"),
-                    .toMany("back\(number)", "E\((number + 2999) % 3000)", inverse: "next\((number + 2999) % 3000)"),
+                    .toOne("next\(number)", to: "E\((number + 1) % 3000)", inverse: "back\((number + 1) % 3000)"),
+                    .toMany(
+                        "back\(number)", to: "E\((number + 2999) % 3000)", inverse: "next\((number + 2999) % 3000)"),
                 ])
         }
         let model = try ManagedObjectModel(entities: entities)

@@ -35,10 +35,10 @@ struct ModelRoundTripTests {
             (.uri, .uri("not a url: \u{0}")),
         ] as [(AttributeType, Value)])
     func values(_ type: AttributeType, _ value: Value) throws {
-        let attribute = AttributeDescription("a", type, defaultValue: value)
+        let attribute = AttributeDescription("a", type: type, defaultValue: value)
         let composite = AttributeDescription(
-            "c", .composite, defaultValue: .composite(["a": value, "b": .null]),
-            elements: [attribute, AttributeDescription("b", .string)])
+            "c", type: .composite, defaultValue: .composite(["a": value, "b": .null]),
+            elements: [attribute, AttributeDescription("b", type: .string)])
         let model = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [attribute, composite])])
         let entity = try ManagedObjectModel(document: model.document()).requireEntity("A")
         #expect(entity.attribute("a")?.defaultValue == value)
@@ -54,19 +54,21 @@ struct ModelRoundTripTests {
                 attributes: [
                     .string("title", isOptional: false, maximumLength: 200),
                     .date("releasedOn"),
-                    .derived("trackCount", .integer64, from: "tracks.@count"),
+                    .derived("trackCount", type: .integer64, from: "tracks.@count"),
                 ],
-                relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)],
+                relationships: [
+                    .toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)
+                ],
                 uniquenessConstraints: [["title"]]),
             EntityDescription(
                 "Track",
                 attributes: [
                     .string("title").renamed(from: "name"),
                     .integer64("playCount", default: 0, minimum: 0),
-                    .composite("recordedAt", [.double("latitude"), .double("longitude")]),
+                    .composite("recordedAt", elements: [.double("latitude"), .double("longitude")]),
                 ],
-                relationships: [.toOne("album", "Album", inverse: "tracks")],
-                fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] },
         ])
         #expect(model.entity("Track")?.layout.field("recordedAt.latitude")?.kind == .double)
         #expect(try ManagedObjectModel(document: model.document()) == model)
@@ -101,23 +103,33 @@ struct ModelRoundTripTests {
     func factories() {
         #expect(
             AttributeDescription.string(
-                "s", isOptional: false, default: "x", minimumLength: 1, maximumLength: 9, matching: "x+")
+                "s", isOptional: false, default: "x", minimumLength: 1, maximumLength: 9)
                 == AttributeDescription(
-                    "s", .string, isOptional: false, defaultValue: "x",
-                    validation: AttributeValidation(minimumLength: 1, maximumLength: 9, regularExpression: "x+")))
+                    "s", type: .string, isOptional: false, defaultValue: "x"
+                ).with {
+                    $0.validation = AttributeValidation(minimumLength: 1, maximumLength: 9)
+                })
         #expect(
             AttributeDescription.integer16("i", default: 1, minimum: -2, maximum: 3)
                 == AttributeDescription(
-                    "i", .integer16, defaultValue: 1, validation: AttributeValidation(minimum: -2, maximum: 3)))
+                    "i", type: .integer16, defaultValue: 1
+                ).with { $0.validation = AttributeValidation(minimum: -2, maximum: 3) })
         #expect(
             AttributeDescription.float("f", default: 0.5).renamed(from: "g")
-                == AttributeDescription("f", .float, defaultValue: 0.5, renamingIdentifier: "g"))
+                == AttributeDescription("f", type: .float, defaultValue: 0.5).with { $0.renamingIdentifier = "g" })
         #expect(
             AttributeDescription.decimal("d", maximum: 7)
-                == AttributeDescription("d", .decimal, validation: AttributeValidation(maximum: .decimal(7))))
+                == AttributeDescription("d", type: .decimal).with {
+                    $0.validation = AttributeValidation(maximum: .decimal(7))
+                })
         #expect(
             AttributeDescription.transformable("t", transformer: "T", valueClass: "C").transient()
                 == AttributeDescription(
-                    "t", .transformable, isTransient: true, valueTransformerName: "T", attributeValueClassName: "C"))
+                    "t", type: .transformable
+                ).with {
+                    $0.isTransient = true
+                    $0.valueTransformerName = "T"
+                    $0.attributeValueClassName = "C"
+                })
     }
 }

@@ -9,17 +9,18 @@ enum ModelSamples {
             EntityDescription(
                 "Track",
                 attributes: [
-                    AttributeDescription("title", .string),
+                    AttributeDescription("title", type: .string),
                     AttributeDescription(
-                        "playCount", .integer64, defaultValue: 0, validation: AttributeValidation(minimum: 0)),
+                        "playCount", type: .integer64, defaultValue: 0
+                    ).with { $0.validation = AttributeValidation(minimum: 0) },
                 ],
-                relationships: [.toOne("album", "Album", inverse: "tracks")],
-                fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] },
             EntityDescription(
                 "Album",
-                attributes: [AttributeDescription("title", .string, isOptional: false)],
+                attributes: [AttributeDescription("title", type: .string, isOptional: false)],
                 relationships: [
-                    .toMany("tracks", "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)
+                    .toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)
                 ]),
         ])
     }

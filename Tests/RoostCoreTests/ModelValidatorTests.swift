@@ -40,11 +40,14 @@ struct ModelValidatorTests {
                 "A",
                 attributes: [
                     .string("text"), .double("number"), .string("passing").transient(),
-                    .composite("place", [.double("x"), .double("y")]),
+                    .composite("place", elements: [.double("x"), .double("y")]),
                 ],
-                relationships: [.toOne("one", "A"), .toMany("many", "A")],
-                fetchedProperties: [FetchedPropertyDescription("found", entity: "A")],
-                uniquenessConstraints: constraints, fetchIndexes: indexes)
+                relationships: [.toOne("one", to: "A"), .toMany("many", to: "A")],
+                uniquenessConstraints: constraints
+            ).with {
+                $0.fetchedProperties = [FetchedPropertyDescription("found", entity: "A")]
+                $0.fetchIndexes = indexes
+            }
         }
     }
 
@@ -57,7 +60,7 @@ struct ModelValidatorTests {
             EntityDescription("A", attributes: [.string("x"), .date("x")])),
         Flaw(
             "A.x: Another property of the entity has this name too.",
-            EntityDescription("A", attributes: [.string("x")], relationships: [.toOne("x", "A")])),
+            EntityDescription("A", attributes: [.string("x")], relationships: [.toOne("x", to: "A")])),
         Flaw(
             "B.x: The entity inherits a property of this name from 'A'.",
             EntityDescription("A", attributes: [.string("x")]),
@@ -70,10 +73,12 @@ struct ModelValidatorTests {
         Flaw("A/B: The entity's name contains '/'.", EntityDescription("A/B")),
         Flaw("The property's name is not in Unicode's composed form (NFC).", attribute: .string("e\u{301}")),
         Flaw("A.hash: The name is reserved", attribute: .string("hash")),
-        Flaw("A.objectID: The name is reserved", relationship: .toOne("objectID", "B")),
+        Flaw("A.objectID: The name is reserved", relationship: .toOne("objectID", to: "B")),
         Flaw(
             "A.managedObjectContext: The name is reserved",
-            EntityDescription("A", fetchedProperties: [FetchedPropertyDescription("managedObjectContext", entity: "A")])
+            EntityDescription("A").with {
+                $0.fetchedProperties = [FetchedPropertyDescription("managedObjectContext", entity: "A")]
+            }
         ),
     ]
 
@@ -88,75 +93,90 @@ struct ModelValidatorTests {
     ]
 
     static let attributes: [Flaw] = [
-        Flaw("A.x: An attribute that is stored needs a type", attribute: AttributeDescription("x", .undefined)),
+        Flaw("A.x: An attribute that is stored needs a type", attribute: AttributeDescription("x", type: .undefined)),
         Flaw(
             "A.x: The default value is a string; the type is boolean.",
-            attribute: AttributeDescription("x", .boolean, defaultValue: "yes")),
-        Flaw("is an integer; the type is double.", attribute: AttributeDescription("x", .double, defaultValue: 1)),
-        Flaw("is out of the range of 16 bits.", attribute: AttributeDescription("x", .integer16, defaultValue: 32_768)),
+            attribute: AttributeDescription("x", type: .boolean, defaultValue: "yes")),
+        Flaw(
+            "is an integer; the type is double.", attribute: AttributeDescription("x", type: .double, defaultValue: 1)),
+        Flaw(
+            "is out of the range of 16 bits.",
+            attribute: AttributeDescription("x", type: .integer16, defaultValue: 32_768)),
         Flaw(
             "is out of the range of 32 bits.",
-            attribute: AttributeDescription("x", .integer32, defaultValue: -2_147_483_649)),
-        Flaw("is out of the range of a float.", attribute: AttributeDescription("x", .float, defaultValue: 1e39)),
+            attribute: AttributeDescription("x", type: .integer32, defaultValue: -2_147_483_649)),
+        Flaw("is out of the range of a float.", attribute: AttributeDescription("x", type: .float, defaultValue: 1e39)),
         Flaw(
             "has more than 38 digits",
             attribute: .decimal("x", default: Decimal(string: "340282366920938463463374607431768211455") ?? 0)),
         Flaw(
             "The default value must be null for the type objectID.",
-            attribute: AttributeDescription("x", .objectID, defaultValue: 1)),
+            attribute: AttributeDescription("x", type: .objectID, defaultValue: 1)),
         Flaw(
             "The default value must be null for the type undefined.",
-            attribute: AttributeDescription("x", .undefined, isTransient: true, defaultValue: 1)),
+            attribute: AttributeDescription("x", type: .undefined, defaultValue: 1).with { $0.isTransient = true }),
         Flaw(
             "A.x: The minimum is a floating-point number; the type is integer64.",
-            attribute: AttributeDescription("x", .integer64, validation: AttributeValidation(minimum: 1.5))),
+            attribute: AttributeDescription("x", type: .integer64).with {
+                $0.validation = AttributeValidation(minimum: 1.5)
+            }),
         Flaw(
             "A.x: A maximum has no meaning for the type string.",
-            attribute: AttributeDescription("x", .string, validation: AttributeValidation(maximum: 3))),
+            attribute: AttributeDescription("x", type: .string).with { $0.validation = AttributeValidation(maximum: 3) }
+        ),
         Flaw(
             "A.x: A minimum length has no meaning for the type date.",
-            attribute: AttributeDescription("x", .date, validation: AttributeValidation(minimumLength: 3))),
+            attribute: AttributeDescription("x", type: .date).with {
+                $0.validation = AttributeValidation(minimumLength: 3)
+            }),
         Flaw("A.x: The maximum length is negative.", attribute: .string("x", maximumLength: -1)),
         Flaw(
             "A.x: A regular expression has no meaning for the type uuid.",
-            attribute: AttributeDescription("x", .uuid, validation: AttributeValidation(regularExpression: "a"))),
+            attribute: AttributeDescription("x", type: .uuid).with {
+                $0.validation = AttributeValidation(regularExpression: "a")
+            }),
     ]
 
     static let composites: [Flaw] = [
-        Flaw("A.x: A composite needs at least one element.", attribute: .composite("x", [])),
+        Flaw("A.x: A composite needs at least one element.", attribute: .composite("x", elements: [])),
         Flaw(
             "A.x: Only an attribute of type composite has elements.",
-            attribute: AttributeDescription("x", .string, elements: [.string("y")])),
+            attribute: AttributeDescription("x", type: .string, elements: [.string("y")])),
         Flaw(
             "A.x.y: An element of a composite cannot be of type objectID.",
-            attribute: .composite("x", [AttributeDescription("y", .objectID)])),
+            attribute: .composite("x", elements: [AttributeDescription("y", type: .objectID)])),
         Flaw(
             "A.x.y.z: An element of a composite cannot be of type undefined.",
-            attribute: .composite("x", [.composite("y", [AttributeDescription("z", .undefined)])])),
+            attribute: .composite(
+                "x", elements: [.composite("y", elements: [AttributeDescription("z", type: .undefined)])])),
         Flaw(
             "A.x.y: Another element of the composite has this name too.",
-            attribute: .composite("x", [.string("y"), .date("y")])),
+            attribute: .composite("x", elements: [.string("y"), .date("y")])),
         Flaw(
             "A.x.y: An element of a composite cannot be transient.",
-            attribute: .composite("x", [.string("y").transient()])),
+            attribute: .composite("x", elements: [.string("y").transient()])),
         Flaw(
             "A.x.y: An element of a composite cannot be derived.",
-            attribute: .composite("x", [.derived("y", .date, from: "now()")])),
+            attribute: .composite("x", elements: [.derived("y", type: .date, from: "now()")])),
         Flaw(
             "A.x.y: An element of a composite cannot allow external storage.",
-            attribute: .composite("x", [AttributeDescription("y", .binaryData, allowsExternalBinaryDataStorage: true)])),
-        Flaw("A.x.a/b: The element's name contains '/'.", attribute: .composite("x", [.string("a/b")])),
+            attribute: .composite(
+                "x",
+                elements: [
+                    AttributeDescription("y", type: .binaryData).with { $0.allowsExternalBinaryDataStorage = true }
+                ])),
+        Flaw("A.x.a/b: The element's name contains '/'.", attribute: .composite("x", elements: [.string("a/b")])),
         Flaw(
             "The default value names 'z', which is no element of the composite.",
             attribute: AttributeDescription(
-                "x", .composite, defaultValue: .composite(["z": 1]), elements: [.string("y")])),
+                "x", type: .composite, defaultValue: .composite(["z": 1]), elements: [.string("y")])),
         Flaw(
             "The default value of the element 'y' is an integer; the type is string.",
             attribute: AttributeDescription(
-                "x", .composite, defaultValue: .composite(["y": 1]), elements: [.string("y")])),
+                "x", type: .composite, defaultValue: .composite(["y": 1]), elements: [.string("y")])),
         Flaw(
             "Composites nest at most 16 deep.",
-            attribute: (0..<40).reduce(.string("y")) { element, _ in .composite("x", [element]) }),
+            attribute: (0..<40).reduce(.string("y")) { element, _ in .composite("x", elements: [element]) }),
     ]
 
     static let derivations: [Flaw] =
@@ -164,7 +184,7 @@ struct ModelValidatorTests {
             "", "many.@sum.number", "many.@count.x", "lower:(text)", "canonical(text)", "canonical:(text", "@count",
             "a..b", "many.@median", "text + text", "many.@count.@sum",
         ].map { expression in
-            Flaw("A.d: The derivation expression is none of", attribute: .derived("d", .double, from: expression))
+            Flaw("A.d: The derivation expression is none of", attribute: .derived("d", type: .double, from: expression))
         }
         + [
             ("tex", "leads to 'tex', which does not exist; did you mean 'text'?"),
@@ -176,32 +196,34 @@ struct ModelValidatorTests {
             ("found.@count", "leads to a fetched property"),
         ].map { expression, message in
             var entity = Flaw.entity()
-            entity.attributes.append(.derived("d", .double, from: expression))
+            entity.attributes.append(.derived("d", type: .double, from: expression))
             return Flaw(message, entity)
         }
 
     static let relationships: [Flaw] = [
-        Flaw("A.r: The model has no entity 'Bb'; did you mean 'B'?", relationship: .toOne("r", "Bb")),
+        Flaw("A.r: The model has no entity 'Bb'; did you mean 'B'?", relationship: .toOne("r", to: "Bb")),
         Flaw(
             "A.r: The inverse 'B.tracsk' does not exist; did you mean 'tracks'?",
-            relationship: .toOne("r", "B", inverse: "tracsk"), .toMany("tracks", "A")),
+            relationship: .toOne("r", to: "B", inverse: "tracsk"), .toMany("tracks", to: "A")),
         Flaw(
             "A.r: The inverse 'B.s' has no inverse, not this relationship",
-            relationship: .toOne("r", "B", inverse: "s"), .toMany("s", "A")),
+            relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "A")),
         Flaw(
-            "A.r: The inverse 'B.s' names 'q' as its inverse", relationship: .toOne("r", "B", inverse: "s"),
-            .toMany("s", "A", inverse: "q")),
+            "A.r: The inverse 'B.s' names 'q' as its inverse", relationship: .toOne("r", to: "B", inverse: "s"),
+            .toMany("s", to: "A", inverse: "q")),
         Flaw(
             "A.r: The inverse 'B.s' leads to 'B', which does not have this relationship.",
-            relationship: .toOne("r", "B", inverse: "s"), .toMany("s", "B", inverse: "r"),
-            .toOne("r", "B", inverse: "s")),
+            relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "B", inverse: "r"),
+            .toOne("r", to: "B", inverse: "s")),
         Flaw(
             "A.r: The inverse 'B.x' is not a relationship.",
-            EntityDescription("A", relationships: [.toOne("r", "B", inverse: "x")]),
+            EntityDescription("A", relationships: [.toOne("r", to: "B", inverse: "x")]),
             EntityDescription("B", attributes: [.string("x")])),
         Flaw(
             "A.r: A relationship to one object has no order",
-            relationship: RelationshipDescription("r", destination: "B", inverse: nil, maxCount: 1, isOrdered: true)),
+            relationship: RelationshipDescription("r", destination: "B", inverse: nil, maxCount: 1).with {
+                $0.isOrdered = true
+            }),
         Flaw(
             "A.r: The least count is greater than the greatest count.",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, minCount: 3, maxCount: 2)),
@@ -213,7 +235,7 @@ struct ModelValidatorTests {
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, maxCount: 0)),
         Flaw(
             "A.f: The model has no entity 'Zebra'.",
-            EntityDescription("A", fetchedProperties: [FetchedPropertyDescription("f", entity: "Zebra")])),
+            EntityDescription("A").with { $0.fetchedProperties = [FetchedPropertyDescription("f", entity: "Zebra")] }),
     ]
 
     static let keys: [Flaw] = [
@@ -278,8 +300,9 @@ struct ModelValidatorTests {
             storeError {
                 _ = try ManagedObjectModel(entities: [
                     EntityDescription(
-                        "A", superentity: "X", attributes: [.string("a.b"), AttributeDescription("n", .undefined)]),
-                    EntityDescription("B", relationships: [.toOne("r", "Y")], uniquenessConstraints: [[]]),
+                        "A", superentity: "X",
+                        attributes: [.string("a.b"), AttributeDescription("n", type: .undefined)]),
+                    EntityDescription("B", relationships: [.toOne("r", to: "Y")], uniquenessConstraints: [[]]),
                 ])
             })
         #expect(error.message.split(separator: "\n").count == 1 + 5)
@@ -290,29 +313,32 @@ struct ModelValidatorTests {
         let model = try ManagedObjectModel(
             entities: [
                 EntityDescription(
-                    "Base", isAbstract: true,
+                    "Base",
                     attributes: [
-                        AttributeDescription("anything", .undefined, isTransient: true),
+                        AttributeDescription("anything", type: .undefined).with { $0.isTransient = true },
                         .integer64("order", isOptional: false),
                         .string("title", default: ""), .string("Title"), .binaryData("image"),
                         .transformable("colours"),
                     ],
-                    relationships: [.toMany("parts", "Part", inverse: "whole"), .toOne("oneWay", "Part")],
-                    uniquenessConstraints: [["image"], ["oneWay", "title"]],
-                    fetchIndexes: [
+                    relationships: [.toMany("parts", to: "Part", inverse: "whole"), .toOne("oneWay", to: "Part")],
+                    uniquenessConstraints: [["image"], ["oneWay", "title"]]
+                ).with {
+                    $0.isAbstract = true
+                    $0.fetchIndexes = [
                         FetchIndexDescription("byTitle", on: "title", "oneWay"),
                         FetchIndexDescription("byExpression", elements: [.init("", expression: "lowercase:(title)")]),
-                    ]),
+                    ]
+                },
                 EntityDescription("Empty"),
                 EntityDescription("Whole", superentity: "Base", uniquenessConstraints: [["order"]]),
                 // The inverse is declared by a superentity of the destination.
                 EntityDescription(
                     "Part",
                     attributes: [
-                        .derived("wholeTitle", .string, from: "canonical:(whole.title)"),
-                        .derived("siblings", .integer64, from: "whole.parts.@count"),
+                        .derived("wholeTitle", type: .string, from: "canonical:(whole.title)"),
+                        .derived("siblings", type: .integer64, from: "whole.parts.@count"),
                     ],
-                    relationships: [.toOne("whole", "Whole", inverse: "parts")]),
+                    relationships: [.toOne("whole", to: "Whole", inverse: "parts")]),
             ], configurations: ["Default": ["Part", "Base"]])
         #expect(model.entities.count == 4)
         #expect(try ManagedObjectModel(document: model.document()) == model)
@@ -339,7 +365,8 @@ struct ModelValidatorTests {
     @Test("more properties than a record can count are refused, elements included")
     func propertyCount() throws {
         let elements = (0..<33_000).map { AttributeDescription.boolean("e\($0)") }
-        let entity = EntityDescription("A", attributes: [.composite("a", elements), .composite("b", elements)])
+        let entity = EntityDescription(
+            "A", attributes: [.composite("a", elements: elements), .composite("b", elements: elements)])
         let error = try #require(storeError { _ = try ManagedObjectModel(entities: [entity]) })
         #expect(error.message.contains("more stored properties than the 65535"))
     }

@@ -11,13 +11,13 @@ struct RecordReplacingTests {
 
     private func model(_ generator: inout SystemRandomNumberGenerator) throws -> ManagedObjectModel {
         let attributes = (0..<Int.random(in: 1...20, using: &generator)).map { number in
-            AttributeDescription("a\(number)", Self.types.randomElement(using: &generator) ?? .string)
+            AttributeDescription("a\(number)", type: Self.types.randomElement(using: &generator) ?? .string)
         }
         return try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing", attributes: attributes,
-                relationships: [.toOne("other", "Thing", inverse: "others"), .toOne("next", "Base")]
-                    + [.toMany("others", "Thing", inverse: "other", isOrdered: true)]),
+                relationships: [.toOne("other", to: "Thing", inverse: "others"), .toOne("next", to: "Base")]
+                    + [.toMany("others", to: "Thing", inverse: "other", isOrdered: true)]),
             EntityDescription("Base"), EntityDescription("Derived", superentity: "Base"),
         ])
     }
@@ -70,7 +70,7 @@ struct RecordReplacingTests {
     @Test("is not made of a value that its field cannot hold, and the batch stays as it was")
     func refused() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Thing", attributes: [.init("number", .integer16), .init("text", .string)])
+            EntityDescription("Thing", attributes: [.init("number", type: .integer16), .init("text", type: .string)])
         ])
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", key: 1), values: ["number": 3, "text": "t"])

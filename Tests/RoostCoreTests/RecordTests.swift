@@ -51,9 +51,9 @@ struct RecordTests {
     func documentedExample() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Album", attributes: [.init("title", .string), .init("year", .integer16)],
-                relationships: [.toOne("artist", "Artist", inverse: "albums")]),
-            EntityDescription("Artist", relationships: [.toMany("albums", "Album", inverse: "artist")]),
+                "Album", attributes: [.init("title", type: .string), .init("year", type: .integer16)],
+                relationships: [.toOne("artist", to: "Artist", inverse: "albums")]),
+            EntityDescription("Artist", relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
         ])
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Album", key: 7), values: ["title": "Blue", "year": 1971])

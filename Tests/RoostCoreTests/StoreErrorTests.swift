@@ -8,20 +8,22 @@ struct StoreErrorTests {
     /// An error with a value in every payload.
     private let full = StoreError(
         .conflict, "first",
-        conflicts: [ObjectConflict(id: ObjectID("Album", key: 1), expectedVersion: 3, current: nil)],
-        violations: [
+        damagedObject: ObjectID("Album", key: 5), underlying: SystemCode(number: 28)
+    ).with {
+        $0.conflicts = [ObjectConflict(id: ObjectID("Album", key: 1), expectedVersion: 3, current: nil)]
+        $0.violations = [
             ConstraintViolation(
                 entity: "Album", attributes: ["title"], rejected: ObjectID("Album", key: 2),
                 existing: ObjectID("Album", key: 3))
-        ],
-        denials: [
+        ]
+        $0.denials = [
             DeleteDenial(
                 relationship: RelationshipName("Album", name: "artist"), deleted: ObjectID("Artist", key: 1),
                 remaining: ObjectID("Album", key: 4), reason: .mandatory)
-        ],
-        missingObjects: [ObjectID("Artist", key: 6)],
-        failures: [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)],
-        damagedObject: ObjectID("Album", key: 5), underlying: SystemCode(number: 28))
+        ]
+        $0.missingObjects = [ObjectID("Artist", key: 6)]
+        $0.failures = [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)]
+    }
 
     /// The stored properties of an error, by name, without those in `names`.
     private func payloads(_ error: StoreError, without names: Set<String>) -> [String: String] {

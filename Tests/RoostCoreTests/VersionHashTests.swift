@@ -63,9 +63,9 @@ struct VersionHashTests {
         Row("relationship maxCount", true) { $0.relationships[0].maxCount = 5 },
         Row("relationship versionHashModifier", true) { $0.relationships[0].versionHashModifier = "2" },
         Row("relationship destination", true) { $0.relationships[0].destinationEntityName = "Main" },
-        Row("another relationship", true) { $0.relationships.append(.toOne("more", "Other")) },
+        Row("another relationship", true) { $0.relationships.append(.toOne("more", to: "Other")) },
         Row("transient relationship", false) {
-            $0.relationships.append(RelationshipDescription.toOne("more", "Other").transient)
+            $0.relationships.append(RelationshipDescription.toOne("more", to: "Other").transient)
         },
         Row("destination of a transient relationship", false) { $0.relationships[1].destinationEntityName = "Main" },
         Row("maxCount of a transient relationship", false) { $0.relationships[1].maxCount = 7 },
@@ -95,9 +95,12 @@ struct VersionHashTests {
         EntityDescription(
             "Main",
             attributes: [
-                .string("text"), .composite("place", [.double("x"), .double("y")]), .string("shown").transient(),
+                .string("text"), .composite("place", elements: [.double("x"), .double("y")]),
+                .string("shown").transient(),
             ],
-            relationships: [.toMany("others", "Other"), RelationshipDescription.toMany("seen", "Other").transient])
+            relationships: [
+                .toMany("others", to: "Other"), RelationshipDescription.toMany("seen", to: "Other").transient,
+            ])
     }
 
     static func model(_ entity: EntityDescription) throws -> ManagedObjectModel {
@@ -121,8 +124,8 @@ struct VersionHashTests {
     func inverse() throws {
         func model(_ inverse: String?) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
-                EntityDescription("A", relationships: [.toOne("b", "B", inverse: inverse)]),
-                EntityDescription("B", relationships: [.toOne("a", "A", inverse: inverse.map { _ in "b" })]),
+                EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: inverse)]),
+                EntityDescription("B", relationships: [.toOne("a", to: "A", inverse: inverse.map { _ in "b" })]),
             ])
         }
         #expect(try model("a").entity("A")?.versionHash != model(nil).entity("A")?.versionHash)
@@ -131,10 +134,10 @@ struct VersionHashTests {
     @Test("a transient inverse enters no hash, whatever it is called; one that is stored enters")
     func transientInverse() throws {
         func model(_ inverse: String?, isTransient: Bool = true) throws -> ManagedObjectModel {
-            var back = inverse.map { RelationshipDescription.toOne($0, "A", inverse: "b") }
+            var back = inverse.map { RelationshipDescription.toOne($0, to: "A", inverse: "b") }
             back?.isTransient = isTransient
             return try ManagedObjectModel(entities: [
-                EntityDescription("A", relationships: [.toMany("b", "B", inverse: inverse)]),
+                EntityDescription("A", relationships: [.toMany("b", to: "B", inverse: inverse)]),
                 EntityDescription("B", relationships: back.map { [$0] } ?? []),
             ])
         }
@@ -212,8 +215,8 @@ struct VersionHashTests {
         try ManagedObjectModel(entities: [
             EntityDescription(
                 "Track", attributes: [.string("title", isOptional: false)] + transient,
-                relationships: [.toOne("album", "Album", inverse: "tracks")], uniquenessConstraints: [["title"]]),
-            EntityDescription("Album", relationships: [.toMany("tracks", "Track", inverse: "album")]),
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")], uniquenessConstraints: [["title"]]),
+            EntityDescription("Album", relationships: [.toMany("tracks", to: "Track", inverse: "album")]),
         ])
     }
 

@@ -10,18 +10,18 @@ import Testing
 func flatModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
         EntityDescription(
-            "Album", attributes: [AttributeDescription("title", .string)],
+            "Album", attributes: [AttributeDescription("title", type: .string)],
             relationships: [
-                .toMany("tracks", "Track", inverse: "album"), .toMany("similar", "Album", inverse: "similar"),
-                .toMany("genres", "Genre", inverse: "albums", isOrdered: true),
+                .toMany("tracks", to: "Track", inverse: "album"), .toMany("similar", to: "Album", inverse: "similar"),
+                .toMany("genres", to: "Genre", inverse: "albums", isOrdered: true),
             ]),
         EntityDescription(
-            "Genre", attributes: [AttributeDescription("name", .string)],
-            relationships: [.toMany("albums", "Album", inverse: "genres", isOrdered: true)]),
+            "Genre", attributes: [AttributeDescription("name", type: .string)],
+            relationships: [.toMany("albums", to: "Album", inverse: "genres", isOrdered: true)]),
         EntityDescription(
             "Track",
-            attributes: [AttributeDescription("title", .string), AttributeDescription("length", .double)],
-            relationships: [.toOne("album", "Album", inverse: "tracks"), .toMany("likes", "Genre")]),
+            attributes: [AttributeDescription("title", type: .string), AttributeDescription("length", type: .double)],
+            relationships: [.toOne("album", to: "Album", inverse: "tracks"), .toMany("likes", to: "Genre")]),
     ])
 }
 
@@ -51,8 +51,11 @@ struct DocumentLoaderTests {
     }
 
     private var options: StoreOptions {
-        StoreOptions(
-            storeUUID: StoreUUID(derivedFrom: [1]), userMetadata: ["place": .string("shelf")], isUnpublished: true)
+        StoreOptions().with {
+            $0.storeUUID = StoreUUID(derivedFrom: [1])
+            $0.userMetadata = ["place": .string("shelf")]
+            $0.isUnpublished = true
+        }
     }
 
     /// What is loaded, batch by batch.

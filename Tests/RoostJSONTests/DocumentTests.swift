@@ -8,7 +8,9 @@ import Testing
 @Suite("Document")
 struct DocumentTests {
     private func smallModel() throws -> ManagedObjectModel {
-        try ManagedObjectModel(entities: [EntityDescription("A", attributes: [AttributeDescription("s", .string)])])
+        try ManagedObjectModel(entities: [
+            EntityDescription("A", attributes: [AttributeDescription("s", type: .string)])
+        ])
     }
 
     /// A small document.
@@ -22,7 +24,7 @@ struct DocumentTests {
     @Test("the same contents give the same bytes, whatever the way to them")
     func stability() throws {
         let bench = try Bench()
-        let options = StoreOptions(storeUUID: StoreUUID())
+        let options = StoreOptions().with { $0.storeUUID = StoreUUID() }
         for name in ["a", "b"] {
             let store = try bench.create(name, options: options)
             try store.fill()

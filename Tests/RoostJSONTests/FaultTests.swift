@@ -106,7 +106,7 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["ballast"])
             disk.makeRoom()
             let store = try type.create(
-                disk.location, model: try libraryModel(), options: StoreOptions(isUnpublished: true))
+                disk.location, model: try libraryModel(), options: StoreOptions().with { $0.isUnpublished = true })
             let loader = try store.bulkLoader(BulkLoadOptions())
             var batch = RecordBatch(model: store.model)
             for key in Int64(1)...30 {

@@ -11,20 +11,22 @@ import Testing
 private func hierarchyModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
         EntityDescription(
-            "Animal", superentity: "Thing", attributes: [AttributeDescription("legs", .integer16)],
+            "Animal", superentity: "Thing", attributes: [AttributeDescription("legs", type: .integer16)],
             uniquenessConstraints: [["legs", "name"]]),
-        EntityDescription("Gene", attributes: [AttributeDescription("code", .string)]),
-        EntityDescription("Person", superentity: "Thing", isAbstract: true),
+        EntityDescription("Gene", attributes: [AttributeDescription("code", type: .string)]),
+        EntityDescription("Person", superentity: "Thing").with { $0.isAbstract = true },
         EntityDescription(
-            "Thing", attributes: [AttributeDescription("name", .string), AttributeDescription("code", .string)],
+            "Thing",
+            attributes: [AttributeDescription("name", type: .string), AttributeDescription("code", type: .string)],
             relationships: [
-                .toMany("genes", "Gene"), .toOne("owner", "Thing", inverse: "owned"),
-                .toMany("owned", "Thing", inverse: "owner", isOrdered: true),
+                .toMany("genes", to: "Gene"), .toOne("owner", to: "Thing", inverse: "owned"),
+                .toMany("owned", to: "Thing", inverse: "owner", isOrdered: true),
             ],
             uniquenessConstraints: [["code"]]),
         EntityDescription("Tree", superentity: "Thing"),
-        EntityDescription("Worker", superentity: "Person", attributes: [AttributeDescription("wage", .decimal)]),
-        EntityDescription("Zebra", superentity: "Animal", attributes: [AttributeDescription("stripes", .integer64)]),
+        EntityDescription("Worker", superentity: "Person", attributes: [AttributeDescription("wage", type: .decimal)]),
+        EntityDescription(
+            "Zebra", superentity: "Animal", attributes: [AttributeDescription("stripes", type: .integer64)]),
     ])
 }
 
@@ -39,7 +41,12 @@ struct HierarchyDocumentTests {
         model = try hierarchyModel()
     }
 
-    private var options: StoreOptions { StoreOptions(storeUUID: StoreUUID(derivedFrom: [1]), isUnpublished: true) }
+    private var options: StoreOptions {
+        StoreOptions().with {
+            $0.storeUUID = StoreUUID(derivedFrom: [1])
+            $0.isUnpublished = true
+        }
+    }
 
     private func things(_ keys: some Sequence<Int64>, code: (Int64) -> Value = { .string("c\($0)") }) throws
         -> RecordBatch
@@ -144,7 +151,8 @@ struct HierarchyDocumentTests {
     @Test("a store that is opened to be read once gives what it gives in memory, in any order and again")
     func readOnce() throws {
         try load("store", fill).close()
-        let once = try bench.type.open(bench.location(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
+        let once = try bench.type.open(
+            bench.location(), options: StoreOptions(isReadOnly: true).with { $0.isReadOnce = true })
         #expect(once is StreamedJSONStore)
         let plain = try bench.open(readOnly: true)
         let (left, right) = (try once.snapshot(), try plain.snapshot())
@@ -165,9 +173,9 @@ struct HierarchyDocumentTests {
     @Test("each of several hierarchies is whole every time it is read from one snapshot")
     func readAgain() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Aaa", attributes: [AttributeDescription("name", .string)]),
+            EntityDescription("Aaa", attributes: [AttributeDescription("name", type: .string)]),
             EntityDescription("Abb", superentity: "Aaa"), EntityDescription("Acc", superentity: "Aaa"),
-            EntityDescription("Baa", attributes: [AttributeDescription("name", .string)]),
+            EntityDescription("Baa", attributes: [AttributeDescription("name", type: .string)]),
             EntityDescription("Bbb", superentity: "Baa"), EntityDescription("Caa"),
             EntityDescription("Cbb", superentity: "Caa"),
         ])
@@ -185,7 +193,8 @@ struct HierarchyDocumentTests {
         try loader.append(batch)
         _ = try loader.finish()
         try store.close()
-        let once = try bench.type.open(bench.location(), options: StoreOptions(isReadOnly: true, isReadOnce: true))
+        let once = try bench.type.open(
+            bench.location(), options: StoreOptions(isReadOnly: true).with { $0.isReadOnce = true })
         let plain = try bench.open(readOnly: true)
         let (left, right) = (try once.snapshot(), try plain.snapshot())
         #expect(left is DocumentSnapshot)
@@ -217,7 +226,8 @@ struct HierarchyDocumentTests {
             try bench.write(damaged)
             #expect(throws: StoreError.self, "byte \(place)") {
                 let store = try bench.type.open(
-                    bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+                    bench.location(),
+                    options: StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.isReadOnce = true })
                 defer { try? store.close() }
                 _ = try store.snapshot().computeTally()
             }
@@ -294,7 +304,8 @@ struct HierarchyDocumentTests {
         try FileManager.default.moveItem(atPath: document.path, toPath: bench.path())
         let error = #expect(throws: StoreError.self) {
             let store = try bench.type.open(
-                bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+                bench.location(),
+                options: StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.isReadOnce = true })
             defer { try? store.close() }
             #expect(store is StreamedJSONStore)
             _ = try store.snapshot().computeTally()

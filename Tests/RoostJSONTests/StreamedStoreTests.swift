@@ -17,7 +17,7 @@ struct StreamedStoreTests {
     private func fill(_ model: ManagedObjectModel? = nil) throws {
         let store = try bench.type.create(
             bench.location(), model: try model ?? flatModel(),
-            options: StoreOptions(userMetadata: ["place": .string("shelf")]))
+            options: StoreOptions().with { $0.userMetadata = ["place": .string("shelf")] })
         try store.change { changes in
             for key in Int64(1)...2500 {
                 try changes.insert(
@@ -36,7 +36,7 @@ struct StreamedStoreTests {
 
     private func openOnce() throws -> any PersistentStore {
         try bench.type.open(
-            bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0, isReadOnce: true))
+            bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.isReadOnce = true })
     }
 
     private func records(_ snapshot: any StoreSnapshot, _ entity: EntityName) throws -> [Record] {

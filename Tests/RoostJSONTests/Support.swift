@@ -80,25 +80,26 @@ func libraryModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(
         entities: [
             EntityDescription(
-                "Author", attributes: [AttributeDescription("name", .string), AttributeDescription("code", .string)],
-                relationships: [.toMany("books", "Book", inverse: "author", isOrdered: true)],
+                "Author",
+                attributes: [AttributeDescription("name", type: .string), AttributeDescription("code", type: .string)],
+                relationships: [.toMany("books", to: "Book", inverse: "author", isOrdered: true)],
                 uniquenessConstraints: [["code"]]),
             EntityDescription(
-                "Editor", superentity: "Author", attributes: [AttributeDescription("since", .integer16)]),
+                "Editor", superentity: "Author", attributes: [AttributeDescription("since", type: .integer16)]),
             EntityDescription(
                 "Book",
                 attributes: [
-                    AttributeDescription("title", .string), AttributeDescription("pages", .integer32),
-                    AttributeDescription("price", .decimal), AttributeDescription("cover", .binaryData),
-                    AttributeDescription("weight", .double),
+                    AttributeDescription("title", type: .string), AttributeDescription("pages", type: .integer32),
+                    AttributeDescription("price", type: .decimal), AttributeDescription("cover", type: .binaryData),
+                    AttributeDescription("weight", type: .double),
                 ],
                 relationships: [
-                    .toOne("author", "Author", inverse: "books"),
-                    .toMany("tags", "Tag", inverse: "books"),
+                    .toOne("author", to: "Author", inverse: "books"),
+                    .toMany("tags", to: "Tag", inverse: "books"),
                 ]),
             EntityDescription(
-                "Tag", attributes: [AttributeDescription("name", .string)],
-                relationships: [.toMany("books", "Book", inverse: "tags", isOrdered: true)]),
+                "Tag", attributes: [AttributeDescription("name", type: .string)],
+                relationships: [.toMany("books", to: "Book", inverse: "tags", isOrdered: true)]),
         ])
 }
 

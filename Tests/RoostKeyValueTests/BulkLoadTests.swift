@@ -9,7 +9,7 @@ import Testing
 struct BulkLoadTests {
     /// Everything `source` holds, loaded into a new store, in the given order of hierarchies.
     private func copy(_ source: TestStore, unpublished: Bool, reversed: Bool = false) throws -> TestStore {
-        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: unpublished))
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let snapshot = try source.snapshot()
         let loader = try target.store.bulkLoader(BulkLoadOptions(lastKeys: ["Artist": 70]))
         for root in reversed ? source.model.roots.reversed() : source.model.roots {
@@ -50,7 +50,7 @@ struct BulkLoadTests {
 
     @Test("a load that is cancelled while what was sorted is written leaves nothing", arguments: [true, false])
     func cancelled(isUnpublished: Bool) throws {
-        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: isUnpublished))
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = isUnpublished })
         let loader = try target.store.bulkLoader(
             BulkLoadOptions(checkCancellation: { () throws(StoreError) in
                 throw StoreError(.cancelled, "It was cancelled.")
@@ -66,7 +66,7 @@ struct BulkLoadTests {
 
     @Test("a load whose end cannot be flushed leaves nothing, and the next one finds nothing in its way")
     func unflushed() throws {
-        let options = StoreOptions(timeoutSeconds: 0, isUnpublished: true)
+        let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true }
         let target = try TestStore(options, isTrusted: false, failingSyncCount: 1)
         let before = try target.snapshot().recordedTally()
         for attempt in 0..<2 {
@@ -88,7 +88,7 @@ struct BulkLoadTests {
 
     @Test("many records load in parts, show nothing before the end, and spill what does not fit")
     func many() throws {
-        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: true))
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true })
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         var (batch, expected) = (RecordBatch(model: target.model), StoreTally(model: target.model))
         let cover = Value.data(Data(repeating: 1, count: 40_000))
@@ -112,7 +112,7 @@ struct BulkLoadTests {
 
     @Test("an abandoned load leaves no trace, even where parts of it were committed", arguments: [true, false])
     func abandoned(unpublished: Bool) throws {
-        let target = try TestStore(StoreOptions(timeoutSeconds: 0, isUnpublished: unpublished))
+        let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let before = try target.digest()
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: target.model)

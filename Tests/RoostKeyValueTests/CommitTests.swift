@@ -234,7 +234,8 @@ struct CommitTests {
 
     @Test("user metadata are set and removed by a commit")
     func userMetadata() throws {
-        let test = try TestStore(StoreOptions(timeoutSeconds: 0, userMetadata: ["kept": .int(1), "gone": .bool(true)]))
+        let test = try TestStore(
+            StoreOptions(timeoutSeconds: 0).with { $0.userMetadata = ["kept": .int(1), "gone": .bool(true)] })
         try test.commit { changes in
             changes.userMetadata["new"] = .string("x")
             changes.userMetadata.updateValue(nil, forKey: "gone")

@@ -167,8 +167,8 @@ struct FormatTests {
             EntityDescription(
                 "Thing",
                 attributes: [
-                    AttributeDescription("small", .integer16), AttributeDescription("text", .string),
-                    AttributeDescription("number", .double), AttributeDescription("amount", .decimal),
+                    AttributeDescription("small", type: .integer16), AttributeDescription("text", type: .string),
+                    AttributeDescription("number", type: .double), AttributeDescription("amount", type: .decimal),
                 ])
         ])
         let layout = try model.requireEntity("Thing").layout
@@ -197,18 +197,23 @@ struct FormatTests {
     func spaces() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "A", attributes: [AttributeDescription("code", .string), AttributeDescription("size", .integer16)],
-                relationships: [.toOne("b", "B", inverse: "as")], uniquenessConstraints: [["code"]],
-                fetchIndexes: [
+                "A",
+                attributes: [
+                    AttributeDescription("code", type: .string), AttributeDescription("size", type: .integer16),
+                ],
+                relationships: [.toOne("b", to: "B", inverse: "as")], uniquenessConstraints: [["code"]]
+            ).with {
+                $0.fetchIndexes = [
                     FetchIndexDescription("bySize", elements: [.init("size", isAscending: false), .init("code")])
-                ]),
-            EntityDescription("B", relationships: [.toMany("as", "A", inverse: "b", isOrdered: true)]),
+                ]
+            },
+            EntityDescription("B", relationships: [.toMany("as", to: "A", inverse: "b", isOrdered: true)]),
         ])
         let storage = MemoryStorage()
         let uuid = StoreUUID()
         let store = try KeyValueStore(
             creating: storage, type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""), model: model,
-            options: StoreOptions(storeUUID: uuid))
+            options: StoreOptions().with { $0.storeUUID = uuid })
         var changes = ChangeSet(model: model)
         try changes.insert(
             ObjectID("A", key: 9),

@@ -98,9 +98,9 @@ struct IndexKeyEncodingTests {
             EntityDescription(
                 "Thing",
                 attributes: [
-                    AttributeDescription("int", .integer16), AttributeDescription("text", .string),
-                    AttributeDescription("date", .date), AttributeDescription("flag", .boolean),
-                    AttributeDescription("uuid", .uuid), AttributeDescription("float", .float),
+                    AttributeDescription("int", type: .integer16), AttributeDescription("text", type: .string),
+                    AttributeDescription("date", type: .date), AttributeDescription("flag", type: .boolean),
+                    AttributeDescription("uuid", type: .uuid), AttributeDescription("float", type: .float),
                 ])
         ])
         let entity = try model.requireEntity("Thing")

@@ -24,7 +24,8 @@ import RoostCore
         private func model() throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Note", attributes: [AttributeDescription("text", .string)], uniquenessConstraints: [["text"]])
+                    "Note", attributes: [AttributeDescription("text", type: .string)], uniquenessConstraints: [["text"]]
+                )
             ])
         }
 

@@ -30,7 +30,8 @@ import RoostCore
         func create(
             initialMap: Int? = nil, maximumMap: Int? = nil, timeout: Double = 0, isUnpublished: Bool = false
         ) throws -> LMDBStorage {
-            var settings = try LMDBSettings(StoreOptions(timeoutSeconds: timeout, isUnpublished: isUnpublished))
+            var settings = try LMDBSettings(
+                StoreOptions(timeoutSeconds: timeout).with { $0.isUnpublished = isUnpublished })
             settings.initialMapByteCount = initialMap
             if let maximumMap { settings.maximumMapByteCount = maximumMap }
             return try LMDBStorage.create(path: store, settings: settings)

@@ -208,18 +208,20 @@ private enum VisitSample {
             EntityDescription(
                 "Thing",
                 attributes: [
-                    AttributeDescription("number", .integer64), AttributeDescription("title", .string),
-                    AttributeDescription("kind", .integer16), AttributeDescription("score", .double),
-                    AttributeDescription("code", .string),
+                    AttributeDescription("number", type: .integer64), AttributeDescription("title", type: .string),
+                    AttributeDescription("kind", type: .integer16), AttributeDescription("score", type: .double),
+                    AttributeDescription("code", type: .string),
                 ],
-                relationships: [.toOne("group", "Group", inverse: "things")],
-                uniquenessConstraints: [["code"]],
-                fetchIndexes: [
+                relationships: [.toOne("group", to: "Group", inverse: "things")],
+                uniquenessConstraints: [["code"]]
+            ).with {
+                $0.fetchIndexes = [
                     FetchIndexDescription("byNumber", on: "number"), FetchIndexDescription("byTitle", on: "title"),
                     FetchIndexDescription("byKind", on: "kind", "number"),
                     FetchIndexDescription("byScore", elements: [.init("score", isAscending: false)]),
-                ]),
-            EntityDescription("Group", relationships: [.toMany("things", "Thing", inverse: "group")]),
+                ]
+            },
+            EntityDescription("Group", relationships: [.toMany("things", to: "Thing", inverse: "group")]),
         ])
         let store = try KeyValueStore(
             creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
@@ -252,8 +254,8 @@ private enum VisitSample {
 extension EntityDescription {
     fileprivate init(_ name: String, relationships: [RelationshipDescription]) {
         self.init(
-            name, attributes: [AttributeDescription("name", .string)], relationships: relationships,
-            fetchIndexes: [FetchIndexDescription("byName", on: "name")])
+            name, attributes: [AttributeDescription("name", type: .string)], relationships: relationships)
+        fetchIndexes = [FetchIndexDescription("byName", on: "name")]
     }
 }
 
@@ -283,21 +285,22 @@ private struct PlanSample {
             EntityDescription(
                 "Item",
                 attributes: [
-                    AttributeDescription("number", .integer64), AttributeDescription("small", .integer16),
-                    AttributeDescription("real", .double), AttributeDescription("single", .float),
-                    AttributeDescription("price", .decimal), AttributeDescription("text", .string),
-                    AttributeDescription("other", .string), AttributeDescription("link", .uri),
-                    AttributeDescription("flag", .boolean), AttributeDescription("date", .date),
-                    AttributeDescription("data", .binaryData), AttributeDescription("code", .string),
-                    AttributeDescription("part", .integer32), AttributeDescription("plain", .integer32),
+                    AttributeDescription("number", type: .integer64), AttributeDescription("small", type: .integer16),
+                    AttributeDescription("real", type: .double), AttributeDescription("single", type: .float),
+                    AttributeDescription("price", type: .decimal), AttributeDescription("text", type: .string),
+                    AttributeDescription("other", type: .string), AttributeDescription("link", type: .uri),
+                    AttributeDescription("flag", type: .boolean), AttributeDescription("date", type: .date),
+                    AttributeDescription("data", type: .binaryData), AttributeDescription("code", type: .string),
+                    AttributeDescription("part", type: .integer32), AttributeDescription("plain", type: .integer32),
                 ],
                 relationships: [
-                    .toOne("owner", "Item", inverse: "owned"), .toMany("owned", "Item", inverse: "owner"),
-                    .toMany("friends", "Item", inverse: "friends"),
-                    .toMany("likes", "Special", inverse: "likers", isOrdered: true),
+                    .toOne("owner", to: "Item", inverse: "owned"), .toMany("owned", to: "Item", inverse: "owner"),
+                    .toMany("friends", to: "Item", inverse: "friends"),
+                    .toMany("likes", to: "Special", inverse: "likers", isOrdered: true),
                 ],
-                uniquenessConstraints: [["code", "part"]],
-                fetchIndexes: [
+                uniquenessConstraints: [["code", "part"]]
+            ).with {
+                $0.fetchIndexes = [
                     FetchIndexDescription("number", on: "number"),
                     FetchIndexDescription("small", elements: [.init("small", isAscending: false)]),
                     FetchIndexDescription("real", on: "real"),
@@ -312,11 +315,12 @@ private struct PlanSample {
                     FetchIndexDescription(
                         "mixed", elements: [.init("small"), .init("text", isAscending: false), .init("real")]),
                     FetchIndexDescription("owner", on: "owner", "number"),
-                ]),
+                ]
+            },
             EntityDescription(
-                "Special", superentity: "Item", attributes: [AttributeDescription("extra", .integer64)],
-                relationships: [.toMany("likers", "Item", inverse: "likes")],
-                fetchIndexes: [FetchIndexDescription("extra", on: "extra", "text")]),
+                "Special", superentity: "Item", attributes: [AttributeDescription("extra", type: .integer64)],
+                relationships: [.toMany("likers", to: "Item", inverse: "likes")]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("extra", on: "extra", "text")] },
         ])
         let store = try KeyValueStore(
             creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
@@ -490,7 +494,7 @@ private struct PlanSample {
                     ascending: Int.random(in: 0..<5, using: &generator) == 0 ? !isAscending : isAscending)
             },
             limit: Bool.random(using: &generator) ? nil : Int.random(in: 0...40, using: &generator),
-            offset: Bool.random(using: &generator) ? 0 : Int.random(in: 0...20, using: &generator),
-            includesSubentities: Int.random(in: 0..<8, using: &generator) > 0)
+            offset: Bool.random(using: &generator) ? 0 : Int.random(in: 0...20, using: &generator)
+        ).with { $0.includesSubentities = Int.random(in: 0..<8, using: &generator) > 0 }
     }
 }

@@ -70,7 +70,7 @@ struct SnapshotTests {
                 left: .evaluatedObject, operator: .isIn,
                 right: .aggregate([.constant(.objectID(test.artist(2))), .constant(.objectID(test.artist(3)))])))
         #expect(try snapshot.keys(FetchRequest("Artist", where: this)) == [2, 3])
-        #expect(try snapshot.keys(FetchRequest("Artist", where: this, includesSubentities: false)) == [2])
+        #expect(try snapshot.keys(FetchRequest("Artist", where: this).with { $0.includesSubentities = false }) == [2])
         #expect(
             try snapshot.keys(
                 FetchRequest(

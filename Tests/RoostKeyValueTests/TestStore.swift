@@ -12,45 +12,47 @@ func musicModel() throws -> ManagedObjectModel {
             EntityDescription(
                 "Artist",
                 attributes: [
-                    AttributeDescription("name", .string), AttributeDescription("rank", .integer32),
-                    AttributeDescription("code", .string),
+                    AttributeDescription("name", type: .string), AttributeDescription("rank", type: .integer32),
+                    AttributeDescription("code", type: .string),
                 ],
                 relationships: [
-                    .toMany("albums", "Album", inverse: "artist", isOrdered: true),
-                    .toMany("friends", "Artist", inverse: "friends"),
-                    .toMany("partners", "Artist", inverse: "partners", isOrdered: true),
+                    .toMany("albums", to: "Album", inverse: "artist", isOrdered: true),
+                    .toMany("friends", to: "Artist", inverse: "friends"),
+                    .toMany("partners", to: "Artist", inverse: "partners", isOrdered: true),
                 ],
-                uniquenessConstraints: [["code"]],
-                fetchIndexes: [FetchIndexDescription("byName", on: "name", "rank")]),
+                uniquenessConstraints: [["code"]]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byName", on: "name", "rank")] },
             EntityDescription(
-                "Band", superentity: "Artist", attributes: [AttributeDescription("size", .integer16)],
-                fetchIndexes: [
+                "Band", superentity: "Artist", attributes: [AttributeDescription("size", type: .integer16)]
+            ).with {
+                $0.fetchIndexes = [
                     FetchIndexDescription("bySize", elements: [.init("size", isAscending: false)])
-                ]),
+                ]
+            },
             EntityDescription(
                 "Album",
                 attributes: [
-                    AttributeDescription("title", .string), AttributeDescription("price", .decimal),
-                    AttributeDescription("length", .double), AttributeDescription("cover", .binaryData),
+                    AttributeDescription("title", type: .string), AttributeDescription("price", type: .decimal),
+                    AttributeDescription("length", type: .double), AttributeDescription("cover", type: .binaryData),
                 ],
                 relationships: [
-                    .toOne("artist", "Artist", inverse: "albums"),
-                    .toMany("genres", "Genre", inverse: "albums"),
-                    .toMany("notes", "Genre"),
+                    .toOne("artist", to: "Artist", inverse: "albums"),
+                    .toMany("genres", to: "Genre", inverse: "albums"),
+                    .toMany("notes", to: "Genre"),
                 ],
                 uniquenessConstraints: [["title", "price"]]),
             EntityDescription(
-                "Genre", attributes: [AttributeDescription("name", .string)],
+                "Genre", attributes: [AttributeDescription("name", type: .string)],
                 relationships: [
-                    .toMany("albums", "Album", inverse: "genres"),
-                    .toMany("chart", "Album", inverse: "charts", isOrdered: true),
+                    .toMany("albums", to: "Album", inverse: "genres"),
+                    .toMany("chart", to: "Album", inverse: "charts", isOrdered: true),
                 ]),
             EntityDescription(
-                "Chart", superentity: nil, attributes: [AttributeDescription("year", .integer64)]),
+                "Chart", superentity: nil, attributes: [AttributeDescription("year", type: .integer64)]),
         ].map { entity in
             var entity = entity
             if entity.name == "Album" {
-                entity.relationships.append(.toMany("charts", "Genre", inverse: "chart", isOrdered: true))
+                entity.relationships.append(.toMany("charts", to: "Genre", inverse: "chart", isOrdered: true))
             }
             return entity
         })

@@ -126,7 +126,7 @@ struct ConversionFailureTests {
             ConversionEndpoint.location(StoreLocation(type: "faulty", path: directory.file("b")))
         )
         let report = try MigrationManager(registry: registry).convert(
-            from: source, to: destination, options: ConversionOptions(verifies: false))
+            from: source, to: destination, options: ConversionOptions().with { $0.verifies = false })
         #expect(!report.verified)
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: registry).convert(

@@ -80,7 +80,7 @@ struct ConversionRefusalTests {
         try Sample.store(type, a.path, people: 5).close()
         let b = StoreLocation(type: type, path: directory.file("b"))
         for reserved in [1 << 60, Int.max] {
-            let error = try refusal(from: a, to: b, options: ConversionOptions(reservedBytes: reserved))
+            let error = try refusal(from: a, to: b, options: ConversionOptions().with { $0.reservedBytes = reserved })
             #expect(error.code == .noSpace)
         }
         #expect(try directory.names() == ["a"])

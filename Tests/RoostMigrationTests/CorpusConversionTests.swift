@@ -27,7 +27,7 @@ import RoostMigration
                 let last = StoreLocation(type: "sqlite", path: directory.file("last-\(type)"))
                 let first = try manager.convert(
                     from: .location(StoreLocation(type: "coredata", path: store.fullPath)), to: .location(middle),
-                    options: ConversionOptions(sourceTypeOptions: store.typeOptions))
+                    options: ConversionOptions().with { $0.sourceTypeOptions = store.typeOptions })
                 let second = try manager.convert(from: .location(middle), to: .location(last))
                 for report in [first, second] {
                     #expect(report.verified)

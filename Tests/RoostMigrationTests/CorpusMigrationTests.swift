@@ -33,7 +33,7 @@ import RoostMigration
                 let directory = try TemporaryDirectory()
                 let location = StoreLocation(type: type, path: directory.file("new"))
                 var options = MigrationOptions(
-                    conversion: ConversionOptions(sourceTypeOptions: store.typeOptions),
+                    conversion: ConversionOptions().with { $0.sourceTypeOptions = store.typeOptions },
                     history: try ModelHistory(Array(versions[start...end])))
                 let report: MigrationReport
                 do throws(StoreError) {

@@ -14,9 +14,12 @@ struct DumpFailureTests {
     init() throws {
         directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Base", isAbstract: true, attributes: [AttributeDescription("name", .string)]),
-            EntityDescription("Leaf", superentity: "Base", relationships: [.toMany("tags", "Tag", inverse: "leaves")]),
-            EntityDescription("Tag", relationships: [.toMany("leaves", "Leaf", inverse: "tags")]),
+            EntityDescription("Base", attributes: [AttributeDescription("name", type: .string)]).with {
+                $0.isAbstract = true
+            },
+            EntityDescription(
+                "Leaf", superentity: "Base", relationships: [.toMany("tags", to: "Tag", inverse: "leaves")]),
+            EntityDescription("Tag", relationships: [.toMany("leaves", to: "Leaf", inverse: "tags")]),
         ])
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: directory.file("m")), model: model)

@@ -236,9 +236,9 @@ struct DumpTests {
     func completeParts() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("A", attributes: [AttributeDescription("x", .integer64)]),
-            EntityDescription("B", relationships: [.toMany("c", "C", inverse: "b")]),
-            EntityDescription("C", relationships: [.toOne("b", "B", inverse: "c")]),
+            EntityDescription("A", attributes: [AttributeDescription("x", type: .integer64)]),
+            EntityDescription("B", relationships: [.toMany("c", to: "C", inverse: "b")]),
+            EntityDescription("C", relationships: [.toOne("b", to: "B", inverse: "c")]),
         ])
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: directory.file("a")), model: model)

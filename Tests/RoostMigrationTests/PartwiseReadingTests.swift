@@ -69,7 +69,7 @@ struct PartwiseReadingTests {
         let source = try Sample.store("memory", directory.file("a"))
         let location = StoreLocation(type: "json", path: directory.file("b"))
         let store = try StoreRegistry.standard.type(named: "json")
-            .create(location, model: source.model, options: StoreOptions(isUnpublished: true))
+            .create(location, model: source.model, options: StoreOptions().with { $0.isUnpublished = true })
         defer { try? store.close() }
         let snapshot = try source.snapshot()
         let loader = try store.bulkLoader(BulkLoadOptions())

@@ -21,10 +21,10 @@ import Testing
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Artist", attributes: [.string("name", isOptional: false)],
-                    relationships: [.toMany("albums", "Album", inverse: "artist")]),
+                    relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
                 EntityDescription(
                     "Album", attributes: [.string("title"), .integer16("year")],
-                    relationships: [.toOne("artist", "Artist", inverse: "albums")]),
+                    relationships: [.toOne("artist", to: "Artist", inverse: "albums")]),
             ])
             let store = try StoreRegistry.standard.create(.sqlite(path), model: model)
             let artist = ObjectID("Artist", key: try store.reserveKeys(1, for: "Artist").lowerBound)
@@ -79,7 +79,7 @@ import Testing
             let notes = StoreLocation.sqlite(path)
             let store = try MigrationManager().openOrCreateStore(
                 PersistentStoreDescription(notes, options: StoreOptions(model: model)),
-                ifIncompatible: .migrate(MigrationOptions(history: history, keepsBackup: true)))
+                ifIncompatible: .migrate(MigrationOptions(history: history).with { $0.keepsBackup = true }))
 
             let snapshot = try store.snapshot()
             #expect(try snapshot.count(FetchRequest("Note", where: .equal("name", to: "Blue"))) == 1)

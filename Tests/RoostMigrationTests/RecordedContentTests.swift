@@ -23,7 +23,8 @@ struct RecordedContentTests {
         let sample = try Sample.store("memory", "", people: 20)
         let store = try type.create(
             StoreLocation(type: "memory", path: ""), model: sample.model, options: StoreOptions())
-        _ = try manager.convert(from: .store(sample), to: .store(store), options: ConversionOptions(verifies: false))
+        _ = try manager.convert(
+            from: .store(sample), to: .store(store), options: ConversionOptions().with { $0.verifies = false })
         let text = Mutex("")
         let found = error {
             try manager.dump(store) { (bytes) throws(StoreError) in

@@ -95,7 +95,7 @@ struct StoreMaintenanceTests {
         let copy = StoreLocation(type: type, path: directory.file("b"))
         #expect(code { _ = try maintenance.backUp(.location(location), to: copy, options: options) } == .cancelled)
         #expect(code { _ = try maintenance.compact(location, options: options) } == .cancelled)
-        let full = ConversionOptions(reservedBytes: .max)
+        let full = ConversionOptions().with { $0.reservedBytes = .max }
         #expect(code { _ = try maintenance.backUp(.location(location), to: copy, options: full) } == .noSpace)
         #expect(code { _ = try maintenance.compact(location, options: full) } == .noSpace)
         #expect(try directory.names() == ["a"])

@@ -47,26 +47,30 @@ struct Library {
     init() throws {
         model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Album", attributes: [.init("title", .string), .init("price", .decimal), .init("released", .date)],
+                "Album",
+                attributes: [
+                    .init("title", type: .string), .init("price", type: .decimal), .init("released", type: .date),
+                ],
                 relationships: [
-                    .toOne("artist", "Artist", inverse: "albums"),
-                    .toMany("tracks", "Track", inverse: "album", isOrdered: true),
+                    .toOne("artist", to: "Artist", inverse: "albums"),
+                    .toMany("tracks", to: "Track", inverse: "album", isOrdered: true),
                 ]),
             EntityDescription(
                 "Track",
                 attributes: [
-                    .init("name", .string), .init("length", .integer32), .init("rating", .double), .init("link", .uri),
+                    .init("name", type: .string), .init("length", type: .integer32), .init("rating", type: .double),
+                    .init("link", type: .uri),
                 ],
                 relationships: [
-                    .toOne("album", "Album", inverse: "tracks"), .toMany("tags", "Tag", inverse: "tracks"),
+                    .toOne("album", to: "Album", inverse: "tracks"), .toMany("tags", to: "Tag", inverse: "tracks"),
                 ]),
             EntityDescription(
-                "Tag", attributes: [.init("word", .string)],
-                relationships: [.toMany("tracks", "Track", inverse: "tags")]),
+                "Tag", attributes: [.init("word", type: .string)],
+                relationships: [.toMany("tracks", to: "Track", inverse: "tags")]),
             EntityDescription(
-                "Artist", attributes: [.init("name", .string)],
-                relationships: [.toMany("albums", "Album", inverse: "artist")]),
-            EntityDescription("Band", superentity: "Artist", attributes: [.init("size", .integer16)]),
+                "Artist", attributes: [.init("name", type: .string)],
+                relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
+            EntityDescription("Band", superentity: "Artist", attributes: [.init("size", type: .integer16)]),
         ])
         var records = RecordBatch(model: model)
         func album(_ key: Int64) -> Value { .objectID(ObjectID("Album", key: key)) }

@@ -152,8 +152,9 @@ struct FilterTwinTests {
     @Test("fields are compared where each entity has them, several in one record")
     func fieldComparisonsOfSubentities() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Base", attributes: [.init("number", .integer64), .init("text", .string)]),
-            EntityDescription("Sub", superentity: "Base", attributes: [.init("price", .decimal), .init("a", .string)]),
+            EntityDescription("Base", attributes: [.init("number", type: .integer64), .init("text", type: .string)]),
+            EntityDescription(
+                "Sub", superentity: "Base", attributes: [.init("price", type: .decimal), .init("a", type: .string)]),
         ])
         var records = RecordBatch(model: model)
         for key in Int64(1)...40 {
@@ -167,7 +168,9 @@ struct FilterTwinTests {
         for includesSubentities in [true, false] {
             var found: [[Int64]] = []
             for predicate in [predicate, .or([predicate])] {
-                let request = FetchRequest("Base", where: predicate, includesSubentities: includesSubentities)
+                let request = FetchRequest("Base", where: predicate).with {
+                    $0.includesSubentities = includesSubentities
+                }
                 let matcher = try RecordFilter(request, model: model).matcher(over: nil)
                 var keys: [Int64] = []
                 records.forEachRecord { if matcher.matchesQuickly($0) { keys.append($0.key) } }

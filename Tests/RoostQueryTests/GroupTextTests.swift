@@ -12,11 +12,14 @@ struct GroupTextTests {
     private static func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Album", attributes: [.init("title", .string), .init("price", .decimal), .init("released", .date)],
-                relationships: [.toMany("tracks", "Track", inverse: "album")]),
+                "Album",
+                attributes: [
+                    .init("title", type: .string), .init("price", type: .decimal), .init("released", type: .date),
+                ],
+                relationships: [.toMany("tracks", to: "Track", inverse: "album")]),
             EntityDescription(
-                "Track", attributes: [.init("length", .integer32)],
-                relationships: [.toOne("album", "Album", inverse: "tracks")]),
+                "Track", attributes: [.init("length", type: .integer32)],
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")]),
         ])
     }
 
@@ -107,16 +110,17 @@ struct SuggestedNameTests {
             EntityDescription(
                 "Thing",
                 attributes: [
-                    .init("first", .integer32), .init("odd name", .integer32), .init("title", .string),
-                    .init("size", .composite, elements: [.init("depth\"", .integer32)]),
+                    .init("first", type: .integer32), .init("odd name", type: .integer32),
+                    .init("title", type: .string),
+                    .init("size", type: .composite, elements: [.init("depth\"", type: .integer32)]),
                 ],
                 relationships: [
-                    .toOne("owner", "Owner", inverse: "things"), .toMany("parts", "Owner", inverse: "whole"),
+                    .toOne("owner", to: "Owner", inverse: "things"), .toMany("parts", to: "Owner", inverse: "whole"),
                 ]),
             EntityDescription(
-                "Owner", attributes: [.init("last", .integer32)],
+                "Owner", attributes: [.init("last", type: .integer32)],
                 relationships: [
-                    .toMany("things", "Thing", inverse: "owner"), .toOne("whole", "Thing", inverse: "parts"),
+                    .toMany("things", to: "Thing", inverse: "owner"), .toOne("whole", to: "Thing", inverse: "parts"),
                 ]),
         ])
         let error = try #require(throws: StoreError.self) {
@@ -144,8 +148,8 @@ struct SuggestedNameTests {
     func variables() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Node", attributes: [.init("number", .integer32)],
-                relationships: [.toMany("next", "Node", inverse: "next")])
+                "Node", attributes: [.init("number", type: .integer32)],
+                relationships: [.toMany("next", to: "Node", inverse: "next")])
         ])
         let text = "SUBQUERY(next, $\"odd one\", $\"odd on\".number == 1).@count > 0"
         let predicate = try FetchRequest.Predicate(format: text)

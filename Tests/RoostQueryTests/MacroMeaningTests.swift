@@ -50,9 +50,9 @@ struct MacroMeaningTests {
             EntityDescription(
                 "Thing",
                 attributes: [
-                    .init("number", .integer64), .init("ratio", .double), .init("text", .string),
-                    .init("note", .string), .init("rating", .integer32), .init("flag", .boolean),
-                    .init("seen", .boolean),
+                    .init("number", type: .integer64), .init("ratio", type: .double), .init("text", type: .string),
+                    .init("note", type: .string), .init("rating", type: .integer32), .init("flag", type: .boolean),
+                    .init("seen", type: .boolean),
                 ])
         ])
         var random = SeededGenerator(seed: 7)

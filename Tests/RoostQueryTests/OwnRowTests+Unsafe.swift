@@ -35,7 +35,7 @@ struct OwnRowTests {
 
     private static func things() throws -> RecordBatch {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Thing", attributes: [.init("name", .string), .init("size", .integer64)])
+            EntityDescription("Thing", attributes: [.init("name", type: .string), .init("size", type: .integer64)])
         ])
         var batch = RecordBatch(model: model)
         for (index, name) in names.enumerated() {

@@ -15,9 +15,9 @@ private struct Layers {
     init() throws {
         model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Node", attributes: [.init("number", .integer64)],
+                "Node", attributes: [.init("number", type: .integer64)],
                 relationships: [
-                    .toMany("next", "Node", inverse: "previous"), .toMany("previous", "Node", inverse: "next"),
+                    .toMany("next", to: "Node", inverse: "previous"), .toMany("previous", to: "Node", inverse: "next"),
                 ])
         ])
         var records = RecordBatch(model: model)

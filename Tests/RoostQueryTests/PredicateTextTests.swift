@@ -271,7 +271,7 @@ struct PredicateTextTests {
     func oddNames() throws {
         let names = ["first", "in", "two words", "1st", "ünï", "a\"b", "select"]
         let odd = try ManagedObjectModel(entities: [
-            EntityDescription("Odd", attributes: names.map { AttributeDescription($0, .string) })
+            EntityDescription("Odd", attributes: names.map { AttributeDescription($0, type: .string) })
         ])
         for name in names {
             let predicate = P.comparison(.init(left: .keyPath([name]), operator: .equal, right: .constant("x")))

@@ -95,19 +95,20 @@ struct RowTests {
             EntityDescription(
                 "Track",
                 attributes: [
-                    .init("title", .string), .init("plays", .integer64), .init("seconds", .double),
-                    .init("price", .decimal), .init("isLive", .boolean), .init("day", .date), .init("any", .objectID),
-                ], relationships: [.toOne("album", "Album", inverse: "tracks")]),
+                    .init("title", type: .string), .init("plays", type: .integer64), .init("seconds", type: .double),
+                    .init("price", type: .decimal), .init("isLive", type: .boolean), .init("day", type: .date),
+                    .init("any", type: .objectID),
+                ], relationships: [.toOne("album", to: "Album", inverse: "tracks")]),
             EntityDescription(
-                "Single", superentity: "Track", attributes: [.init("side", .string)]),
+                "Single", superentity: "Track", attributes: [.init("side", type: .string)]),
             EntityDescription(
-                "Album", attributes: [.init("title", .string), .init("year", .integer16)],
+                "Album", attributes: [.init("title", type: .string), .init("year", type: .integer16)],
                 relationships: [
-                    .toMany("tracks", "Track", inverse: "album"), .toOne("artist", "Artist", inverse: "albums"),
+                    .toMany("tracks", to: "Track", inverse: "album"), .toOne("artist", to: "Artist", inverse: "albums"),
                 ]),
             EntityDescription(
-                "Artist", attributes: [.init("name", .string)],
-                relationships: [.toMany("albums", "Album", inverse: "artist")]),
+                "Artist", attributes: [.init("name", type: .string)],
+                relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
         ])
     }
 
@@ -534,8 +535,9 @@ struct RowTests {
             EntityDescription(
                 "Place",
                 attributes: [
-                    .init("at", .composite, elements: [.init("x", .integer64), .init("note", .string)]),
-                    .init("other", .objectID),
+                    .init(
+                        "at", type: .composite, elements: [.init("x", type: .integer64), .init("note", type: .string)]),
+                    .init("other", type: .objectID),
                 ]),
             EntityDescription("City", superentity: "Place", attributes: []),
         ])

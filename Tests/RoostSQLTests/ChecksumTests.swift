@@ -67,7 +67,7 @@ struct ChecksumTests {
         try Shell.run("UPDATE _roost_metadata SET value = \(value) WHERE name = '\(name)'", on: directory.file("a"))
         // The user's metadata are read when they are asked for.
         let error = code {
-            let store = try open(StoreOptions(isReadOnly: true, acceptsChanges: true))
+            let store = try open(StoreOptions(isReadOnly: true).with { $0.acceptsChanges = true })
             defer { try? store.close() }
             _ = try store.metadata()
         }
@@ -289,7 +289,8 @@ struct ChecksumTests {
         try create()
         try Shell.run("UPDATE Track SET title = 'fine' WHERE _id = 1; \(change)", on: directory.file("a"))
         let before = try directory.bytes("a")
-        let store = try #require(try open(StoreOptions(acceptsChanges: true)) as? any ChangeAcceptingStore)
+        let store = try #require(
+            try open(StoreOptions().with { $0.acceptsChanges = true }) as? any ChangeAcceptingStore)
         let error = code { _ = try store.acceptExternalChanges(store.externalChanges()) }
         #expect(error == .corrupted)
         try store.close()

@@ -54,9 +54,9 @@ struct CommitTests {
     func keptPolymorphicReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Album", attributes: [AttributeDescription("price", .double)],
-                relationships: [.toOne("artist", "Artist", inverse: "albums")]),
-            EntityDescription("Artist", relationships: [.toMany("albums", "Album", inverse: "artist")]),
+                "Album", attributes: [AttributeDescription("price", type: .double)],
+                relationships: [.toOne("artist", to: "Artist", inverse: "albums")]),
+            EntityDescription("Artist", relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
             EntityDescription("Band", superentity: "Artist"),
         ])
         let store = try SQLiteStoreType().create(directory.location("b"), model: model, options: StoreOptions())

@@ -16,8 +16,8 @@ struct DeepHierarchyTests {
                 EntityDescription(
                     "E\(level)", superentity: level == 0 ? nil : "E\(level - 1)",
                     attributes: [
-                        AttributeDescription("a\(level)", level.isMultiple(of: 2) ? .string : .integer32),
-                        AttributeDescription("b\(level)", .double),
+                        AttributeDescription("a\(level)", type: level.isMultiple(of: 2) ? .string : .integer32),
+                        AttributeDescription("b\(level)", type: .double),
                     ])
             })
     }

@@ -237,7 +237,8 @@ struct FetchTests {
             #expect(try store.keys(request) == Self.reference(request, store))
         }
         #expect(
-            try store.keys(FetchRequest("Person", where: .beginsWith("name", prefix: "n"), includesSubentities: false))
+            try store.keys(
+                FetchRequest("Person", where: .beginsWith("name", prefix: "n")).with { $0.includesSubentities = false })
                 == [])
         #expect(try store.keys(FetchRequest("Singer", where: .beginsWith("name", prefix: "n"))) == [2, 4, 6, 8])
         #expect(code { _ = try store.keys(FetchRequest("Track", where: .equal("title", to: 5))) } == .invalidRequest)

@@ -108,7 +108,7 @@ struct ForeignProgramTests {
 
     @Test("rows that a shell writes while the store is open are accepted on request, and do not harm what Roost writes")
     func sideBySide() throws {
-        let store = try create("a", options: StoreOptions(acceptsChanges: true))
+        let store = try create("a", options: StoreOptions().with { $0.acceptsChanges = true })
         let path = directory.file("a")
         for round in Int64(0)..<5 {
             try Shell.run("UPDATE Note SET text = 'shell \(round)' WHERE _id = 1", on: path)
@@ -132,7 +132,7 @@ struct ForeignProgramTests {
         #expect(code { _ = try strict.records("Note") } == .corrupted)
         #expect(try strict.notices() == [])
         try strict.close()
-        let store = try type.open(directory.location("a"), options: StoreOptions(acceptsChanges: true))
+        let store = try type.open(directory.location("a"), options: StoreOptions().with { $0.acceptsChanges = true })
         #expect(try store.records("Note").map(\.id.key) == [1, 2, 4, 5, 6, 9])
         let notices = try store.notices().joined(separator: " ")
         #expect(notices.contains("Note/p2, Note/p9") && notices.contains("inserted or deleted"), "\(notices)")

@@ -15,23 +15,24 @@ struct IndexUseTests {
         var album = EntityDescription(
             "Album",
             attributes: [
-                AttributeDescription("title", .string), AttributeDescription("year", .integer32),
-                AttributeDescription("genre", .string), AttributeDescription("code", .string),
+                AttributeDescription("title", type: .string), AttributeDescription("year", type: .integer32),
+                AttributeDescription("genre", type: .string), AttributeDescription("code", type: .string),
             ],
             relationships: [
-                .toMany("tracks", "Track", inverse: "album"), .toMany("tags", "Tag", inverse: "albums"),
+                .toMany("tracks", to: "Track", inverse: "album"), .toMany("tags", to: "Tag", inverse: "albums"),
             ])
         album.fetchIndexes = [
             FetchIndexDescription("byTitle", on: "title"), FetchIndexDescription("byGenreAndYear", on: "genre", "year"),
         ]
         album.uniquenessConstraints = [["code"]]
         var track = EntityDescription(
-            "Track", attributes: [AttributeDescription("title", .string), AttributeDescription("length", .double)],
-            relationships: [.toOne("album", "Album", inverse: "tracks")])
+            "Track",
+            attributes: [AttributeDescription("title", type: .string), AttributeDescription("length", type: .double)],
+            relationships: [.toOne("album", to: "Album", inverse: "tracks")])
         track.fetchIndexes = [FetchIndexDescription("byLength", on: "length")]
         let tag = EntityDescription(
-            "Tag", attributes: [AttributeDescription("name", .string)],
-            relationships: [.toMany("albums", "Album", inverse: "tags")])
+            "Tag", attributes: [AttributeDescription("name", type: .string)],
+            relationships: [.toMany("albums", to: "Album", inverse: "tags")])
         return try ManagedObjectModel(entities: [album, track, tag])
     }
 

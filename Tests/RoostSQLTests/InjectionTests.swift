@@ -97,12 +97,12 @@ struct InjectionTests {
                 && text.utf8.elementsEqual(text.precomposedStringWithCanonicalMapping.utf8)
         }.prefix(60)
         var parent = EntityDescription(
-            "x'\"; DROP--", attributes: names.map { AttributeDescription($0, .string) },
-            relationships: [.toMany("to'\"many", "y\"`]", inverse: "to\"one")])
+            "x'\"; DROP--", attributes: names.map { AttributeDescription($0, type: .string) },
+            relationships: [.toMany("to'\"many", to: "y\"`]", inverse: "to\"one")])
         parent.fetchIndexes = [FetchIndexDescription("'\";--", on: names[0])]
         let child = EntityDescription(
-            "y\"`]", attributes: [AttributeDescription("na'me", .string)],
-            relationships: [.toOne("to\"one", "x'\"; DROP--", inverse: "to'\"many")])
+            "y\"`]", attributes: [AttributeDescription("na'me", type: .string)],
+            relationships: [.toOne("to\"one", to: "x'\"; DROP--", inverse: "to'\"many")])
         let model = try ManagedObjectModel(entities: [parent, child])
         let plain = try MemoryStoreType().create(
             StoreLocation(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())

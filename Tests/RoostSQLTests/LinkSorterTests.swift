@@ -119,7 +119,7 @@ struct LinkSorterTests {
         for (index, links) in [Self.links, Self.byTag, Self.links.reversed()].enumerated() {
             let store = try SQLiteStoreType().create(
                 directory.location("\(index)"), model: try Models.music(),
-                options: StoreOptions(isUnpublished: isUnpublished))
+                options: StoreOptions().with { $0.isUnpublished = isUnpublished })
             digests.append(try load(store, links).digest)
             #expect(
                 try store.links(RelationshipName("Album", name: "tags")).sorted(by: precede)
@@ -134,7 +134,8 @@ struct LinkSorterTests {
     func duplicates(index: Int) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
-            directory.location("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true))
+            directory.location("a"), model: try Models.music(), options: StoreOptions().with { $0.isUnpublished = true }
+        )
         let links = Self.byTag
         #expect(code { _ = try load(store, links + [links[index]]) } == .duplicateObject)
         #expect(try store.digest()?.linkCount == 0)
@@ -146,7 +147,8 @@ struct LinkSorterTests {
     func cancelling(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
-            directory.location("a"), model: try Models.music(), options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("a"), model: try Models.music(),
+            options: StoreOptions().with { $0.isUnpublished = isUnpublished })
         let links = Array(Self.links.reversed())
         let options = BulkLoadOptions(checkCancellation: { () throws(StoreError) in
             throw StoreError(.cancelled, "It was cancelled.")
@@ -164,8 +166,8 @@ struct LinkSorterTests {
         let directory = try TemporaryDirectory()
         let note = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Note", attributes: [AttributeDescription("text", .string)],
-                fetchIndexes: [FetchIndexDescription("byText", on: "text")])
+                "Note", attributes: [AttributeDescription("text", type: .string)]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byText", on: "text")] }
         ])
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: note, options: StoreOptions(typeOptions: ["rowTimeoutSeconds": "0.000001"]))

@@ -60,7 +60,7 @@ struct LoadingTests {
         _ = try committed.commit(changes)
 
         let loaded = try type.create(
-            directory.location("b"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("b"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
         let loader = try loaded.bulkLoader(BulkLoadOptions(lastKeys: ["Person": 5000]))
         for batch in records { try loader.append(batch) }
         try loader.append(links)
@@ -88,7 +88,7 @@ struct LoadingTests {
     func foreignFile() throws {
         let directory = try TemporaryDirectory()
         try directory.write([1, 2, 3], to: "a")
-        let options = StoreOptions(isUnpublished: true)
+        let options = StoreOptions().with { $0.isUnpublished = true }
         #expect(
             code {
                 try SQLiteCreation.create(
@@ -104,7 +104,10 @@ struct LoadingTests {
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model,
-            options: StoreOptions(userMetadata: ["a": .int(1)], isUnpublished: isUnpublished))
+            options: StoreOptions().with {
+                $0.userMetadata = ["a": .int(1)]
+                $0.isUnpublished = isUnpublished
+            })
         let identity = try store.metadata()
         for _ in 0..<2 {
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -126,11 +129,11 @@ struct LoadingTests {
     @Test("building an index ends when the load is cancelled", arguments: [true, false])
     func cancelledIndex(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
-        var note = EntityDescription("Note", attributes: [AttributeDescription("number", .integer64)])
+        var note = EntityDescription("Note", attributes: [AttributeDescription("number", type: .integer64)])
         note.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
         let model = try ManagedObjectModel(entities: [note])
         let store = try SQLiteStoreType().create(
-            directory.location("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
         /// How often the load asked; `limit` is when it is cancelled.
         func load(limit: Int) throws -> (count: Int, code: StoreError.Code?) {
             let count = Mutex(0)
@@ -169,7 +172,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.location("a"), model: model, options: StoreOptions(isUnpublished: true))
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = true })
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }
         // No log can have this name any more.
@@ -188,7 +191,8 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let store = try #require(
             try SQLiteStoreType().create(
-                directory.location("a"), model: try Models.music(), options: StoreOptions(isUnpublished: true))
+                directory.location("a"), model: try Models.music(),
+                options: StoreOptions().with { $0.isUnpublished = true })
                 as? SQLStore)
         let connection = try #require(try store.database.beginLoading { _ in true })
         let failure = code {
@@ -207,7 +211,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.location("a"), model: model, options: StoreOptions(isUnpublished: true))
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = true })
         // The whole block that is reserved in the database at a time.
         let key = try store.reserveKeys(64, for: "Tag").lowerBound
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -227,7 +231,7 @@ struct LoadingTests {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
-            directory.location("a"), model: model, options: StoreOptions(isUnpublished: isUnpublished))
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
         var people = RecordBatch(model: model)
         try people.append(ObjectID("Singer", key: 1), values: ["name": "A"])
         try people.append(ObjectID("Drummer", key: 2), values: ["name": "B"])

@@ -18,10 +18,10 @@ struct ModelChangeTests {
     {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Song", attributes: [AttributeDescription("title", .string)] + songs,
-                relationships: [.toMany("moods", "Mood")],
-                fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
-            EntityDescription("Mood", attributes: [AttributeDescription("name", .string)] + moods),
+                "Song", attributes: [AttributeDescription("title", type: .string)] + songs,
+                relationships: [.toMany("moods", to: "Mood")]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] },
+            EntityDescription("Mood", attributes: [AttributeDescription("name", type: .string)] + moods),
         ])
     }
 
@@ -63,7 +63,7 @@ struct ModelChangeTests {
     @Test("what is kept is counted and not written, what is not is made anew, and the store closes with the change")
     func change() throws {
         let store = try create()
-        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
         // Until the end everybody else sees what was there.
         #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
@@ -87,7 +87,7 @@ struct ModelChangeTests {
     @Test("content that is said to stay and is kept otherwise is written nevertheless")
     func cannotStay() throws {
         let store = try create()
-        let new = try model([AttributeDescription("length", .double)])
+        let new = try model([AttributeDescription("length", type: .double)])
         let hierarchies = try kept(new, "Song", "Mood").hierarchies
         let change = try #require(
             try store.beginModelChange(to: new, keeping: KeptContent(hierarchies: hierarchies)))
@@ -105,8 +105,8 @@ struct ModelChangeTests {
         func model(_ title: AttributeType) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Song", attributes: [AttributeDescription("title", title)],
-                    relationships: [.toMany("first", "Mood"), .toMany("second", "Mood")]),
+                    "Song", attributes: [AttributeDescription("title", type: title)],
+                    relationships: [.toMany("first", to: "Mood"), .toMany("second", to: "Mood")]),
                 EntityDescription("Mood"),
             ])
         }
@@ -149,7 +149,7 @@ struct ModelChangeTests {
         let store = try create()
         try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
         let before = try store.metadata()
-        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
         try load(change, songs: 1...3)
         try change.commit()
@@ -162,7 +162,7 @@ struct ModelChangeTests {
     @Test("a store that is open for reading cannot change, and one whose file was exchanged meanwhile does not")
     func refusals() throws {
         try create().close()
-        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let reading = try #require(
             try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
         #expect(code { _ = try reading.beginModelChange(to: new, keeping: KeptContent()) } == .readOnly)
@@ -210,7 +210,7 @@ struct ModelChangeTests {
         let before = try directory.bytes("a")
         let store = try #require(
             try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)
-        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         do {
             let change = try #require(try store.beginModelChange(to: new, keeping: KeptContent()))
             if way < 2 { try load(change, songs: 1...3) }
@@ -238,7 +238,7 @@ struct ModelChangeTests {
         let options = StoreOptions(timeoutSeconds: 0)
         let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)
         let other = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
-        let new = try model([], [AttributeDescription("colour", .integer32)])
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         do throws(StoreError) {
             _ = try store.beginModelChange(to: new, keeping: KeptContent())
             Issue.record("the change began")

@@ -182,7 +182,8 @@ struct OpeningTests {
         #expect(try store.digest() == recorded)
         try store.close()
         // With the changes accepted, what a record can hold is read and written.
-        let accepting = try type.open(directory.location("a"), options: StoreOptions(acceptsChanges: true))
+        let accepting = try type.open(
+            directory.location("a"), options: StoreOptions().with { $0.acceptsChanges = true })
         let view = try accepting.snapshot()
         let edited = try accepting.collect(view.records(with: [ObjectID("Note", key: 3)]))
         #expect(try edited.map { try $0.value("text") } == ["edited"])
@@ -216,7 +217,7 @@ struct OpeningTests {
                 on: "a")
         }
         let reopened = try type.open(
-            directory.location("a"), options: StoreOptions(isReadOnly: true, acceptsChanges: true))
+            directory.location("a"), options: StoreOptions(isReadOnly: true).with { $0.acceptsChanges = true })
         let snapshot = try reopened.snapshot()
         for (index, bytes) in samples.enumerated() {
             let isValid = String(validating: bytes, as: UTF8.self) != nil
@@ -479,7 +480,7 @@ struct OpeningTests {
         let model: ManagedObjectModel
         do throws(StoreError) {
             model = try ManagedObjectModel(
-                entities: [EntityDescription(name, attributes: [AttributeDescription(name, .string)])])
+                entities: [EntityDescription(name, attributes: [AttributeDescription(name, type: .string)])])
         } catch {
             // A name that no model may have cannot reach a store.
             #expect(error.code == .invalidModel)

@@ -25,50 +25,51 @@ enum Models {
     /// Every type of attribute, a hierarchy, every kind of relationship, a constraint and an index.
     static func music() throws -> ManagedObjectModel {
         var album = EntityDescription(
-            "Album", attributes: [AttributeDescription("title", .string), AttributeDescription("year", .integer16)],
+            "Album",
+            attributes: [AttributeDescription("title", type: .string), AttributeDescription("year", type: .integer16)],
             relationships: [
-                .toMany("tracks", "Track", inverse: "album", isOrdered: true),
-                .toMany("tags", "Tag", inverse: "albums", isOrdered: true),
-                .toMany("similar", "Album", inverse: "similar"),
+                .toMany("tracks", to: "Track", inverse: "album", isOrdered: true),
+                .toMany("tags", to: "Tag", inverse: "albums", isOrdered: true),
+                .toMany("similar", to: "Album", inverse: "similar"),
             ])
         album.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")]
         var track = EntityDescription(
             "Track",
             attributes: [
-                AttributeDescription("title", .string), AttributeDescription("i16", .integer16),
-                AttributeDescription("i32", .integer32), AttributeDescription("i64", .integer64),
-                AttributeDescription("number", .decimal), AttributeDescription("length", .double),
-                AttributeDescription("gain", .float), AttributeDescription("loved", .boolean),
-                AttributeDescription("played", .date), AttributeDescription("cover", .binaryData),
-                AttributeDescription("token", .uuid), AttributeDescription("link", .uri),
-                AttributeDescription("blob", .transformable), AttributeDescription("other", .objectID),
+                AttributeDescription("title", type: .string), AttributeDescription("i16", type: .integer16),
+                AttributeDescription("i32", type: .integer32), AttributeDescription("i64", type: .integer64),
+                AttributeDescription("number", type: .decimal), AttributeDescription("length", type: .double),
+                AttributeDescription("gain", type: .float), AttributeDescription("loved", type: .boolean),
+                AttributeDescription("played", type: .date), AttributeDescription("cover", type: .binaryData),
+                AttributeDescription("token", type: .uuid), AttributeDescription("link", type: .uri),
+                AttributeDescription("blob", type: .transformable), AttributeDescription("other", type: .objectID),
                 AttributeDescription(
-                    "place", .composite,
-                    elements: [AttributeDescription("lat", .double), AttributeDescription("name", .string)]),
+                    "place", type: .composite,
+                    elements: [AttributeDescription("lat", type: .double), AttributeDescription("name", type: .string)]),
             ],
             relationships: [
-                .toOne("album", "Album", inverse: "tracks"), .toOne("artist", "Person", inverse: "tracks"),
+                .toOne("album", to: "Album", inverse: "tracks"), .toOne("artist", to: "Person", inverse: "tracks"),
             ])
         track.fetchIndexes = [FetchIndexDescription("byLength", on: "length")]
         var person = EntityDescription(
-            "Person", attributes: [AttributeDescription("name", .string)],
-            relationships: [.toMany("tracks", "Track", inverse: "artist")])
+            "Person", attributes: [AttributeDescription("name", type: .string)],
+            relationships: [.toMany("tracks", to: "Track", inverse: "artist")])
         person.uniquenessConstraints = [["name"]]
         var singer = EntityDescription(
-            "Singer", superentity: "Person", attributes: [AttributeDescription("voice", .string)])
+            "Singer", superentity: "Person", attributes: [AttributeDescription("voice", type: .string)])
         singer.uniquenessConstraints = [["voice"]]
         let drummer = EntityDescription(
-            "Drummer", superentity: "Person", attributes: [AttributeDescription("voice", .integer32)])
+            "Drummer", superentity: "Person", attributes: [AttributeDescription("voice", type: .integer32)])
         let tag = EntityDescription(
-            "Tag", attributes: [AttributeDescription("name", .string)],
-            relationships: [.toMany("albums", "Album", inverse: "tags")])
+            "Tag", attributes: [AttributeDescription("name", type: .string)],
+            relationships: [.toMany("albums", to: "Album", inverse: "tags")])
         return try ManagedObjectModel(entities: [album, track, person, singer, drummer, tag])
     }
 
     /// One entity with one string.
     static func note(_ entity: String = "Note", _ attribute: String = "text") throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
-            EntityDescription(entity, attributes: [AttributeDescription(attribute, .string)])
+            EntityDescription(entity, attributes: [AttributeDescription(attribute, type: .string)])
         ])
     }
 }

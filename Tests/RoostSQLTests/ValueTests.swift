@@ -60,7 +60,8 @@ struct ValueTests {
         batch.endRecord()
 
         let store = try type.create(
-            directory.location("a"), model: model, options: StoreOptions(isUnpublished: way == "unpublished load"))
+            directory.location("a"), model: model,
+            options: StoreOptions().with { $0.isUnpublished = way == "unpublished load" })
         if way == "commit" {
             var changes = ChangeSet(model: model)
             changes.inserts = batch

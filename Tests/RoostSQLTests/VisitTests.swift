@@ -68,19 +68,19 @@ struct VisitTests {
             var thing = EntityDescription(
                 "Thing",
                 attributes: [
-                    AttributeDescription("number", .integer64), AttributeDescription("title", .string),
-                    AttributeDescription("kind", .integer16), AttributeDescription("code", .string),
-                    AttributeDescription("plain", .integer64),
+                    AttributeDescription("number", type: .integer64), AttributeDescription("title", type: .string),
+                    AttributeDescription("kind", type: .integer16), AttributeDescription("code", type: .string),
+                    AttributeDescription("plain", type: .integer64),
                 ],
-                relationships: [.toOne("group", "Group", inverse: "things")])
+                relationships: [.toOne("group", to: "Group", inverse: "things")])
             thing.fetchIndexes = [
                 FetchIndexDescription("byNumber", on: "number"), FetchIndexDescription("byTitle", on: "title"),
                 FetchIndexDescription("byKind", on: "kind", "number"),
             ]
             thing.uniquenessConstraints = [["code"]]
             var group = EntityDescription(
-                "Group", attributes: [AttributeDescription("name", .string)],
-                relationships: [.toMany("things", "Thing", inverse: "group")])
+                "Group", attributes: [AttributeDescription("name", type: .string)],
+                relationships: [.toMany("things", to: "Thing", inverse: "group")])
             group.fetchIndexes = [FetchIndexDescription("byName", on: "name")]
             let model = try ManagedObjectModel(entities: [thing, group])
             store = try SQLiteStoreType().create(
@@ -138,10 +138,12 @@ struct VisitTests {
     private static func layers(width: Int, depth: Int, _ directory: TemporaryDirectory) throws -> any PersistentStore {
         var node = EntityDescription(
             "Node",
-            attributes: [AttributeDescription("number", .integer64), AttributeDescription("plain", .integer64)],
+            attributes: [
+                AttributeDescription("number", type: .integer64), AttributeDescription("plain", type: .integer64),
+            ],
             relationships: [
-                .toMany("next", "Node", inverse: "previous"), .toMany("previous", "Node", inverse: "next"),
-                .toMany("near", "Node", inverse: "near"),
+                .toMany("next", to: "Node", inverse: "previous"), .toMany("previous", to: "Node", inverse: "next"),
+                .toMany("near", to: "Node", inverse: "near"),
             ])
         node.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
         let store = try SQLiteStoreType().create(

@@ -9,11 +9,11 @@ struct BatchConflictTests {
     init() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Album", attributes: [.init("title", .string)],
-                relationships: [.toMany("tracks", "Track", inverse: "album", deleteRule: .cascade)]),
+                "Album", attributes: [.init("title", type: .string)],
+                relationships: [.toMany("tracks", to: "Track", inverse: "album", deleteRule: .cascade)]),
             EntityDescription(
-                "Track", attributes: [.init("plays", .integer64)],
-                relationships: [.toOne("album", "Album", inverse: "tracks")]),
+                "Track", attributes: [.init("plays", type: .integer64)],
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")]),
         ])
         store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)

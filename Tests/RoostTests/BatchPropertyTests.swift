@@ -11,19 +11,20 @@ struct BatchPropertyTests {
             EntityDescription(
                 "Album",
                 relationships: [
-                    .toMany("tracks", "Track", inverse: "album", isOrdered: true)
+                    .toMany("tracks", to: "Track", inverse: "album", isOrdered: true)
                 ]),
             EntityDescription(
                 "Track",
                 attributes: [
-                    .init("title", .string),
+                    .init("title", type: .string),
                     .composite(
                         "label",
-                        [
-                            .init("name", .string), .init("number", .integer64, isOptional: false, defaultValue: 1),
+                        elements: [
+                            .init("name", type: .string),
+                            .init("number", type: .integer64, isOptional: false, defaultValue: 1),
                         ]),
                 ],
-                relationships: [.toOne("album", "Album", inverse: "tracks")]),
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")]),
         ])
         store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
@@ -78,9 +79,9 @@ struct BatchPropertyTests {
     @Test("an ID that names the wrong entity of a hierarchy names no object")
     func wrongEntity() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Artist", relationships: [.toMany("songs", "Song", inverse: "artist")]),
+            EntityDescription("Artist", relationships: [.toMany("songs", to: "Song", inverse: "artist")]),
             EntityDescription("Band", superentity: "Artist"),
-            EntityDescription("Song", relationships: [.toOne("artist", "Artist", inverse: "songs")]),
+            EntityDescription("Song", relationships: [.toOne("artist", to: "Artist", inverse: "songs")]),
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)

@@ -164,7 +164,8 @@ struct CompanionTests {
         for suffix in others { try folder.write("precious", to: "x" + suffix) }
         _ = try StoreMaintenance(registry: .standard).compact(location)
         _ = try MigrationManager(registry: .standard).migrateInPlace(
-            location, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
+            location, model: try model("title"),
+            options: MigrationOptions(allowsLoss: true).with { $0.keepsBackup = true })
         try StoreRegistry.standard.open(location).close()
         try StoreRegistry.standard.type(named: type).destroy(location)
         for suffix in others { #expect(try folder.bytes("x" + suffix) == Array("precious".utf8)) }

@@ -60,8 +60,8 @@ struct HardLinkTests {
     private func attempt(_ use: Use, _ location: StoreLocation, in folder: Folder, acceptsLinks: Bool) throws {
         let (registry, type) = (StoreRegistry.standard, try StoreRegistry.standard.type(named: location.type))
         let new = StoreLocation(type: location.type, path: folder.file("new"))
-        var options = StoreOptions(isReadOnly: true, timeoutSeconds: 0, acceptsLinks: acceptsLinks)
-        var conversion = ConversionOptions(overwrites: true, acceptsLinks: acceptsLinks)
+        var options = StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.acceptsLinks = acceptsLinks }
+        var conversion = ConversionOptions(overwrites: true).with { $0.acceptsLinks = acceptsLinks }
         conversion.timeoutSeconds = 0
         switch use {
         case .reading:
@@ -213,7 +213,7 @@ struct HardLinkTests {
         let other = try link("b", to: location)
         try store.close()
         let reader = try StoreRegistry.standard.open(
-            other, options: StoreOptions(isReadOnly: true, acceptsLinks: true))
+            other, options: StoreOptions(isReadOnly: true).with { $0.acceptsLinks = true })
         #expect(try count(reader) == 2)
         try reader.close()
     }
@@ -224,7 +224,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let writer = try StoreRegistry.standard.open(location)
         let other = try link("b", to: location)
-        let options = StoreOptions(isReadOnly: true, timeoutSeconds: 0, acceptsLinks: true)
+        let options = StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.acceptsLinks = true }
         let second = try StoreRegistry.standard.open(other, options: options)
         let third = try StoreRegistry.standard.open(other, options: options)
         #expect(try count(second) == 1)
@@ -247,7 +247,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let other = try link("b", to: location)
         let reader = try StoreRegistry.standard.open(
-            other, options: StoreOptions(isReadOnly: true, acceptsLinks: true))
+            other, options: StoreOptions(isReadOnly: true).with { $0.acceptsLinks = true })
         let snapshot = try reader.snapshot()
         #expect(try snapshot.count(FetchRequest("Artist")) == 1)
         // As a program that knows nothing of links, or once the name was removed and given again.
@@ -339,7 +339,7 @@ struct HardLinkTests {
                 // With a backup, so that a new file takes the place of the old one whatever the type.
                 _ = try MigrationManager(registry: .standard).migrateInPlace(
                     location, model: try model("title"),
-                    options: MigrationOptions(conversion: conversion, keepsBackup: true, allowsLoss: true)
+                    options: MigrationOptions(conversion: conversion, allowsLoss: true).with { $0.keepsBackup = true }
                 )
             }
         }
@@ -354,7 +354,8 @@ struct HardLinkTests {
         let folder = try Folder()
         let location = try store(type, in: folder)
         let report = try MigrationManager(registry: .standard).migrateInPlace(
-            location, model: try model("title"), options: MigrationOptions(keepsBackup: true, allowsLoss: true))
+            location, model: try model("title"),
+            options: MigrationOptions(allowsLoss: true).with { $0.keepsBackup = true })
         let backup = StoreLocation(type: type, path: try #require(report.backup))
         for name in [location, backup] {
             #expect(try FileIdentity(at: name.path).linkCount == 1)

@@ -7,10 +7,10 @@ struct LargeBatchTests {
     @Test("changes the other ends of one-to-one relationships, whenever a row names one")
     func partners() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Person", relationships: [.toOne("passport", "Passport", inverse: "holder")]),
+            EntityDescription("Person", relationships: [.toOne("passport", to: "Passport", inverse: "holder")]),
             EntityDescription(
-                "Passport", attributes: [.init("scan", .string)],
-                relationships: [.toOne("holder", "Person", inverse: "passport")]),
+                "Passport", attributes: [.init("scan", type: .string)],
+                relationships: [.toOne("holder", to: "Person", inverse: "passport")]),
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)

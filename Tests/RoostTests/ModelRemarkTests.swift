@@ -12,22 +12,28 @@ struct ModelRemarkTests {
                 EntityDescription(
                     "Place",
                     attributes: [
-                        .init("name", .string), .init("north", .double),
-                        .init("secret", .transformable, valueTransformerName: "Secret"),
-                        .init("upper", .string, derivationExpression: "uppercase:(name)"),
-                        .init("passing", .transformable, isTransient: true, valueTransformerName: "Secret"),
+                        .init("name", type: .string), .init("north", type: .double),
+                        .init("secret", type: .transformable).with { $0.valueTransformerName = "Secret" },
+                        .init("upper", type: .string).with { $0.derivationExpression = "uppercase:(name)" },
+                        .init("passing", type: .transformable).with {
+                            $0.isTransient = true
+                            $0.valueTransformerName = "Secret"
+                        },
                         .init(
-                            "deep", .composite,
-                            elements: [.init("inner", .transformable, valueTransformerName: "Secret")]),
-                    ],
-                    fetchedProperties: [.init("near", entity: "Place", predicateFormat: "north > 0")],
-                    fetchIndexes: [
+                            "deep", type: .composite,
+                            elements: [.init("inner", type: .transformable).with { $0.valueTransformerName = "Secret" }]
+                        ),
+                    ]
+                ).with {
+                    $0.fetchedProperties = [.init("near", entity: "Place", predicateFormat: "north > 0")]
+                    $0.fetchIndexes = [
                         FetchIndexDescription("plain", on: "name"),
                         FetchIndexDescription("spatial", elements: [.init("north", collation: .rTree)]),
                         FetchIndexDescription("computed", elements: [.init("x", expression: "length(name)")]),
                         FetchIndexDescription(
                             "some", elements: [.init("name")], partialIndexPredicateFormat: "north > 0"),
-                    ])
+                    ]
+                }
             ],
             fetchRequestTemplates: [.init("all", entity: "Place")])
     }

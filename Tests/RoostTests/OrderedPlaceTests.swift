@@ -12,9 +12,10 @@ struct OrderedPlaceTests {
     private static func model() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Album", relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true)]),
+                "Album", relationships: [.toMany("tracks", to: "Track", inverse: "album", isOrdered: true)]),
             EntityDescription(
-                "Track", attributes: [.string("title")], relationships: [.toOne("album", "Album", inverse: "tracks")]),
+                "Track", attributes: [.string("title")],
+                relationships: [.toOne("album", to: "Album", inverse: "tracks")]),
         ])
     }
 

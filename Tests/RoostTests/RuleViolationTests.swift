@@ -12,50 +12,60 @@ struct RuleViolationTests {
         let day = Date(timeIntervalSinceReferenceDate: 1000)
         return try ManagedObjectModel(entities: [
             EntityDescription(
-                "Being", isAbstract: true,
+                "Being",
                 attributes: [
-                    .init("name", .string, isOptional: false, validation: .init(minimumLength: 2, maximumLength: 4)),
-                    .init("code", .string, validation: .init(regularExpression: "[A-Z]+[0-9]?")),
-                ]),
+                    .init(
+                        "name", type: .string, isOptional: false
+                    ).with { $0.validation = .init(minimumLength: 2, maximumLength: 4) },
+                    .init("code", type: .string).with { $0.validation = .init(regularExpression: "[A-Z]+[0-9]?") },
+                ]
+            ).with { $0.isAbstract = true },
             EntityDescription(
                 "Person", superentity: "Being",
                 attributes: [
-                    .init("i16", .integer16, validation: limits(.int(-5), .int(5))),
-                    .init("i32", .integer32, validation: limits(.int(-5), .int(5))),
-                    .init("i64", .integer64, validation: limits(.int(-5), .int(5))),
-                    .init("dec", .decimal, validation: limits(.decimal(Decimal(-5)), .decimal(Decimal(5)))),
-                    .init("dbl", .double, validation: limits(.double(-0.5), .double(0.5))),
+                    .init("i16", type: .integer16).with { $0.validation = limits(.int(-5), .int(5)) },
+                    .init("i32", type: .integer32).with { $0.validation = limits(.int(-5), .int(5)) },
+                    .init("i64", type: .integer64).with { $0.validation = limits(.int(-5), .int(5)) },
+                    .init("dec", type: .decimal).with {
+                        $0.validation = limits(.decimal(Decimal(-5)), .decimal(Decimal(5)))
+                    },
+                    .init("dbl", type: .double).with { $0.validation = limits(.double(-0.5), .double(0.5)) },
                     // Not a value of 32 bits: the limit is the nearest one.
-                    .init("flt", .float, validation: limits(.double(-0.1), .double(0.1))),
-                    .init("day", .date, validation: limits(.date(day), .date(day))),
+                    .init("flt", type: .float).with { $0.validation = limits(.double(-0.1), .double(0.1)) },
+                    .init("day", type: .date).with { $0.validation = limits(.date(day), .date(day)) },
                     .init(
-                        "place", .composite,
+                        "place", type: .composite,
                         elements: [
-                            .init("street", .string, isOptional: false),
-                            .init("number", .integer32, validation: limits(.int(1))),
+                            .init("street", type: .string, isOptional: false),
+                            .init("number", type: .integer32).with { $0.validation = limits(.int(1)) },
                         ]),
                     // Not stored, or computed: no rule of the store.
-                    .init("passing", .string, isOptional: false, isTransient: true),
-                    .init("upper", .string, isOptional: false, derivationExpression: "uppercase:(name)"),
+                    .init("passing", type: .string, isOptional: false).with { $0.isTransient = true },
+                    .init("upper", type: .string, isOptional: false).with {
+                        $0.derivationExpression = "uppercase:(name)"
+                    },
                 ],
                 relationships: [
-                    .toOne("home", "House", inverse: "people", isOptional: false),
+                    .toOne("home", to: "House", inverse: "people", isOptional: false),
                     .init(
                         "friends", destination: "Person", inverse: "friends", minCount: 2, maxCount: 3),
                     .init(
-                        "tools", destination: "Tool", inverse: "owners", minCount: 1, maxCount: 2, isOptional: false),
+                        "tools", destination: "Tool", inverse: "owners", minCount: 1, maxCount: 2
+                    ).with { $0.isOptional = false },
                 ]),
             EntityDescription(
                 "House",
                 relationships: [
-                    .init("people", destination: "Person", inverse: "home", minCount: 1, maxCount: 2, isOptional: false)
+                    .init("people", destination: "Person", inverse: "home", minCount: 1, maxCount: 2).with {
+                        $0.isOptional = false
+                    }
                 ]),
             EntityDescription(
                 "Tool",
                 relationships: [
                     .init("owners", destination: "Person", inverse: "tools", maxCount: 3),
                     // Mandatory with a minimum of none: may be empty.
-                    .init("parts", destination: "Tool", inverse: nil, maxCount: nil, isOptional: false),
+                    .init("parts", destination: "Tool", inverse: nil, maxCount: nil).with { $0.isOptional = false },
                 ]),
         ])
     }
@@ -164,8 +174,8 @@ struct RuleViolationTests {
     func destination() throws {
         let folder = try Folder()
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("A", isAbstract: true), EntityDescription("B", superentity: "A"),
-            EntityDescription("C", superentity: "A"), EntityDescription("D", relationships: [.toOne("b", "B")]),
+            EntityDescription("A").with { $0.isAbstract = true }, EntityDescription("B", superentity: "A"),
+            EntityDescription("C", superentity: "A"), EntityDescription("D", relationships: [.toOne("b", to: "B")]),
         ])
         let store = try StoreRegistry.standard.type(named: "memory").create(
             StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
@@ -208,9 +218,9 @@ struct RuleViolationTests {
             EntityDescription(
                 "A",
                 attributes: [
-                    .init("broken", .string, validation: .init(regularExpression: "(")),
-                    .init("slow", .string, validation: .init(regularExpression: "(a+)+b")),
-                    .init("other", .string, isOptional: false),
+                    .init("broken", type: .string).with { $0.validation = .init(regularExpression: "(") },
+                    .init("slow", type: .string).with { $0.validation = .init(regularExpression: "(a+)+b") },
+                    .init("other", type: .string, isOptional: false),
                 ])
         ])
         let store = try StoreRegistry.standard.type(named: "memory").create(

@@ -11,22 +11,25 @@ struct RecordRowWriterTests {
     init() throws {
         model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Person", attributes: [.init("name", .string), .init("id", .integer64)],
-                relationships: [.toMany("things", "Thing", inverse: "owner")]),
-            EntityDescription("Child", superentity: "Person", attributes: [.init("toy", .string)]),
+                "Person", attributes: [.init("name", type: .string), .init("id", type: .integer64)],
+                relationships: [.toMany("things", to: "Thing", inverse: "owner")]),
+            EntityDescription("Child", superentity: "Person", attributes: [.init("toy", type: .string)]),
             EntityDescription(
                 "Thing",
                 attributes: [
-                    .init("text", .string), .init("link", .uri), .init("whole", .integer64), .init("real", .double),
-                    .init("small", .float), .init("exact", .decimal), .init("flag", .boolean), .init("day", .date),
-                    .init("bytes", .binaryData), .init("token", .uuid), .init("object", .objectID),
+                    .init("text", type: .string), .init("link", type: .uri), .init("whole", type: .integer64),
+                    .init("real", type: .double),
+                    .init("small", type: .float), .init("exact", type: .decimal), .init("flag", type: .boolean),
+                    .init("day", type: .date),
+                    .init("bytes", type: .binaryData), .init("token", type: .uuid), .init("object", type: .objectID),
                     .init(
-                        "place", .composite,
+                        "place", type: .composite,
                         elements: [
-                            .init("city", .string), .init("inner", .composite, elements: [.init("n", .integer16)]),
+                            .init("city", type: .string),
+                            .init("inner", type: .composite, elements: [.init("n", type: .integer16)]),
                         ]),
                 ],
-                relationships: [.toOne("owner", "Person", inverse: "things"), .toOne("next", "Thing")]),
+                relationships: [.toOne("owner", to: "Person", inverse: "things"), .toOne("next", to: "Thing")]),
         ])
     }
 

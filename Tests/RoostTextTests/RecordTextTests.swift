@@ -317,9 +317,9 @@ struct RecordTextTests {
     @Test("links come back with their places")
     func links() throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("A", relationships: [.toMany("b", "B", inverse: "a", isOrdered: true)]),
-            EntityDescription("B", relationships: [.toMany("a", "A", inverse: "b", isOrdered: true)]),
-            EntityDescription("C", relationships: [.toMany("c", "C")]),
+            EntityDescription("A", relationships: [.toMany("b", to: "B", inverse: "a", isOrdered: true)]),
+            EntityDescription("B", relationships: [.toMany("a", to: "A", inverse: "b", isOrdered: true)]),
+            EntityDescription("C", relationships: [.toMany("c", to: "C")]),
         ])
         let ordered = try #require(model.linkRelationships.first { $0.name.entity == "A" })
         let plain = try #require(model.linkRelationships.first { $0.name.entity == "C" })

@@ -5,29 +5,34 @@ import RoostCore
 enum TextSample {
     static func model() throws -> ManagedObjectModel {
         let everything = AttributeType.allCases.filter { $0 != .undefined && $0 != .composite }.map { type in
-            AttributeDescription(type == .objectID ? "object" : type.name, type)
+            AttributeDescription(type == .objectID ? "object" : type.name, type: type)
         }
         let place = AttributeDescription(
-            "place", .composite,
+            "place", type: .composite,
             elements: [
-                AttributeDescription("name", .string), AttributeDescription("height", .double),
+                AttributeDescription("name", type: .string), AttributeDescription("height", type: .double),
                 AttributeDescription(
-                    "grid", .composite,
-                    elements: [AttributeDescription("x", .integer32), AttributeDescription("note", .binaryData)]),
+                    "grid", type: .composite,
+                    elements: [
+                        AttributeDescription("x", type: .integer32), AttributeDescription("note", type: .binaryData),
+                    ]),
             ])
         return try ManagedObjectModel(entities: [
             EntityDescription(
-                "Thing", attributes: everything + [place, AttributeDescription("\"odd\\ náme", .string)],
+                "Thing", attributes: everything + [place, AttributeDescription("\"odd\\ náme", type: .string)],
                 relationships: [
-                    .toOne("owner", "Person", inverse: "things"), .toOne("box", "Box", inverse: "content"),
-                    .toMany("friends", "Thing"),
+                    .toOne("owner", to: "Person", inverse: "things"), .toOne("box", to: "Box", inverse: "content"),
+                    .toMany("friends", to: "Thing"),
                 ]),
             EntityDescription(
                 "Person",
-                attributes: [AttributeDescription("id", .integer64), AttributeDescription("version", .string)],
-                relationships: [.toMany("things", "Thing", inverse: "owner", isOrdered: true)]),
-            EntityDescription("Child", superentity: "Person", attributes: [AttributeDescription("note", .boolean)]),
-            EntityDescription("Box", relationships: [.toMany("content", "Thing", inverse: "box", isOrdered: true)]),
+                attributes: [
+                    AttributeDescription("id", type: .integer64), AttributeDescription("version", type: .string),
+                ],
+                relationships: [.toMany("things", to: "Thing", inverse: "owner", isOrdered: true)]),
+            EntityDescription(
+                "Child", superentity: "Person", attributes: [AttributeDescription("note", type: .boolean)]),
+            EntityDescription("Box", relationships: [.toMany("content", to: "Thing", inverse: "box", isOrdered: true)]),
         ])
     }
 

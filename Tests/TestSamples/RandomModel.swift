@@ -50,17 +50,21 @@ package struct RandomModel {
         let attributes = types.map { attribute("\($0.name)\(number)", $0, depth: 0) }
         let keys = attributes.filter { $0.isStored && $0.type != .composite }.map(\.name)
         return EntityDescription(
-            name, superentity: superentity, isAbstract: chance(), attributes: attributes,
+            name, superentity: superentity, attributes: attributes,
             relationships: chance() ? [relationship("single\(number)", pick(names), inverse: nil)] : [],
-            fetchedProperties: chance()
+            uniquenessConstraints: keys.shuffled(using: &generator).prefix(2).map { [$0] }
+        ).with {
+            $0.isAbstract = chance()
+            $0.fetchedProperties =
+                chance()
                 ? [
                     FetchedPropertyDescription(
                         "f\(number)", entity: pick(names), predicateFormat: text(), isOptional: chance(),
                         userInfo: info())
                 ]
-                : [],
-            uniquenessConstraints: keys.shuffled(using: &generator).prefix(2).map { [$0] },
-            fetchIndexes: keys.isEmpty
+                : []
+            $0.fetchIndexes =
+                keys.isEmpty
                 ? []
                 : [
                     FetchIndexDescription(
@@ -68,9 +72,13 @@ package struct RandomModel {
                         elements: keys.shuffled(using: &generator).map { .init($0, isAscending: chance()) },
                         partialIndexPredicateFormat: text()),
                     FetchIndexDescription("e", elements: [.init("", expression: "uppercase:(a)")]),
-                ],
-            managedObjectClassName: text(), coreSpotlightDisplayNameExpression: text(), renamingIdentifier: text(),
-            versionHashModifier: text(), userInfo: info())
+                ]
+            $0.managedObjectClassName = text()
+            $0.coreSpotlightDisplayNameExpression = text()
+            $0.renamingIdentifier = text()
+            $0.versionHashModifier = text()
+            $0.userInfo = info()
+        }
     }
 
     private mutating func relationship(_ name: String, _ destination: String, inverse: String?)
@@ -79,9 +87,17 @@ package struct RandomModel {
         let maxCount = pick([nil, 1, 1, 5])
         return RelationshipDescription(
             name, destination: destination, inverse: inverse, minCount: Int.random(in: 0...1, using: &generator),
-            maxCount: maxCount, isOrdered: maxCount != 1 && chance(), isOptional: chance(),
-            isTransient: false, deleteRule: pick(DeleteRule.allCases), isIndexedBySpotlight: chance(),
-            renamingIdentifier: text(), versionHashModifier: text(), userInfo: info())
+            maxCount: maxCount
+        ).with {
+            $0.isOrdered = maxCount != 1 && chance()
+            $0.isOptional = chance()
+            $0.isTransient = false
+            $0.deleteRule = pick(DeleteRule.allCases)
+            $0.isIndexedBySpotlight = chance()
+            $0.renamingIdentifier = text()
+            $0.versionHashModifier = text()
+            $0.userInfo = info()
+        }
     }
 
     private mutating func attribute(_ name: String, _ type: AttributeType, depth: Int) -> AttributeDescription {
@@ -99,12 +115,22 @@ package struct RandomModel {
             validation = AttributeValidation(minimumLength: 0, maximumLength: 7, regularExpression: text())
         }
         return AttributeDescription(
-            name, type, isOptional: chance(), isTransient: depth == 0 && (type == .undefined || chance()),
-            defaultValue: value(type, elements), validation: validation, elements: elements,
-            derivationExpression: depth == 0 && chance() ? "now()" : nil, valueTransformerName: text(),
-            attributeValueClassName: text(), allowsExternalBinaryDataStorage: depth == 0 && chance(),
-            preservesValueInHistoryOnDeletion: chance(), isIndexedBySpotlight: chance(),
-            allowsCloudEncryption: chance(), renamingIdentifier: text(), versionHashModifier: text(), userInfo: info())
+            name, type: type, isOptional: chance(),
+            defaultValue: value(type, elements), elements: elements
+        ).with {
+            $0.isTransient = depth == 0 && (type == .undefined || chance())
+            $0.validation = validation
+            $0.derivationExpression = depth == 0 && chance() ? "now()" : nil
+            $0.valueTransformerName = text()
+            $0.attributeValueClassName = text()
+            $0.allowsExternalBinaryDataStorage = depth == 0 && chance()
+            $0.preservesValueInHistoryOnDeletion = chance()
+            $0.isIndexedBySpotlight = chance()
+            $0.allowsCloudEncryption = chance()
+            $0.renamingIdentifier = text()
+            $0.versionHashModifier = text()
+            $0.userInfo = info()
+        }
     }
 
     private mutating func value(_ type: AttributeType, _ elements: [AttributeDescription]) -> Value {

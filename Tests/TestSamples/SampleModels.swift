@@ -22,26 +22,31 @@ package func sampleName(of type: AttributeType) -> String { type == .objectID ? 
 /// A model with every type of attribute and every kind of field.
 package func everyTypeModel() throws -> ManagedObjectModel {
     let elements: [AttributeDescription] = [
-        .init("depth", .double), .init("label", .string),
-        .init("inner", .composite, elements: [.init("code", .integer16), .init("note", .binaryData)]),
+        .init("depth", type: .double), .init("label", type: .string),
+        .init(
+            "inner", type: .composite, elements: [.init("code", type: .integer16), .init("note", type: .binaryData)]),
     ]
     return try ManagedObjectModel(entities: [
         EntityDescription(
             "Thing",
             attributes: AttributeType.allCases.filter { $0 != .undefined && $0 != .composite }.map {
-                AttributeDescription(sampleName(of: $0), $0)
-            } + [.init("composite", .composite, elements: elements), .init("scratch", .undefined, isTransient: true)],
+                AttributeDescription(sampleName(of: $0), type: $0)
+            } + [
+                .init("composite", type: .composite, elements: elements),
+                .init("scratch", type: .undefined).with { $0.isTransient = true },
+            ],
             relationships: [
-                .toOne("owner", "Party", inverse: "things"),
-                .toOne("next", "Thing", inverse: "previous"), .toOne("previous", "Thing", inverse: "next"),
-                .toMany("tags", "Tag", inverse: "things"),
+                .toOne("owner", to: "Party", inverse: "things"),
+                .toOne("next", to: "Thing", inverse: "previous"), .toOne("previous", to: "Thing", inverse: "next"),
+                .toMany("tags", to: "Tag", inverse: "things"),
             ]),
         EntityDescription(
-            "Party", isAbstract: true,
-            relationships: [.toMany("things", "Thing", inverse: "owner", isOrdered: true)]),
-        EntityDescription("Person", superentity: "Party", attributes: [.init("name", .string)]),
-        EntityDescription("Company", superentity: "Party", attributes: [.init("name", .string)]),
-        EntityDescription("Tag", relationships: [.toMany("things", "Thing", inverse: "tags")]),
+            "Party",
+            relationships: [.toMany("things", to: "Thing", inverse: "owner", isOrdered: true)]
+        ).with { $0.isAbstract = true },
+        EntityDescription("Person", superentity: "Party", attributes: [.init("name", type: .string)]),
+        EntityDescription("Company", superentity: "Party", attributes: [.init("name", type: .string)]),
+        EntityDescription("Tag", relationships: [.toMany("things", to: "Thing", inverse: "tags")]),
     ])
 }
 

@@ -83,7 +83,7 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
         try Notes.store(location).close()
-        let options = MigrationOptions(keepsBackup: true)
+        let options = MigrationOptions().with { $0.keepsBackup = true }
         #expect(try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path == .onePass)
         let (before, names) = (try bytes(location), try directory.names())
         let again = try manager.migrateInPlace(location, model: try Notes.v2(), options: options)
@@ -100,7 +100,7 @@ struct InPlaceMigrationTests {
         try Notes.store(location).close()
         let before = try bytes(location)
         let report = try manager.migrateInPlace(
-            location, model: try Notes.v2(), options: MigrationOptions(keepsBackup: true))
+            location, model: try Notes.v2(), options: MigrationOptions().with { $0.keepsBackup = true })
         let backup = StoreLocation(type: type, path: try #require(report.backup))
         #expect(backup.path.hasPrefix(location.path + ".backup-"))
         #expect(try bytes(backup) == before)
@@ -185,7 +185,7 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
         try Notes.store(location, count: 200).close()
-        var options = MigrationOptions(history: try Notes.history(), keepsBackup: true)
+        var options = MigrationOptions(history: try Notes.history()).with { $0.keepsBackup = true }
         options.conversion.timeoutSeconds = 120
         let (manager, chosen, model) = (manager, options, try Notes.v3())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
@@ -220,7 +220,7 @@ struct InPlaceMigrationTests {
         let copy = StoreLocation(type: type, path: directory.file("copy"))
         try FileManager.default.copyItem(atPath: location.path, toPath: copy.path)
         let (cancellation, count, limit) = (ConversionCancellation(), Mutex(0), Mutex(Int.max))
-        var options = MigrationOptions(history: try Notes.history(), keepsBackup: true)
+        var options = MigrationOptions(history: try Notes.history()).with { $0.keepsBackup = true }
         options.conversion.cancellation = cancellation
         options.conversion.onProgress = { _ in
             let number = count.withLock { count in
@@ -261,7 +261,8 @@ struct InPlaceMigrationTests {
         #expect(code(StoreLocation(type: "memory", path: "x"), try Notes.v2()) == .unsupported)
         #expect(code(StoreLocation(type: "nothing", path: "x"), try Notes.v2()) == .unknownStoreType)
         #expect(code(location, try Notes.v4()) == .mappingNotInferable)
-        #expect(code(location, try Notes.v2(), MigrationOptions(infersMappingModel: false)) == .modelMismatch)
+        #expect(
+            code(location, try Notes.v2(), MigrationOptions().with { $0.infersMappingModel = false }) == .modelMismatch)
         #expect(code(location, try Notes.v4(), MigrationOptions(history: try Notes.history())) == .invalidRequest)
         #expect(
             code(location, try Notes.v3(), MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
@@ -336,7 +337,8 @@ struct InPlaceMigrationTests {
         let manager = MigrationManager(registry: registry)
         for keepsBackup in [false, true] {
             let options = MigrationOptions(
-                conversion: ConversionOptions(verifies: false), keepsBackup: keepsBackup)
+                conversion: ConversionOptions().with { $0.verifies = false }
+            ).with { $0.keepsBackup = keepsBackup }
             let error = error { _ = try manager.migrateInPlace(faulty, model: try Notes.v2(), options: options) }
             #expect(error?.code == .corrupted)
             #expect(error?.message.contains("relationship 'Note.tags'") == true, "\(error.map { "\($0)" } ?? "")")
@@ -356,7 +358,8 @@ struct InPlaceMigrationTests {
                 guard progress.phase == .verifying else { return }
                 try? FileManager.default.setAttributes(
                     [.modificationDate: Date.distantPast], ofItemAtPath: location.path)
-            }), keepsBackup: true)
+            })
+        ).with { $0.keepsBackup = true }
         let error = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
         #expect(error?.code == .busy && error?.message.contains("was changed meanwhile") == true)
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: try Notes.v1()))
@@ -398,7 +401,8 @@ struct InPlaceMigrationTests {
                 guard progress.phase == .verifying else { return }
                 // What a program that uses SQLite or LMDB itself has beside the file as long as it is open.
                 _ = FileManager.default.createFile(atPath: location.path + suffix, contents: Data())
-            }), keepsBackup: true)
+            })
+        ).with { $0.keepsBackup = true }
         let error = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
         #expect(error?.code == .busy && error?.message.contains("'\(location.path)\(suffix)' is there") == true)
         #expect(try bytes(location) == before)

@@ -58,7 +58,8 @@ struct OneTransactionTests {
         let plan = try manager.planMigrationInPlace(one, model: model, options: .init(allowsLoss: true))
         #expect(try bytes(one) == before)
         let general = Result {
-            try manager.migrateInPlace(two, model: model, options: .init(keepsBackup: true, allowsLoss: true))
+            try manager.migrateInPlace(
+                two, model: model, options: MigrationOptions(allowsLoss: true).with { $0.keepsBackup = true })
         }
         let result = Result { try manager.migrateInPlace(one, model: model, options: .init(allowsLoss: true)) }
         switch (result, general) {
@@ -124,7 +125,7 @@ struct OneTransactionTests {
         }
         let small = try colouredShelves()
         #expect(try path(small) == .oneTransaction)
-        #expect(try path(small, MigrationOptions(keepsBackup: true)) == .onePass)
+        #expect(try path(small, MigrationOptions().with { $0.keepsBackup = true }) == .onePass)
         for type in Sample.fileTypes where type != "sqlite" { #expect(try path(small, type: type) == .onePass) }
         // A new last entity leaves the numbers of all others, a new first one moves all of them.
         #expect(
@@ -185,7 +186,7 @@ struct OneTransactionTests {
         let stage = CustomMigrationStage(
             from: try Sample.model(), to: try colouredShelves(), label: "colours",
             willMigrate: isBefore ? handler : nil, didMigrate: isBefore ? nil : handler)
-        let options = MigrationOptions(stages: try StagedMigrationManager([.custom(stage)]))
+        let options = try MigrationOptions().with { $0.stages = try StagedMigrationManager([.custom(stage)]) }
         #expect(try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).path == .onePass)
         #expect(try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .onePass)
         #expect(calls.withLock { $0 } == 1)
@@ -198,7 +199,7 @@ struct OneTransactionTests {
         try Sample.store(location.type, location.path).close()
         let plan = try manager.planMigrationInPlace(location, model: colouredShelves())
         let whole = try manager.planMigrationInPlace(
-            location, model: colouredShelves(), options: .init(keepsBackup: true))
+            location, model: colouredShelves(), options: MigrationOptions().with { $0.keepsBackup = true })
         #expect(plan.path == .oneTransaction && whole.path == .onePass)
         #expect(plan.bytesNeeded > 0 && plan.bytesNeeded < whole.bytesNeeded / 2 + 1)
         var options = MigrationOptions()
@@ -217,7 +218,7 @@ struct OneTransactionTests {
         try Sample.store(location.type, location.path).close()
         let changed = try model { entities in
             let person = try #require(entities.firstIndex { $0.name == "Person" })
-            entities[person].relationships.append(.toMany("rivals", "Person", inverse: "rivals"))
+            entities[person].relationships.append(.toMany("rivals", to: "Person", inverse: "rivals"))
             entities[person].fetchIndexes.append(FetchIndexDescription("byName", on: "name"))
             let book = try #require(entities.firstIndex { $0.name == "Book" })
             entities[book].fetchIndexes = []
@@ -286,7 +287,7 @@ struct OneTransactionTests {
         let refused = error { _ = try manager.migrateInPlace(location, model: changed) }
         let expected = error {
             _ = try manager.migrateInPlace(
-                location, model: changed, options: .init(keepsBackup: true, allowsLoss: true))
+                location, model: changed, options: MigrationOptions(allowsLoss: true).with { $0.keepsBackup = true })
         }
         #expect(refused?.code == .constraintViolation && refused?.code == expected?.code)
         #expect(refused?.message == expected?.message)

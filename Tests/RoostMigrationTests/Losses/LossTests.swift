@@ -9,7 +9,7 @@ import Testing
 struct LossTests {
     private let manager = MigrationManager(registry: .standard)
     private static let tag = EntityDescription(
-        "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")])
+        "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")])
 
     /// Notes with a folder, tags and a body; drafts are notes.
     private static func model() throws(StoreError) -> ManagedObjectModel {
@@ -17,12 +17,13 @@ struct LossTests {
             EntityDescription(
                 "Note", attributes: [.string("title"), .string("body")],
                 relationships: [
-                    .toOne("folder", "Folder", inverse: "notes"),
-                    .toMany("tags", "Tag", inverse: "notes", isOrdered: true),
+                    .toOne("folder", to: "Folder", inverse: "notes"),
+                    .toMany("tags", to: "Tag", inverse: "notes", isOrdered: true),
                 ]),
             EntityDescription("Draft", superentity: "Note", attributes: [.string("state")]),
             EntityDescription(
-                "Folder", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "folder")]),
+                "Folder", attributes: [.string("name")],
+                relationships: [.toMany("notes", to: "Note", inverse: "folder")]),
             tag, EntityDescription("Unused", attributes: [.string("x")]),
         ])
     }
@@ -132,8 +133,10 @@ struct LossTests {
                 EntityDescription(
                     "A",
                     attributes: [
-                        .string("a"), AttributeDescription("b", .string, renamingIdentifier: identifier),
-                    ], versionHashModifier: identifier)
+                        .string("a"),
+                        AttributeDescription("b", type: .string).with { $0.renamingIdentifier = identifier },
+                    ]
+                ).with { $0.versionHashModifier = identifier }
             ])
         }
         let source = try Scenario.store("memory", "", model(nil), [.init("A", 1, ["a": "va", "b": "vb"])])
@@ -177,15 +180,16 @@ struct LossTests {
     @Test("elements of a composite, digits of numbers, and IDs in attributes")
     func others() throws {
         func place(_ elements: [AttributeDescription]) -> AttributeDescription {
-            AttributeDescription("place", .composite, elements: elements)
+            AttributeDescription("place", type: .composite, elements: elements)
         }
-        let (lat, lon) = (AttributeDescription("lat", .double), AttributeDescription("lon", .double))
+        let (lat, lon) = (AttributeDescription("lat", type: .double), AttributeDescription("lon", type: .double))
         let old = try ManagedObjectModel(entities: [
             EntityDescription(
                 "A",
                 attributes: [
-                    place([lat, lon]), AttributeDescription("n", .double), AttributeDescription("of", .objectID),
-                    AttributeDescription("d", .decimal),
+                    place([lat, lon]), AttributeDescription("n", type: .double),
+                    AttributeDescription("of", type: .objectID),
+                    AttributeDescription("d", type: .decimal),
                 ]),
             EntityDescription("B", attributes: [.string("x")]),
         ])
@@ -193,8 +197,8 @@ struct LossTests {
             EntityDescription(
                 "A",
                 attributes: [
-                    place([lat]), AttributeDescription("n", .float), AttributeDescription("of", .objectID),
-                    AttributeDescription("d", .double),
+                    place([lat]), AttributeDescription("n", type: .float), AttributeDescription("of", type: .objectID),
+                    AttributeDescription("d", type: .double),
                 ])
         ])
         let source = try Scenario.store(
@@ -211,7 +215,7 @@ struct LossTests {
             ])
         let mapping = MappingModel([
             EntityMapping(
-                "AToA", .transform, from: "A", to: "A",
+                "AToA", type: .transform, from: "A", to: "A",
                 attributes: ["place", "n", "of", "d"].map { PropertyMapping($0, .source($0)) })
         ])
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
@@ -235,15 +239,19 @@ struct LossTests {
     func mappingModels() throws {
         let removing = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
-                mappings[index] = EntityMapping("DropTags", .remove, from: "Tag")
+                mappings[index] = EntityMapping("DropTags", type: .remove, from: "Tag")
             }
         }
         #expect(try losses(Self.model(), removing) == ["Tag": 2, "Note.tags": 5])
         let leaving = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Folder" {
                 mappings[index] = EntityMapping(
-                    "Bare", .transform, from: "Folder", to: "Folder",
-                    relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+                    "Bare", type: .transform, from: "Folder", to: "Folder"
+                ).with {
+                    $0.relationshipMappings = [
+                        PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))
+                    ]
+                }
             }
         }
         #expect(try losses(Self.model(), leaving) == ["Folder.name": 1])
@@ -279,7 +287,10 @@ struct LossTests {
         let split = try mapping { mappings in
             let index = try #require(mappings.firstIndex { $0.sourceEntity == "Tag" })
             mappings[index].sourcePredicate = .equal("name", to: "blue")
-            mappings.append(EntityMapping("Reds", .transform, from: "Tag", to: "Red", where: .equal("name", to: "red")))
+            mappings.append(
+                EntityMapping("Reds", type: .transform, from: "Tag", to: "Red").with {
+                    $0.sourcePredicate = .equal("name", to: "red")
+                })
         }
         let found = try losses(model, split)
         #expect(found["Tag"] == nil && found["Tag.name"] == 1, "\(found)")
@@ -301,7 +312,7 @@ struct LossTests {
             for keepsBackup in [false, true] {
                 let found = try refusal {
                     _ = try manager.migrateInPlace(
-                        location, model: model, options: MigrationOptions(keepsBackup: keepsBackup))
+                        location, model: model, options: MigrationOptions().with { $0.keepsBackup = keepsBackup })
                 }
                 #expect(!found.isEmpty)
             }
@@ -394,7 +405,8 @@ struct LossTests {
         #expect(found["Tag"] == 1)
         // A policy is not asked for the objects of a mapping that removes them.
         options.mapping?.entityMappings.removeAll { $0.sourceEntity == "Tag" }
-        options.mapping?.entityMappings.append(EntityMapping("Gone", .remove, from: "Tag", policy: "P"))
+        options.mapping?.entityMappings.append(
+            EntityMapping("Gone", type: .remove, from: "Tag").with { $0.policyName = "P" })
         #expect(
             try refusal {
                 _ = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)

@@ -29,7 +29,8 @@ struct OrderLossTests {
 
     /// Objects 1 to 3 of `B` belong to object 1 of `A`, in the reverse order of their keys.
     private static func oneToMany() throws -> any PersistentStore {
-        let model = try model([.toMany("bs", "B", inverse: "a", isOrdered: true)], [.toOne("a", "A", inverse: "bs")])
+        let model = try model(
+            [.toMany("bs", to: "B", inverse: "a", isOrdered: true)], [.toOne("a", to: "A", inverse: "bs")])
         let place = RecordLayout.orderFieldName(of: "a")
         return try Scenario.store(
             "memory", "", model,
@@ -40,7 +41,8 @@ struct OrderLossTests {
     /// Object 1 of `A` has two of `B`, and object 1 of `B` two of `A`.
     private static func manyToMany() throws -> any PersistentStore {
         let model = try model(
-            [.toMany("bs", "B", inverse: "as", isOrdered: true)], [.toMany("as", "A", inverse: "bs", isOrdered: true)])
+            [.toMany("bs", to: "B", inverse: "as", isOrdered: true)],
+            [.toMany("as", to: "A", inverse: "bs", isOrdered: true)])
         let links = [
             Link(1, 1, order: 20, inverseOrder: 5), Link(1, 2, order: 10, inverseOrder: 1),
             Link(2, 1, order: 7, inverseOrder: 1),
@@ -58,29 +60,30 @@ struct OrderLossTests {
     }
 
     private static let changes: [String: Change] = [
-        "the ordered end is removed": Change(a: [], b: [.toOne("a", "A")], losses: ["A.bs: 1"]),
+        "the ordered end is removed": Change(a: [], b: [.toOne("a", to: "A")], losses: ["A.bs: 1"]),
         "the ordered end is replaced by one without order": Change(
-            a: [.toMany("items", "B", inverse: "owner")],
-            b: [renamed(.toOne("owner", "A", inverse: "items"), "a")], losses: ["A.bs: 1"]),
+            a: [.toMany("items", to: "B", inverse: "owner")],
+            b: [renamed(.toOne("owner", to: "A", inverse: "items"), "a")], losses: ["A.bs: 1"]),
         "the ordered end becomes transient": Change(
-            a: [transient(.toMany("bs", "B", inverse: "a", isOrdered: true))], b: [.toOne("a", "A", inverse: "bs")],
+            a: [transient(.toMany("bs", to: "B", inverse: "a", isOrdered: true))],
+            b: [.toOne("a", to: "A", inverse: "bs")],
             losses: ["A.bs: 1"]),
         "of two ordered ends one is removed": Change(
-            isManyToMany: true, a: [.toMany("bs", "B", isOrdered: true)], b: [], losses: ["B.as: 1"]),
+            isManyToMany: true, a: [.toMany("bs", to: "B", isOrdered: true)], b: [], losses: ["B.as: 1"]),
         "of two ordered ends one is replaced by one without order": Change(
-            isManyToMany: true, a: [.toMany("cs", "B", inverse: "as")],
-            b: [.toMany("as", "A", inverse: "cs", isOrdered: true)], losses: ["A.bs: 1"]),
+            isManyToMany: true, a: [.toMany("cs", to: "B", inverse: "as")],
+            b: [.toMany("as", to: "A", inverse: "cs", isOrdered: true)], losses: ["A.bs: 1"]),
         "the ordered end stays without its order": Change(
-            a: [.toMany("bs", "B", inverse: "a")], b: [.toOne("a", "A", inverse: "bs")], losses: ["A.bs: 1"]),
+            a: [.toMany("bs", to: "B", inverse: "a")], b: [.toOne("a", to: "A", inverse: "bs")], losses: ["A.bs: 1"]),
         "the ordered end is renamed": Change(
-            a: [renamed(.toMany("items", "B", inverse: "a", isOrdered: true), "bs")],
-            b: [.toOne("a", "A", inverse: "items")], losses: []),
+            a: [renamed(.toMany("items", to: "B", inverse: "a", isOrdered: true), "bs")],
+            b: [.toOne("a", to: "A", inverse: "items")], losses: []),
         "the ordered end is replaced by an ordered one": Change(
-            a: [.toMany("items", "B", inverse: "a", isOrdered: true)], b: [.toOne("a", "A", inverse: "items")],
+            a: [.toMany("items", to: "B", inverse: "a", isOrdered: true)], b: [.toOne("a", to: "A", inverse: "items")],
             losses: []),
         "of two ordered ends one is replaced by an ordered one": Change(
-            isManyToMany: true, a: [.toMany("cs", "B", inverse: "as", isOrdered: true)],
-            b: [.toMany("as", "A", inverse: "cs", isOrdered: true)], losses: []),
+            isManyToMany: true, a: [.toMany("cs", to: "B", inverse: "as", isOrdered: true)],
+            b: [.toMany("as", to: "A", inverse: "cs", isOrdered: true)], losses: []),
     ]
 
     @Test("an order that no relationship keeps is refused and forecast", arguments: changes.keys.sorted())

@@ -40,7 +40,7 @@ struct MappingDocumentTests {
     private func exampleModel() throws -> MappingModel {
         MappingModel([
             EntityMapping(
-                "NoteToPost", .transform, from: "Note", to: "Post", where: .equal("isDraft", to: false),
+                "NoteToPost", type: .transform, from: "Note", to: "Post",
                 attributes: [
                     PropertyMapping(
                         "celsius",
@@ -48,12 +48,15 @@ struct MappingDocumentTests {
                             .divide,
                             [.function(.subtract, [.source("fahrenheit"), .constant(32.0)]), .constant(1.8)])),
                     PropertyMapping("createdOn"), PropertyMapping("title", .source("title")),
-                ],
-                relationships: [
+                ]
+            ).with {
+                $0.sourcePredicate = .equal("isDraft", to: false)
+                $0.relationshipMappings = [
                     PropertyMapping(
                         "labels", .destinationInstances(ofEntityMapping: "TagToLabel", from: .source("tags")))
-                ]),
-            EntityMapping("TagToLabel", .custom, from: "Tag", to: "Label", policy: "TagPolicy"),
+                ]
+            },
+            EntityMapping("TagToLabel", type: .custom, from: "Tag", to: "Label").with { $0.policyName = "TagPolicy" },
         ])
     }
 
@@ -91,7 +94,8 @@ struct MappingDocumentTests {
             { formatVersion: 1, entityMappings: [ { name: 'm', type: 'remove', source: 'A', where: null, }, ], }
             """
         #expect(
-            try MappingModel(document: Array(text.utf8)) == MappingModel([EntityMapping("m", .remove, from: "A")]))
+            try MappingModel(document: Array(text.utf8)) == MappingModel([EntityMapping("m", type: .remove, from: "A")])
+        )
     }
 
     @Test("every problem of a document is reported with its place, and the nearest name")
@@ -133,15 +137,15 @@ struct MappingDocumentTests {
 
     @Test("what a document cannot say is not written")
     func unwritable() {
-        let twice = MappingModel([EntityMapping("m", .add, to: "A"), EntityMapping("m", .add, to: "B")])
+        let twice = MappingModel([EntityMapping("m", type: .add, to: "A"), EntityMapping("m", type: .add, to: "B")])
         #expect(storeError { _ = try twice.document() }?.code == .invalidMappingModel)
         let property = MappingModel([
-            EntityMapping("m", .add, to: "A", attributes: [PropertyMapping("x"), PropertyMapping("x")])
+            EntityMapping("m", type: .add, to: "A", attributes: [PropertyMapping("x"), PropertyMapping("x")])
         ])
         #expect(storeError { _ = try property.document() }?.code == .invalidMappingModel)
         let composite = MappingModel([
             EntityMapping(
-                "m", .add, to: "A", attributes: [PropertyMapping("x", .constant(.composite(["a": 1])))])
+                "m", type: .add, to: "A", attributes: [PropertyMapping("x", .constant(.composite(["a": 1])))])
         ])
         #expect(storeError { _ = try composite.document() }?.code == .unsupported)
     }
@@ -173,10 +177,16 @@ private struct RandomMapping {
         let mappings = (0..<Int.random(in: 0...5, using: &trees.random)).map { number in
             EntityMapping(
                 "m\(number)" + text(),
-                EntityMapping.MappingType.allCases.randomElement(using: &trees.random) ?? .copy, from: entity(),
-                to: entity(), sourceVersionHash: hash(), destinationVersionHash: hash(),
-                where: chance() ? nil : trees.predicate(3), attributes: properties(), relationships: properties(),
-                policy: chance() ? nil : text(), userInfo: info())
+                type: EntityMapping.MappingType.allCases.randomElement(using: &trees.random) ?? .copy, from: entity(),
+                to: entity(), attributes: properties()
+            ).with {
+                $0.sourceVersionHash = hash()
+                $0.destinationVersionHash = hash()
+                $0.sourcePredicate = chance() ? nil : trees.predicate(3)
+                $0.relationshipMappings = properties()
+                $0.policyName = chance() ? nil : text()
+                $0.userInfo = info()
+            }
         }
         return MappingModel(mappings, userInfo: info())
     }

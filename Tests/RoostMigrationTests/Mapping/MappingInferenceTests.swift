@@ -14,9 +14,9 @@ struct MappingInferenceTests {
 
     @Test("an entity that is the same in both models is copied")
     func copies() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("title", .string)]))
+        let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let new = try model(
-            EntityDescription("Note", attributes: [A("title", .string)]), EntityDescription("Tag"))
+            EntityDescription("Note", attributes: [A("title", type: .string)]), EntityDescription("Tag"))
         let mapping = try #require(try MappingModel.inferred(from: old, to: new).entityMapping(named: "IEM_Copy_Note"))
         #expect(mapping.type == .copy)
         #expect(mapping.sourceEntity == "Note" && mapping.destinationEntity == "Note")
@@ -42,12 +42,13 @@ struct MappingInferenceTests {
     func addsAndRemovesProperties() throws {
         let old = try model(
             EntityDescription(
-                "Note", attributes: [A("body", .string), A("color", .string)],
-                relationships: [.toMany("oldTags", "Tag")]),
+                "Note", attributes: [A("body", type: .string), A("color", type: .string)],
+                relationships: [.toMany("oldTags", to: "Tag")]),
             EntityDescription("Tag"))
         let new = try model(
             EntityDescription(
-                "Note", attributes: [A("body", .string), A("date", .date)], relationships: [.toMany("newTags", "Tag")]),
+                "Note", attributes: [A("body", type: .string), A("date", type: .date)],
+                relationships: [.toMany("newTags", to: "Tag")]),
             EntityDescription("Tag"))
         let mapping = try MappingModel.inferred(from: old, to: new)
         let note = try #require(mapping.entityMapping(named: "IEM_Transform_Note"))
@@ -62,17 +63,20 @@ struct MappingInferenceTests {
     func renames() throws {
         let old = try model(
             EntityDescription(
-                "Note", attributes: [A("color", .string)], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
-            EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]))
-        var labels = R.toMany("labels", "Label", inverse: "posts")
+                "Note", attributes: [A("color", type: .string)],
+                relationships: [.toMany("tags", to: "Tag", inverse: "notes")]
+            ),
+            EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")]))
+        var labels = R.toMany("labels", to: "Label", inverse: "posts")
         labels.renamingIdentifier = "tags"
-        var posts = R.toMany("posts", "Post", inverse: "labels")
+        var posts = R.toMany("posts", to: "Post", inverse: "labels")
         posts.renamingIdentifier = "notes"
         let new = try model(
             EntityDescription(
-                "Post", attributes: [A("hexColor", .string, renamingIdentifier: "color")], relationships: [labels],
-                renamingIdentifier: "Note"),
-            EntityDescription("Label", relationships: [posts], renamingIdentifier: "Tag"))
+                "Post", attributes: [A("hexColor", type: .string).with { $0.renamingIdentifier = "color" }],
+                relationships: [labels]
+            ).with { $0.renamingIdentifier = "Note" },
+            EntityDescription("Label", relationships: [posts]).with { $0.renamingIdentifier = "Tag" })
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Tag", "IEM_Transform_Note"])
         let post = try #require(mapping.entityMapping(named: "IEM_Transform_Note"))
@@ -88,8 +92,8 @@ struct MappingInferenceTests {
         let versions = try ["title", "name", "label"].map { name in
             try model(
                 EntityDescription(
-                    "Note\(name.count)", attributes: [A(name, .string, renamingIdentifier: "title")],
-                    renamingIdentifier: "Note"))
+                    "Note\(name.count)", attributes: [A(name, type: .string).with { $0.renamingIdentifier = "title" }]
+                ).with { $0.renamingIdentifier = "Note" })
         }
         for (old, new) in [(0, 1), (1, 2), (0, 2)] {
             let mapping = try MappingModel.inferred(from: versions[old], to: versions[new])
@@ -101,11 +105,13 @@ struct MappingInferenceTests {
 
     @Test("a renaming identifier that means nothing in the source makes a new element, with a note")
     func unmatchedIdentifier() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("name", .string, renamingIdentifier: "title")]))
+        let old = try model(
+            EntityDescription("Note", attributes: [A("name", type: .string).with { $0.renamingIdentifier = "title" }]))
         let new = try model(
             EntityDescription(
-                "Note", attributes: [A("label", .string, renamingIdentifier: "name")], versionHashModifier: "2"),
-            EntityDescription("Tag", renamingIdentifier: "Lebel"))
+                "Note", attributes: [A("label", type: .string).with { $0.renamingIdentifier = "name" }]
+            ).with { $0.versionHashModifier = "2" },
+            EntityDescription("Tag").with { $0.renamingIdentifier = "Lebel" })
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note", "IEM_Add_Tag"])
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("label")])
@@ -118,10 +124,12 @@ struct MappingInferenceTests {
 
     @Test("two destination properties with one source identifier both get the value")
     func sharedIdentifier() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("title", .string)]))
+        let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let both = EntityDescription(
             "Note",
-            attributes: [A("headline", .string, renamingIdentifier: "title"), A("title", .string)])
+            attributes: [
+                A("headline", type: .string).with { $0.renamingIdentifier = "title" }, A("title", type: .string),
+            ])
         let new = try model(both)
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
@@ -140,8 +148,12 @@ struct MappingInferenceTests {
         let old = try model(
             EntityDescription(
                 "Note",
-                attributes: [A("a", .string, renamingIdentifier: "x"), A("b", .string, renamingIdentifier: "x")]))
-        let new = try model(EntityDescription("Note", attributes: [A("c", .string, renamingIdentifier: "x")]))
+                attributes: [
+                    A("a", type: .string).with { $0.renamingIdentifier = "x" },
+                    A("b", type: .string).with { $0.renamingIdentifier = "x" },
+                ]))
+        let new = try model(
+            EntityDescription("Note", attributes: [A("c", type: .string).with { $0.renamingIdentifier = "x" }]))
         let problems = MappingModel.inferenceProblems(from: old, to: new)
         #expect(problems.map(\.property) == ["c"])
         #expect(problems.first?.message.contains("several in the source: a, b") == true)
@@ -151,11 +163,14 @@ struct MappingInferenceTests {
 
     @Test("optional becomes mandatory: inferred, with a demand unless there is a default")
     func becomesMandatory() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("a", .string), A("b", .string)]))
+        let old = try model(EntityDescription("Note", attributes: [A("a", type: .string), A("b", type: .string)]))
         let new = try model(
             EntityDescription(
                 "Note",
-                attributes: [A("a", .string, isOptional: false), A("b", .string, isOptional: false, defaultValue: "")]))
+                attributes: [
+                    A("a", type: .string, isOptional: false),
+                    A("b", type: .string, isOptional: false, defaultValue: ""),
+                ]))
         let mapping = try MappingModel.inferred(from: old, to: new)
         let remarks = mapping.remarks(from: old, to: new)
         #expect(remarks.map(\.kind) == [.demand] && remarks.map(\.property) == ["a"])
@@ -163,8 +178,8 @@ struct MappingInferenceTests {
 
     @Test("mandatory becomes optional: inferred, without a remark")
     func becomesOptional() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("a", .string, isOptional: false)]))
-        let new = try model(EntityDescription("Note", attributes: [A("a", .string)]))
+        let old = try model(EntityDescription("Note", attributes: [A("a", type: .string, isOptional: false)]))
+        let new = try model(EntityDescription("Note", attributes: [A("a", type: .string)]))
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a", .source("a"))])
         #expect(mapping.remarks(from: old, to: new).isEmpty)
@@ -176,7 +191,10 @@ struct MappingInferenceTests {
         let new = try model(
             EntityDescription(
                 "Note",
-                attributes: [A("a", .string, isOptional: false), A("b", .string, isOptional: false, defaultValue: "x")])
+                attributes: [
+                    A("a", type: .string, isOptional: false),
+                    A("b", type: .string, isOptional: false, defaultValue: "x"),
+                ])
         )
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a"), PropertyMapping("b")])
@@ -195,8 +213,8 @@ struct MappingInferenceTests {
         ] as [(AttributeType, AttributeType)])
     func widens(old: AttributeType, new: AttributeType) throws {
         let (a, b) = (
-            try model(EntityDescription("Note", attributes: [A("x", old)])),
-            try model(EntityDescription("Note", attributes: [A("y", new, renamingIdentifier: "x")]))
+            try model(EntityDescription("Note", attributes: [A("x", type: old)])),
+            try model(EntityDescription("Note", attributes: [A("y", type: new).with { $0.renamingIdentifier = "x" }]))
         )
         let mapping = try MappingModel.inferred(from: a, to: b)
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("y", .source("x"))])
@@ -210,8 +228,9 @@ struct MappingInferenceTests {
             for new in AttributeType.allCases
             where new != .undefined && new != .composite && !old.widens(to: new) && !old.convertsWhereExact(to: new) {
                 let (a, b) = (
-                    try model(EntityDescription("Note", attributes: [A("x", old)])),
-                    try model(EntityDescription("Note", attributes: [A("y", new, renamingIdentifier: "x")]))
+                    try model(EntityDescription("Note", attributes: [A("x", type: old)])),
+                    try model(
+                        EntityDescription("Note", attributes: [A("y", type: new).with { $0.renamingIdentifier = "x" }]))
                 )
                 let problems = MappingModel.inferenceProblems(from: a, to: b)
                 #expect(problems.map(\.property) == ["y"], "\(old) to \(new)")
@@ -230,8 +249,9 @@ struct MappingInferenceTests {
         ])
     func wholeNumbers(old: AttributeType, new: AttributeType, isDemand: Bool) throws {
         let (a, b) = (
-            try model(EntityDescription("Card", attributes: [A("amount", old)])),
-            try model(EntityDescription("Card", attributes: [A("sum", new, renamingIdentifier: "amount")]))
+            try model(EntityDescription("Card", attributes: [A("amount", type: old)])),
+            try model(
+                EntityDescription("Card", attributes: [A("sum", type: new).with { $0.renamingIdentifier = "amount" }]))
         )
         let mapping = try MappingModel.inferred(from: a, to: b)
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("sum", .source("amount"))])
@@ -249,8 +269,11 @@ struct MappingInferenceTests {
     func wholeNumberElements() throws {
         let (a, b) = (
             try model(
-                EntityDescription("Card", attributes: [A("price", .composite, elements: [A("sum", .integer64)])])),
-            try model(EntityDescription("Card", attributes: [A("price", .composite, elements: [A("sum", .double)])]))
+                EntityDescription(
+                    "Card", attributes: [A("price", type: .composite, elements: [A("sum", type: .integer64)])])),
+            try model(
+                EntityDescription(
+                    "Card", attributes: [A("price", type: .composite, elements: [A("sum", type: .double)])]))
         )
         let mapping = try MappingModel.inferred(from: a, to: b)
         #expect(mapping.remarks(from: a, to: b).map { [$0.kind.rawValue, $0.property] } == [["demand", "price.sum"]])
@@ -260,8 +283,8 @@ struct MappingInferenceTests {
     func convertsToString(type: AttributeType) throws {
         guard type != .undefined, type != .composite, type != .string else { return }
         let (old, new) = (
-            try model(EntityDescription("Note", attributes: [A("x", type)])),
-            try model(EntityDescription("Note", attributes: [A("x", .string)]))
+            try model(EntityDescription("Note", attributes: [A("x", type: type)])),
+            try model(EntityDescription("Note", attributes: [A("x", type: .string)]))
         )
         #expect(!MappingModel.inferenceProblems(from: old, to: new).isEmpty)
         let options = MappingModel.InferenceOptions(convertsToString: true)
@@ -278,25 +301,31 @@ struct MappingInferenceTests {
     @Test("elements of composites that nothing reads are losses, at any depth")
     func droppedElements() throws {
         func place(_ elements: [AttributeDescription]) throws -> ManagedObjectModel {
-            try model(EntityDescription("Note", attributes: [A("place", .composite, elements: elements)]))
+            try model(EntityDescription("Note", attributes: [A("place", type: .composite, elements: elements)]))
         }
-        let inner = A("street", .composite, elements: [A("name", .string), A("number", .integer32)])
-        let source = try place([A("lat", .double), A("lon", .double), inner])
+        let inner = A("street", type: .composite, elements: [A("name", type: .string), A("number", type: .integer32)])
+        let source = try place([A("lat", type: .double), A("lon", type: .double), inner])
         func losses(_ destination: ManagedObjectModel, _ mapping: MappingModel? = nil) throws -> [String?] {
             try (mapping ?? .inferred(from: source, to: destination)).remarks(from: source, to: destination)
                 .filter { $0.kind == .loss }.map(\.property)
         }
         #expect(try losses(source) == [])
-        #expect(try losses(place([A("lat", .double), inner])) == ["place.lon"])
+        #expect(try losses(place([A("lat", type: .double), inner])) == ["place.lon"])
         #expect(
             try losses(
-                place([A("lat", .double), A("lon", .double), A("street", .composite, elements: [A("name", .string)])]))
+                place([
+                    A("lat", type: .double), A("lon", type: .double),
+                    A("street", type: .composite, elements: [A("name", type: .string)]),
+                ]))
                 == ["place.street.number"])
         #expect(
-            try losses(place([A("latitude", .double, renamingIdentifier: "lat"), A("lon", .double), inner])) == [])
+            try losses(
+                place([
+                    A("latitude", type: .double).with { $0.renamingIdentifier = "lat" }, A("lon", type: .double), inner,
+                ])) == [])
         let single = MappingModel([
             EntityMapping(
-                "N", .transform, from: "Note", to: "Note",
+                "N", type: .transform, from: "Note", to: "Note",
                 attributes: [
                     PropertyMapping("place.lat", try .init(format: "$source.place.lat + $source.place.street.number"))
                 ])
@@ -309,15 +338,17 @@ struct MappingInferenceTests {
         func note(_ elements: [A], modifier: String? = nil) throws -> ManagedObjectModel {
             try model(
                 EntityDescription(
-                    "Note", attributes: [A("place", .composite, elements: elements)], versionHashModifier: modifier))
+                    "Note", attributes: [A("place", type: .composite, elements: elements)]
+                ).with { $0.versionHashModifier = modifier })
         }
-        let old = try note([A("lat", .float), A("lon", .float), A("note", .string)])
-        let same = try note([A("lat", .float), A("lon", .float), A("note", .string)], modifier: "2")
+        let old = try note([A("lat", type: .float), A("lon", type: .float), A("note", type: .string)])
+        let same = try note([A("lat", type: .float), A("lon", type: .float), A("note", type: .string)], modifier: "2")
         #expect(
             try MappingModel.inferred(from: old, to: same).entityMappings[0].attributeMappings
                 == [PropertyMapping("place", .source("place"))])
         let new = try note([
-            A("lat", .double), A("longitude", .float, renamingIdentifier: "lon"), A("height", .float),
+            A("lat", type: .double), A("longitude", type: .float).with { $0.renamingIdentifier = "lon" },
+            A("height", type: .float),
         ])
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
@@ -328,16 +359,18 @@ struct MappingInferenceTests {
                     PropertyMapping("place.longitude", .source("place.lon")),
                 ])
         #expect(mapping.problems(from: old, to: new).isEmpty)
-        let wrong = try note([A("lat", .integer16), A("lon", .float)])
+        let wrong = try note([A("lat", type: .integer16), A("lon", type: .float)])
         #expect(MappingModel.inferenceProblems(from: old, to: wrong).map(\.property) == ["place.lat"])
     }
 
     @Test("a transient attribute has no value to take, and takes none")
     func transients() throws {
         let old = try model(
-            EntityDescription("Note", attributes: [A("a", .string, isTransient: true), A("b", .string)]))
+            EntityDescription(
+                "Note", attributes: [A("a", type: .string).with { $0.isTransient = true }, A("b", type: .string)]))
         let new = try model(
-            EntityDescription("Note", attributes: [A("a", .string), A("b", .string, isTransient: true)]))
+            EntityDescription(
+                "Note", attributes: [A("a", type: .string), A("b", type: .string).with { $0.isTransient = true }]))
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a")])
         #expect(mapping.remarks(from: old, to: new).map(\.property) == ["b"])
@@ -348,8 +381,8 @@ struct MappingInferenceTests {
     @Test("to-one becomes to-many")
     func becomesToMany() throws {
         let old = try model(
-            EntityDescription("Note", relationships: [.toOne("image", "Image")]), EntityDescription("Image"))
-        var images = R.toMany("images", "Image")
+            EntityDescription("Note", relationships: [.toOne("image", to: "Image")]), EntityDescription("Image"))
+        var images = R.toMany("images", to: "Image")
         images.renamingIdentifier = "image"
         let new = try model(EntityDescription("Note", relationships: [images]), EntityDescription("Image"))
         let mapping = try MappingModel.inferred(from: old, to: new)
@@ -358,11 +391,11 @@ struct MappingInferenceTests {
                 == [PropertyMapping("images", .relatedInstances(ofSourceRelationship: "image"))])
         #expect(mapping.problems(from: old, to: new).isEmpty)
         // And not back: which one to keep, nobody says.
-        var image = R.toOne("image", "Image")
+        var image = R.toOne("image", to: "Image")
         image.renamingIdentifier = "images"
         let back = try model(EntityDescription("Note", relationships: [image]), EntityDescription("Image"))
         let from = try model(
-            EntityDescription("Note", relationships: [.toMany("images", "Image")]), EntityDescription("Image"))
+            EntityDescription("Note", relationships: [.toMany("images", to: "Image")]), EntityDescription("Image"))
         let problems = MappingModel.inferenceProblems(from: from, to: back)
         #expect(problems.map(\.property) == ["image"])
         #expect(problems.first?.message.contains("from to-many to to-one") == true)
@@ -372,7 +405,7 @@ struct MappingInferenceTests {
     func orders() throws {
         func note(isOrdered: Bool) throws -> ManagedObjectModel {
             try model(
-                EntityDescription("Note", relationships: [.toMany("tags", "Tag", isOrdered: isOrdered)]),
+                EntityDescription("Note", relationships: [.toMany("tags", to: "Tag", isOrdered: isOrdered)]),
                 EntityDescription("Tag"))
         }
         let (plain, ordered) = (try note(isOrdered: false), try note(isOrdered: true))
@@ -385,10 +418,10 @@ struct MappingInferenceTests {
     @Test("a relationship that leads to another entity is a new one")
     func otherDestination() throws {
         let old = try model(
-            EntityDescription("Note", relationships: [.toOne("owner", "Person")]), EntityDescription("Person"),
+            EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"),
             EntityDescription("Company"))
         let new = try model(
-            EntityDescription("Note", relationships: [.toOne("owner", "Company")]), EntityDescription("Person"),
+            EntityDescription("Note", relationships: [.toOne("owner", to: "Company")]), EntityDescription("Person"),
             EntityDescription("Company"))
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
@@ -400,7 +433,8 @@ struct MappingInferenceTests {
     func narrowed() throws {
         func note(to destination: String) throws -> ManagedObjectModel {
             try model(
-                EntityDescription("Note", relationships: [.toOne("owner", destination)]), EntityDescription("Party"),
+                EntityDescription("Note", relationships: [.toOne("owner", to: destination)]),
+                EntityDescription("Party"),
                 EntityDescription("Person", superentity: "Party"))
         }
         let (old, new) = (try note(to: "Party"), try note(to: "Person"))
@@ -417,10 +451,10 @@ struct MappingInferenceTests {
     @Test("a relationship whose inverse is added or renamed keeps its destinations, and they are no loss")
     func inverses() throws {
         let old = try model(
-            EntityDescription("Note", relationships: [.toOne("owner", "Person")]), EntityDescription("Person"))
+            EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"))
         let new = try model(
-            EntityDescription("Note", relationships: [.toOne("owner", "Person", inverse: "notes")]),
-            EntityDescription("Person", relationships: [.toMany("notes", "Note", inverse: "owner")]))
+            EntityDescription("Note", relationships: [.toOne("owner", to: "Person", inverse: "notes")]),
+            EntityDescription("Person", relationships: [.toMany("notes", to: "Note", inverse: "owner")]))
         let added = try MappingModel.inferred(from: old, to: new)
         #expect(
             added.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
@@ -435,11 +469,11 @@ struct MappingInferenceTests {
     @Test("of two relationships that become each other's inverse, the one that stores keep decides")
     func joinedInverses() throws {
         let old = try model(
-            EntityDescription("Note", relationships: [.toOne("owner", "Person")]),
-            EntityDescription("Person", relationships: [.toMany("notes", "Note")]))
+            EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]),
+            EntityDescription("Person", relationships: [.toMany("notes", to: "Note")]))
         let new = try model(
-            EntityDescription("Note", relationships: [.toOne("owner", "Person", inverse: "notes")]),
-            EntityDescription("Person", relationships: [.toMany("notes", "Note", inverse: "owner")]))
+            EntityDescription("Note", relationships: [.toOne("owner", to: "Person", inverse: "notes")]),
+            EntityDescription("Person", relationships: [.toMany("notes", to: "Note", inverse: "owner")]))
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
             mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
@@ -464,19 +498,19 @@ struct MappingInferenceTests {
             // The pairs come from the end that is kept.
             #expect(mapping.entityMapping(named: "IEM_Transform_B")?.relationshipMappings == [PropertyMapping("a")])
         }
-        let new = try models(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
-        let many = try models(.toOne("b", "B", inverse: "as"), .toMany("as", "A", inverse: "b"))
+        let new = try models(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
+        let many = try models(.toOne("b", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "b"))
         try expectDemand(many, new, "b")
         // The end itself, renamed, and under its name.
-        var renamed = R.toOne("a", "A", inverse: "b")
+        var renamed = R.toOne("a", to: "A", inverse: "b")
         renamed.renamingIdentifier = "as"
-        try expectDemand(many, try models(.toOne("b", "B", inverse: "a"), renamed), "b")
-        try expectDemand(try models(.toOne("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")), new, "b")
+        try expectDemand(many, try models(.toOne("b", to: "B", inverse: "a"), renamed), "b")
+        try expectDemand(try models(.toOne("b", to: "B", inverse: "a"), .toMany("a", to: "A", inverse: "b")), new, "b")
         try expectDemand(
-            try models(.toMany("bs", "B", inverse: "as"), .toMany("as", "A", inverse: "bs")),
-            try models(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")), "bs")
+            try models(.toMany("bs", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "bs")),
+            try models(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")), "bs")
         // Of one-to-one relationships nothing changes.
-        let renamedInverse = try models(.toOne("b", "B", inverse: "c"), .toOne("c", "A", inverse: "b"))
+        let renamedInverse = try models(.toOne("b", to: "B", inverse: "c"), .toOne("c", to: "A", inverse: "b"))
         let kept = try MappingModel.inferred(from: renamedInverse, to: new)
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
     }
@@ -489,14 +523,14 @@ struct MappingInferenceTests {
         }
         // Without an inverse; with one that is new, and not where the pairs are.
         for (old, new) in [
-            (try models(nil, .toMany("a", "A")), try models(nil, .toOne("a", "A"))),
+            (try models(nil, .toMany("a", to: "A")), try models(nil, .toOne("a", to: "A"))),
             (
-                try models(.toOne("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")),
-                try models(.toOne("c", "B", inverse: "a"), .toOne("a", "A", inverse: "c"))
+                try models(.toOne("b", to: "B", inverse: "a"), .toMany("a", to: "A", inverse: "b")),
+                try models(.toOne("c", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "c"))
             ),
             (
-                try models(.toMany("b", "B", inverse: "a"), .toMany("a", "A", inverse: "b")),
-                try models(.toMany("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+                try models(.toMany("b", to: "B", inverse: "a"), .toMany("a", to: "A", inverse: "b")),
+                try models(.toMany("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
             ),
         ] {
             let problems = MappingModel.inferenceProblems(from: old, to: new)
@@ -514,17 +548,19 @@ struct MappingInferenceTests {
                 "\($0.kind) \($0.property ?? "")"
             }
         }
-        let old = try model(EntityDescription("A", relationships: [.toOne("b", "B")]), EntityDescription("B"))
+        let old = try model(EntityDescription("A", relationships: [.toOne("b", to: "B")]), EntityDescription("B"))
         let new = try model(
-            EntityDescription("A", relationships: [.toOne("b", "B", inverse: "a")]),
-            EntityDescription("B", relationships: [.toOne("a", "A", inverse: "b")]))
+            EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),
+            EntityDescription("B", relationships: [.toOne("a", to: "A", inverse: "b")]))
         #expect(try remarks(old, new) == ["demand b"])
         #expect(try remarks(new, old) == [])
         #expect(
-            try remarks(nodes(.toOne("s", "A")), nodes(.toOne("s", "A", inverse: "s"))) == ["loss s", "demand s"])
-        #expect(try remarks(nodes(.toMany("s", "A")), nodes(.toMany("s", "A", inverse: "s"))) == ["loss s"])
-        #expect(try remarks(nodes(.toOne("s", "A")), nodes(.toMany("s", "A", inverse: "s"))) == ["loss s"])
-        #expect(try remarks(nodes(.toMany("s", "A", inverse: "s")), nodes(.toMany("s", "A"))) == [])
+            try remarks(nodes(.toOne("s", to: "A")), nodes(.toOne("s", to: "A", inverse: "s"))) == [
+                "loss s", "demand s",
+            ])
+        #expect(try remarks(nodes(.toMany("s", to: "A")), nodes(.toMany("s", to: "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toOne("s", to: "A")), nodes(.toMany("s", to: "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toMany("s", to: "A", inverse: "s")), nodes(.toMany("s", to: "A"))) == [])
     }
 
     // MARK: Hierarchies
@@ -536,7 +572,7 @@ struct MappingInferenceTests {
                 EntityDescription("Party", attributes: above),
                 EntityDescription("Person", superentity: "Party", attributes: below))
         }
-        let (above, below) = (try party([A("name", .string)], []), try party([], [A("name", .string)]))
+        let (above, below) = (try party([A("name", type: .string)], []), try party([], [A("name", type: .string)]))
         let up = try MappingModel.inferred(from: below, to: above)
         #expect(
             up.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
@@ -554,8 +590,9 @@ struct MappingInferenceTests {
     func changesParent() throws {
         func person(_ parent: String?) throws -> ManagedObjectModel {
             try model(
-                EntityDescription("Person", superentity: parent, attributes: [A("name", .string)]),
-                EntityDescription("Being", isAbstract: true), EntityDescription("Party", isAbstract: true))
+                EntityDescription("Person", superentity: parent, attributes: [A("name", type: .string)]),
+                EntityDescription("Being").with { $0.isAbstract = true },
+                EntityDescription("Party").with { $0.isAbstract = true })
         }
         for (old, new) in [(nil, "Being"), ("Being", nil), ("Being", "Party")] as [(String?, String?)] {
             let (a, b) = (try person(old), try person(new))
@@ -571,7 +608,7 @@ struct MappingInferenceTests {
     func mergesHierarchies() throws {
         let apart = try model(EntityDescription("Cat"), EntityDescription("Dog"))
         let together = try model(
-            EntityDescription("Animal", isAbstract: true), EntityDescription("Cat", superentity: "Animal"),
+            EntityDescription("Animal").with { $0.isAbstract = true }, EntityDescription("Cat", superentity: "Animal"),
             EntityDescription("Dog", superentity: "Animal"))
         let problems = MappingModel.inferenceProblems(from: apart, to: together)
         #expect(problems.map(\.entity) == ["Animal"])
@@ -586,15 +623,17 @@ struct MappingInferenceTests {
     @Test("an entity is neither split nor merged")
     func splits() throws {
         let one = try model(EntityDescription("Note"))
-        let two = try model(EntityDescription("Draft", renamingIdentifier: "Note"), EntityDescription("Note"))
+        let two = try model(
+            EntityDescription("Draft").with { $0.renamingIdentifier = "Note" }, EntityDescription("Note"))
         let problems = MappingModel.inferenceProblems(from: one, to: two)
         #expect(problems.map(\.entity) == ["Draft", "Note"])
         // Merging: one of the two has the name, and the other is removed.
         let merged = try MappingModel.inferred(from: two, to: one)
         #expect(merged.entityMappings.map(\.name) == ["IEM_Copy_Note", "IEM_Remove_Draft"])
-        let other = try model(EntityDescription("Text", renamingIdentifier: "X"))
+        let other = try model(EntityDescription("Text").with { $0.renamingIdentifier = "X" })
         let several = try model(
-            EntityDescription("A", renamingIdentifier: "X"), EntityDescription("B", renamingIdentifier: "X"))
+            EntityDescription("A").with { $0.renamingIdentifier = "X" },
+            EntityDescription("B").with { $0.renamingIdentifier = "X" })
         #expect(MappingModel.inferenceProblems(from: several, to: other).map(\.entity) == ["Text"])
     }
 
@@ -603,48 +642,61 @@ struct MappingInferenceTests {
     @Test("delete rules, defaults, limits, classes, notes and indexes need no migration")
     func compatible() throws {
         let old = try model(
-            EntityDescription("Note", attributes: [A("n", .integer16)], relationships: [.toMany("tags", "Tag")]),
+            EntityDescription(
+                "Note", attributes: [A("n", type: .integer16)], relationships: [.toMany("tags", to: "Tag")]),
             EntityDescription("Tag"))
         let new = try model(
             EntityDescription(
                 "Note",
                 attributes: [
                     A(
-                        "n", .integer16, defaultValue: 3, validation: AttributeValidation(minimum: 1),
-                        userInfo: ["a": "b"])
+                        "n", type: .integer16, defaultValue: 3
+                    ).with {
+                        $0.validation = AttributeValidation(minimum: 1)
+                        $0.userInfo = ["a": "b"]
+                    }
                 ],
-                relationships: [.toMany("tags", "Tag", deleteRule: .cascade)],
-                fetchIndexes: [FetchIndexDescription("byN", on: "n")], managedObjectClassName: "Note",
-                userInfo: ["c": "d"]),
+                relationships: [.toMany("tags", to: "Tag", deleteRule: .cascade)]
+            ).with {
+                $0.fetchIndexes = [FetchIndexDescription("byN", on: "n")]
+                $0.managedObjectClassName = "Note"
+                $0.userInfo = ["c": "d"]
+            },
             EntityDescription("Tag"))
         #expect(try MappingModel.inferred(from: old, to: new).entityMappings.map(\.type) == [.copy, .copy])
     }
 
     @Test("constraints, abstractness and hash modifiers are inferred; a new constraint demands unique values")
     func hashOnly() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("n", .integer16), A("m", .integer16)]))
+        let old = try model(
+            EntityDescription("Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)]))
         let constrained = try model(
             EntityDescription(
-                "Note", attributes: [A("n", .integer16), A("m", .integer16)], uniquenessConstraints: [["n"]]))
+                "Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)], uniquenessConstraints: [["n"]]
+            ))
         let mapping = try MappingModel.inferred(from: old, to: constrained)
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note"])
         #expect(mapping.remarks(from: old, to: constrained).map(\.kind) == [.demand])
         // A wider constraint is met by what met a narrower one.
         let wider = try model(
             EntityDescription(
-                "Note", attributes: [A("n", .integer16), A("m", .integer16)], uniquenessConstraints: [["n", "m"]]))
+                "Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)],
+                uniquenessConstraints: [["n", "m"]]))
         let loosened = try MappingModel.inferred(from: constrained, to: wider)
         #expect(loosened.remarks(from: constrained, to: wider).isEmpty)
         let narrowed = try MappingModel.inferred(from: wider, to: constrained)
         #expect(narrowed.remarks(from: wider, to: constrained).map(\.kind) == [.demand])
 
         let abstract = try model(
-            EntityDescription("Note", isAbstract: true, attributes: [A("n", .integer16), A("m", .integer16)]))
+            EntityDescription("Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)]).with {
+                $0.isAbstract = true
+            })
         let demand = try MappingModel.inferred(from: old, to: abstract)
         #expect(demand.remarks(from: old, to: abstract).map(\.kind) == [.demand])
         let modified = try model(
             EntityDescription(
-                "Note", attributes: [A("n", .integer16), A("m", .integer16)], versionHashModifier: "2"))
+                "Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)]
+            ).with { $0.versionHashModifier = "2" })
         #expect(try MappingModel.inferred(from: old, to: modified).remarks(from: old, to: modified).isEmpty)
     }
 
@@ -654,11 +706,13 @@ struct MappingInferenceTests {
     func refusals() throws {
         let old = try model(
             EntityDescription(
-                "Note", attributes: [A("a", .string), A("b", .date)], relationships: [.toMany("r", "Note")]),
+                "Note", attributes: [A("a", type: .string), A("b", type: .date)],
+                relationships: [.toMany("r", to: "Note")]),
             EntityDescription("Memo", superentity: "Note"))
         let new = try model(
             EntityDescription(
-                "Note", attributes: [A("a", .integer16), A("b", .uuid)], relationships: [.toOne("r", "Note")]),
+                "Note", attributes: [A("a", type: .integer16), A("b", type: .uuid)],
+                relationships: [.toOne("r", to: "Note")]),
             EntityDescription("Memo", superentity: "Note"))
         let error = storeError { _ = try MappingModel.inferred(from: old, to: new) }
         #expect(error?.code == .mappingNotInferable)

@@ -15,22 +15,22 @@ struct MappingProblemTests {
             EntityDescription(
                 "Note",
                 attributes: [
-                    .init("title", .string), .init("length", .integer32), .init("date", .date),
-                    .init("place", .composite, elements: [.init("lat", .double)]),
-                    .init("scratch", .string, isTransient: true),
+                    .init("title", type: .string), .init("length", type: .integer32), .init("date", type: .date),
+                    .init("place", type: .composite, elements: [.init("lat", type: .double)]),
+                    .init("scratch", type: .string).with { $0.isTransient = true },
                 ],
-                relationships: [.toMany("tags", "Tag", inverse: "notes"), .toOne("first", "Tag")]),
-            EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]))
+                relationships: [.toMany("tags", to: "Tag", inverse: "notes"), .toOne("first", to: "Tag")]),
+            EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")]))
         destination = try model(
             EntityDescription(
                 "Note",
                 attributes: [
-                    .init("title", .string), .init("pages", .double),
-                    .init("place", .composite, elements: [.init("lat", .double)]),
-                    .init("scratch", .string, isTransient: true),
+                    .init("title", type: .string), .init("pages", type: .double),
+                    .init("place", type: .composite, elements: [.init("lat", type: .double)]),
+                    .init("scratch", type: .string).with { $0.isTransient = true },
                 ],
-                relationships: [.toMany("tags", "Tag", inverse: "notes"), .toOne("first", "Tag")]),
-            EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]))
+                relationships: [.toMany("tags", to: "Tag", inverse: "notes"), .toOne("first", to: "Tag")]),
+            EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")]))
     }
 
     private func problems(_ mappings: EntityMapping...) -> [String] {
@@ -42,33 +42,38 @@ struct MappingProblemTests {
         let isRelationship = destination.entity("Note")?.relationship(name) != nil
         return problems(
             EntityMapping(
-                "NoteToNote", .transform, from: "Note", to: "Note", attributes: isRelationship ? [] : [property],
-                relationships: isRelationship ? [property] : [], policy: policy),
-            EntityMapping("TagToTag", .transform, from: "Tag", to: "Tag"))
+                "NoteToNote", type: .transform, from: "Note", to: "Note", attributes: isRelationship ? [] : [property]
+            ).with {
+                $0.relationshipMappings = isRelationship ? [property] : []
+                $0.policyName = policy
+            },
+            EntityMapping("TagToTag", type: .transform, from: "Tag", to: "Tag"))
     }
 
     @Test("a mapping model that fits has none")
     func fits() throws {
         #expect(
             problems(
-                EntityMapping(
-                    "NoteToNote", .transform, from: "Note", to: "Note",
-                    sourceVersionHash: source.entity("Note")?.versionHash,
-                    destinationVersionHash: destination.entity("Note")?.versionHash,
-                    where: try .init(format: "length > 3 AND ANY tags.notes.title == 'a'"),
+                try EntityMapping(
+                    "NoteToNote", type: .transform, from: "Note", to: "Note",
                     attributes: [
                         PropertyMapping("title", .source("title")),
                         PropertyMapping("pages", try .init(format: "($source.length - 32.0) / 1.8")),
                         PropertyMapping("place.lat", try .init(format: "$source.place.lat")),
                         PropertyMapping("scratch", .source("scratch")),
-                    ],
-                    relationships: [
+                    ]
+                ).with {
+                    $0.sourceVersionHash = source.entity("Note")?.versionHash
+                    $0.destinationVersionHash = destination.entity("Note")?.versionHash
+                    $0.sourcePredicate = try .init(format: "length > 3 AND ANY tags.notes.title == 'a'")
+                    $0.relationshipMappings = [
                         PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags")),
                         PropertyMapping(
                             "first", .destinationInstances(ofEntityMapping: "TagToTag", from: .source("first"))),
-                    ]),
-                EntityMapping("TagToTag", .transform, from: "Tag", to: "Tag"),
-                EntityMapping("Nothing", .custom, to: "Tag", policy: "TagPolicy")
+                    ]
+                },
+                EntityMapping("TagToTag", type: .transform, from: "Tag", to: "Tag"),
+                EntityMapping("Nothing", type: .custom, to: "Tag").with { $0.policyName = "TagPolicy" }
             ).isEmpty)
     }
 
@@ -167,30 +172,40 @@ struct MappingProblemTests {
 
     @Test("each type needs its entities, and no others")
     func types() {
-        #expect(problems(EntityMapping("m", .custom, from: "Note", to: "Note")).count == 1)
-        #expect(problems(EntityMapping("m", .custom, policy: "P")).count == 1)
-        #expect(problems(EntityMapping("m", .add)).count == 1)
-        #expect(problems(EntityMapping("m", .add, from: "Note", to: "Note")).count == 1)
-        #expect(problems(EntityMapping("m", .remove)).count == 1)
-        #expect(problems(EntityMapping("m", .remove, from: "Note", to: "Note")).count == 1)
-        #expect(problems(EntityMapping("m", .transform)).count == 2)
-        #expect(problems(EntityMapping("m", .add, to: "Note", where: .constant(true))).count == 1)
+        #expect(problems(EntityMapping("m", type: .custom, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", type: .custom).with { $0.policyName = "P" }).count == 1)
+        #expect(problems(EntityMapping("m", type: .add)).count == 1)
+        #expect(problems(EntityMapping("m", type: .add, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", type: .remove)).count == 1)
+        #expect(problems(EntityMapping("m", type: .remove, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", type: .transform)).count == 2)
+        #expect(
+            problems(EntityMapping("m", type: .add, to: "Note").with { $0.sourcePredicate = .constant(true) }).count
+                == 1)
         let constant = PropertyMapping("title", .constant("new"))
-        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [constant])).count == 1)
-        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [PropertyMapping("title")])).isEmpty)
-        #expect(problems(EntityMapping("m", .add, to: "Note", attributes: [constant], policy: "P")).isEmpty)
-        #expect(problems(EntityMapping("m", .copy, from: "Tag", to: "Tag")).isEmpty)
-        #expect(problems(EntityMapping("m", .copy, from: "Note", to: "Note")).count == 1)
+        #expect(problems(EntityMapping("m", type: .add, to: "Note", attributes: [constant])).count == 1)
+        #expect(problems(EntityMapping("m", type: .add, to: "Note", attributes: [PropertyMapping("title")])).isEmpty)
+        #expect(
+            problems(EntityMapping("m", type: .add, to: "Note", attributes: [constant]).with { $0.policyName = "P" })
+                .isEmpty)
+        #expect(problems(EntityMapping("m", type: .copy, from: "Tag", to: "Tag")).isEmpty)
+        #expect(problems(EntityMapping("m", type: .copy, from: "Note", to: "Note")).count == 1)
         #expect(
             problems(
-                EntityMapping("m", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes")])
+                EntityMapping("m", type: .copy, from: "Tag", to: "Tag").with {
+                    $0.relationshipMappings = [PropertyMapping("notes")]
+                }
             ).count == 1)
         // What it does anyway may be said.
         #expect(
             problems(
                 EntityMapping(
-                    "m", .copy, from: "Tag", to: "Tag",
-                    relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+                    "m", type: .copy, from: "Tag", to: "Tag"
+                ).with {
+                    $0.relationshipMappings = [
+                        PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))
+                    ]
+                }
             ).isEmpty)
     }
 
@@ -198,12 +213,19 @@ struct MappingProblemTests {
     func copies() throws {
         func copy(_ expression: FetchRequest.Expression, policy: String? = nil) -> EntityMapping {
             EntityMapping(
-                "tags", .copy, from: "Tag", to: "Tag", relationships: [PropertyMapping("notes", expression)],
-                policy: policy)
+                "tags", type: .copy, from: "Tag", to: "Tag"
+            ).with {
+                $0.relationshipMappings = [PropertyMapping("notes", expression)]
+                $0.policyName = policy
+            }
         }
         let named = copy(.destinationInstances(ofEntityMapping: "a", from: .source("notes")))
-        let long = EntityMapping("a", .transform, from: "Note", to: "Note", where: .greater("length", than: 9))
-        let short = EntityMapping("b", .transform, from: "Note", to: "Note", where: .less("length", than: 9))
+        let long = EntityMapping("a", type: .transform, from: "Note", to: "Note").with {
+            $0.sourcePredicate = .greater("length", than: 9)
+        }
+        let short = EntityMapping("b", type: .transform, from: "Note", to: "Note").with {
+            $0.sourcePredicate = .less("length", than: 9)
+        }
         #expect(problems(named, long).isEmpty)
         #expect(problems(named, long, short).count == 1)
         #expect(problems(copy(.policy("notes:", .source("notes")), policy: "P"), long).count == 1)
@@ -213,11 +235,13 @@ struct MappingProblemTests {
     func manyBecomeOne() throws {
         let model = MappingModel([
             EntityMapping(
-                "n", .transform, from: "Note", to: "Note",
-                relationships: [
+                "n", type: .transform, from: "Note", to: "Note"
+            ).with {
+                $0.relationshipMappings = [
                     PropertyMapping("first", .destinationInstances(ofEntityMapping: "t", from: .source("tags")))
-                ]),
-            EntityMapping("t", .transform, from: "Tag", to: "Tag"),
+                ]
+            },
+            EntityMapping("t", type: .transform, from: "Tag", to: "Tag"),
         ])
         #expect(model.problems(from: source, to: destination).isEmpty)
         let remarks = model.remarks(from: source, to: destination).filter { $0.property == "tags" }
@@ -227,14 +251,18 @@ struct MappingProblemTests {
     @Test("all problems are reported at once")
     func allAtOnce() throws {
         let mapping = MappingModel([
+            try EntityMapping(
+                "a", type: .transform, from: "Note", to: "Tga"
+            ).with {
+                $0.sourceVersionHash = VersionHash(high: 1, low: 2)
+                $0.sourcePredicate = try .init(format: "titel == 'x'")
+            },
             EntityMapping(
-                "a", .transform, from: "Note", to: "Tga", sourceVersionHash: VersionHash(high: 1, low: 2),
-                where: try .init(format: "titel == 'x'")),
+                "a", type: .transform, from: "Noet", to: "Note",
+                attributes: [PropertyMapping("title"), PropertyMapping("title"), PropertyMapping("tags")]
+            ).with { $0.relationshipMappings = [PropertyMapping("pages"), PropertyMapping("tgas")] },
             EntityMapping(
-                "a", .transform, from: "Noet", to: "Note",
-                attributes: [PropertyMapping("title"), PropertyMapping("title"), PropertyMapping("tags")],
-                relationships: [PropertyMapping("pages"), PropertyMapping("tgas")]),
-            EntityMapping("", .transform, from: "Tag", to: "Tag", attributes: [PropertyMapping("x", .source("y"))]),
+                "", type: .transform, from: "Tag", to: "Tag", attributes: [PropertyMapping("x", .source("y"))]),
         ])
         let error = storeError { try mapping.requireValid(from: source, to: destination) }
         #expect(error?.code == .invalidMappingModel)
@@ -279,8 +307,8 @@ struct ModelMismatchTests {
     @Test("says what differs, and what can be done")
     func inferable() throws {
         let error = try error(
-            EntityDescription("Note", attributes: [.init("title", .string), .init("n", .integer16)]),
-            new: EntityDescription("Note", attributes: [.init("title", .string), .init("n", .integer32)]),
+            EntityDescription("Note", attributes: [.init("title", type: .string), .init("n", type: .integer16)]),
+            new: EntityDescription("Note", attributes: [.init("title", type: .string), .init("n", type: .integer32)]),
             EntityDescription("Tag"))
         #expect(error.code == .modelMismatch)
         #expect(error.message.contains("'a.sqlite'"))
@@ -301,13 +329,14 @@ struct ModelMismatchTests {
     func many() throws {
         let error = try error(
             EntityDescription("Note"),
-            new: EntityDescription("Note", attributes: (0..<50).map { .init("a\($0)", .string) }))
+            new: EntityDescription("Note", attributes: (0..<50).map { .init("a\($0)", type: .string) }))
         #expect(error.message.contains("and 47 more") && !error.message.contains("\n"))
         #expect(error.message.utf8.count < 500)
         // What needs no migration is no reason.
         let quiet = try self.error(
-            EntityDescription("Note", attributes: [.init("a", .string)]),
-            new: EntityDescription("Note", attributes: [.init("a", .string, defaultValue: "x")]), EntityDescription("B")
+            EntityDescription("Note", attributes: [.init("a", type: .string)]),
+            new: EntityDescription("Note", attributes: [.init("a", type: .string, defaultValue: "x")]),
+            EntityDescription("B")
         )
         #expect(!quiet.message.contains("Note"))
     }

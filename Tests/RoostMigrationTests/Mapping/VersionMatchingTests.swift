@@ -37,7 +37,7 @@ struct VersionMatchingTests {
 
     /// The source of each attribute of the entity `Note`.
     private func values(_ old: [AttributeDescription], _ new: [AttributeDescription]) throws -> [String: String] {
-        let old = try model(EntityDescription("Note", attributes: old, versionHashModifier: "old"))
+        let old = try model(EntityDescription("Note", attributes: old).with { $0.versionHashModifier = "old" })
         let new = try model(EntityDescription("Note", attributes: new))
         let mapping = try #require(try MappingModel.inferred(from: old, to: new).entityMappings.first)
         var values: [String: String] = [:]
@@ -52,7 +52,7 @@ struct VersionMatchingTests {
 
     @Test("an entity with the same name and hash is copied, whatever its renaming identifier says")
     func strayIdentifierWithEqualHash() throws {
-        let note = EntityDescription("Note", attributes: [A("title", .string)])
+        let note = EntityDescription("Note", attributes: [A("title", type: .string)])
         var stray = note
         stray.renamingIdentifier = "messageDestructionTimeout"
         let (plain, renamed) = (try model(note), try model(stray))
@@ -60,7 +60,7 @@ struct VersionMatchingTests {
         #expect(try mappings(plain, renamed) == ["copy Note>Note"])
         #expect(try mappings(renamed, plain) == ["copy Note>Note"])
         // Also where the identifier is the name of another entity, which stays what it is.
-        let tag = EntityDescription("Tag", attributes: [A("name", .string)])
+        let tag = EntityDescription("Tag", attributes: [A("name", type: .string)])
         stray.renamingIdentifier = "Tag"
         #expect(try mappings(model(note, tag), model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
     }
@@ -68,7 +68,10 @@ struct VersionMatchingTests {
     @Test("an entity that changes keeps its objects where its renaming identifier means nothing, on either side")
     func strayIdentifierOfAChangedEntity() throws {
         func note(_ name: String, _ identifier: String?) throws -> ManagedObjectModel {
-            try model(EntityDescription("Note", attributes: [A(name, .string)], renamingIdentifier: identifier))
+            try model(
+                EntityDescription("Note", attributes: [A(name, type: .string)]).with {
+                    $0.renamingIdentifier = identifier
+                })
         }
         #expect(try mappings(note("a", nil), note("b", "stray")) == ["transform Note>Note"])
         #expect(try mappings(note("a", "stray"), note("b", nil)) == ["transform Note>Note"])
@@ -77,14 +80,18 @@ struct VersionMatchingTests {
 
     @Test("an entity is renamed, and a new one may take the old name")
     func renamedEntity() throws {
-        let old = try model(EntityDescription("Note", attributes: [A("title", .string)]))
-        let post = EntityDescription("Post", attributes: [A("title", .string)], renamingIdentifier: "Note")
+        let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
+        let post = EntityDescription("Post", attributes: [A("title", type: .string)]).with {
+            $0.renamingIdentifier = "Note"
+        }
         #expect(try mappings(old, model(post)) == ["transform Note>Post"])
         #expect(
-            try mappings(old, model(post, EntityDescription("Note", attributes: [A("other", .date)])))
+            try mappings(old, model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
                 == ["add ->Note", "transform Note>Post"])
         // Identifiers of earlier renames, too.
-        let third = EntityDescription("Entry", attributes: [A("title", .string)], renamingIdentifier: "Note")
+        let third = EntityDescription("Entry", attributes: [A("title", type: .string)]).with {
+            $0.renamingIdentifier = "Note"
+        }
         #expect(try mappings(model(post), model(third)) == ["transform Post>Entry"])
     }
 
@@ -92,8 +99,10 @@ struct VersionMatchingTests {
         "a new entity that is the old one in every respect is not made out of nothing: who gets the objects must be said"
     )
     func renamedAndReplacedBySame() throws {
-        let note = EntityDescription("Note", attributes: [A("title", .string)])
-        let post = EntityDescription("Post", attributes: [A("title", .string)], renamingIdentifier: "Note")
+        let note = EntityDescription("Note", attributes: [A("title", type: .string)])
+        let post = EntityDescription("Post", attributes: [A("title", type: .string)]).with {
+            $0.renamingIdentifier = "Note"
+        }
         let problems = MappingModel.inferenceProblems(from: try model(note), to: try model(note, post))
         #expect(problems.map(\.entity) == ["Note", "Post"])
     }
@@ -101,17 +110,19 @@ struct VersionMatchingTests {
     @Test("two entities exchange their names")
     func swappedEntities() throws {
         let old = try model(
-            EntityDescription("A", attributes: [A("x", .string)]), EntityDescription("B", attributes: [A("y", .date)]))
+            EntityDescription("A", attributes: [A("x", type: .string)]),
+            EntityDescription("B", attributes: [A("y", type: .date)]))
         let new = try model(
-            EntityDescription("A", attributes: [A("y", .date)], renamingIdentifier: "B"),
-            EntityDescription("B", attributes: [A("x", .string)], renamingIdentifier: "A"))
+            EntityDescription("A", attributes: [A("y", type: .date)]).with { $0.renamingIdentifier = "B" },
+            EntityDescription("B", attributes: [A("x", type: .string)]).with { $0.renamingIdentifier = "A" })
         #expect(try mappings(old, new) == ["transform B>A", "transform A>B"])
     }
 
     @Test("an identifier that was removed after a rename leaves the entity what it is")
     func removedIdentifier() throws {
-        let old = try model(EntityDescription("Post", attributes: [A("a", .string)], renamingIdentifier: "Note"))
-        let new = try model(EntityDescription("Post", attributes: [A("a", .string), A("b", .string)]))
+        let old = try model(
+            EntityDescription("Post", attributes: [A("a", type: .string)]).with { $0.renamingIdentifier = "Note" })
+        let new = try model(EntityDescription("Post", attributes: [A("a", type: .string), A("b", type: .string)]))
         #expect(try mappings(old, new) == ["transform Post>Post"])
     }
 
@@ -119,15 +130,15 @@ struct VersionMatchingTests {
 
     @Test("an attribute keeps its values where its renaming identifier means nothing, on either side")
     func strayIdentifierOfAnAttribute() throws {
-        let plain = A("isSilenced", .boolean)
-        let stray = A("isSilenced", .boolean, renamingIdentifier: "mutedStatus")
+        let plain = A("isSilenced", type: .boolean)
+        let stray = A("isSilenced", type: .boolean).with { $0.renamingIdentifier = "mutedStatus" }
         #expect(try values([plain], [stray]) == ["isSilenced": "isSilenced"])
         #expect(try values([stray], [plain]) == ["isSilenced": "isSilenced"])
         #expect(
-            try values([plain], [stray, A("mutedStatus", .integer32)]) == ["isSilenced": "isSilenced"],
+            try values([plain], [stray, A("mutedStatus", type: .integer32)]) == ["isSilenced": "isSilenced"],
             "the name of a new attribute")
         #expect(
-            try values([plain, A("mutedStatus", .boolean)], [stray, A("mutedStatus", .boolean)])
+            try values([plain, A("mutedStatus", type: .boolean)], [stray, A("mutedStatus", type: .boolean)])
                 == ["isSilenced": "mutedStatus", "mutedStatus": "mutedStatus"],
             "the name of one that stays: both get its values")
     }
@@ -137,36 +148,50 @@ struct VersionMatchingTests {
         for (old, new) in [
             (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
         ] as [(AttributeType, AttributeType)] {
-            #expect(try values([A("n", old)], [A("n", new, renamingIdentifier: "stray")]) == ["n": "n"])
-            #expect(try values([A("n", old, renamingIdentifier: "stray")], [A("n", new)]) == ["n": "n"])
+            #expect(
+                try values([A("n", type: old)], [A("n", type: new).with { $0.renamingIdentifier = "stray" }]) == [
+                    "n": "n"
+                ])
+            #expect(
+                try values([A("n", type: old).with { $0.renamingIdentifier = "stray" }], [A("n", type: new)]) == [
+                    "n": "n"
+                ])
         }
     }
 
     @Test("attributes are renamed, exchanged, and replaced by new ones of the old name")
     func renamedAttributes() throws {
         #expect(
-            try values([A("x", .string)], [A("y", .string, renamingIdentifier: "x")]) == ["y": "x"])
+            try values([A("x", type: .string)], [A("y", type: .string).with { $0.renamingIdentifier = "x" }]) == [
+                "y": "x"
+            ])
         #expect(
             try values(
-                [A("x", .string), A("y", .string)],
-                [A("x", .string, renamingIdentifier: "y"), A("y", .string, renamingIdentifier: "x")])
+                [A("x", type: .string), A("y", type: .string)],
+                [
+                    A("x", type: .string).with { $0.renamingIdentifier = "y" },
+                    A("y", type: .string).with { $0.renamingIdentifier = "x" },
+                ])
                 == ["x": "y", "y": "x"])
         // The usual recipe for a type that changes.
         #expect(
-            try values([A("x", .string)], [A("oldX", .string, renamingIdentifier: "x"), A("x", .date)])
+            try values(
+                [A("x", type: .string)],
+                [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
                 == ["oldX": "x"])
         // Of a stray identifier and another type it is a new one, since no value could be kept.
-        #expect(try values([A("x", .string)], [A("x", .date, renamingIdentifier: "new")]) == [:])
+        #expect(
+            try values([A("x", type: .string)], [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:])
     }
 
     @Test("the elements of composites belong together by the same rules")
     func elements() throws {
         func place(_ identifier: String?) -> AttributeDescription {
             A(
-                "place", .composite,
+                "place", type: .composite,
                 elements: [
-                    A("lat", .double, renamingIdentifier: identifier), A("lon", .double),
-                    A("n\(identifier ?? "")", .integer16),
+                    A("lat", type: .double).with { $0.renamingIdentifier = identifier }, A("lon", type: .double),
+                    A("n\(identifier ?? "")", type: .integer16),
                 ])
         }
         let kept = try values([place(nil)], [place("stray")])
@@ -179,12 +204,12 @@ struct VersionMatchingTests {
     @Test("a relationship keeps its destinations where its renaming identifier means nothing, on either side")
     func strayIdentifierOfARelationship() throws {
         func notes(_ identifier: String?, _ back: String?, _ modifier: String) throws -> ManagedObjectModel {
-            var tags = RelationshipDescription.toMany("tags", "Tag", inverse: "notes")
-            var notes = RelationshipDescription.toMany("notes", "Note", inverse: "tags")
+            var tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: "notes")
+            var notes = RelationshipDescription.toMany("notes", to: "Note", inverse: "tags")
             (tags.renamingIdentifier, notes.renamingIdentifier) = (identifier, back)
             return try model(
-                EntityDescription("Note", relationships: [tags], versionHashModifier: modifier),
-                EntityDescription("Tag", relationships: [notes], versionHashModifier: modifier))
+                EntityDescription("Note", relationships: [tags]).with { $0.versionHashModifier = modifier },
+                EntityDescription("Tag", relationships: [notes]).with { $0.versionHashModifier = modifier })
         }
         let plain = try notes(nil, nil, "1")
         for (identifier, back) in [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)] {
@@ -202,12 +227,14 @@ struct VersionMatchingTests {
     func renamedRelationships() throws {
         func note(_ first: (String, String?), _ second: (String, String?)) throws -> ManagedObjectModel {
             let relationships = [first, second].map { name, identifier in
-                var relationship = RelationshipDescription.toOne(name, "Tag")
+                var relationship = RelationshipDescription.toOne(name, to: "Tag")
                 relationship.renamingIdentifier = identifier
                 return relationship
             }
             return try model(
-                EntityDescription("Note", relationships: relationships, versionHashModifier: "\(first)\(second)"),
+                EntityDescription("Note", relationships: relationships).with {
+                    $0.versionHashModifier = "\(first)\(second)"
+                },
                 EntityDescription("Tag"))
         }
         func origins(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String: String] {

@@ -7,43 +7,44 @@ import RoostMigration
 /// The library of ``Sample`` in its next version: much has another name, type or place.
 enum EvolvedSample {
     static func model() throws(StoreError) -> ManagedObjectModel {
-        var name = AttributeDescription("fullName", .string, isOptional: false, defaultValue: "nobody")
+        var name = AttributeDescription("fullName", type: .string, isOptional: false, defaultValue: "nobody")
         name.renamingIdentifier = "name"
-        var books = RelationshipDescription.toMany("works", "Book", inverse: "writer")
+        var books = RelationshipDescription.toMany("works", to: "Book", inverse: "writer")
         books.renamingIdentifier = "books"
-        var writer = RelationshipDescription.toOne("writer", "Human", inverse: "works")
+        var writer = RelationshipDescription.toOne("writer", to: "Human", inverse: "works")
         writer.renamingIdentifier = "author"
         return try ManagedObjectModel(entities: [
             // Was Person, and is not the first entity any more.
             EntityDescription(
                 "Human",
                 attributes: [
-                    name, AttributeDescription("born", .date), AttributeDescription("code", .decimal),
-                    AttributeDescription("rank", .integer32, isOptional: false, defaultValue: 7),
-                    AttributeDescription("motto", .string, defaultValue: "none yet"),
+                    name, AttributeDescription("born", type: .date), AttributeDescription("code", type: .decimal),
+                    AttributeDescription("rank", type: .integer32, isOptional: false, defaultValue: 7),
+                    AttributeDescription("motto", type: .string, defaultValue: "none yet"),
                     // Was the editors' only.
-                    AttributeDescription("desk", .integer64),
+                    AttributeDescription("desk", type: .integer64),
                 ],
-                relationships: [books, .toMany("friends", "Human", inverse: "friends")], renamingIdentifier: "Person"),
+                relationships: [books, .toMany("friends", to: "Human", inverse: "friends")]
+            ).with { $0.renamingIdentifier = "Person" },
             EntityDescription("Editor", superentity: "Human"),
             EntityDescription(
                 "Book",
                 attributes: [
-                    AttributeDescription("title", .string), AttributeDescription("price", .decimal),
+                    AttributeDescription("title", type: .string), AttributeDescription("price", type: .decimal),
                     AttributeDescription(
-                        "format", .composite,
+                        "format", type: .composite,
                         elements: [
-                            AttributeDescription("width", .double),
-                            AttributeDescription("unit", .string, defaultValue: "mm"),
+                            AttributeDescription("width", type: .double),
+                            AttributeDescription("unit", type: .string, defaultValue: "mm"),
                         ]),
                 ],
                 relationships: [
-                    writer, .toMany("shelves", "Shelf", inverse: "books", isOrdered: true),
+                    writer, .toMany("shelves", to: "Shelf", inverse: "books", isOrdered: true),
                 ]),
             EntityDescription(
-                "Shelf", attributes: [AttributeDescription("label", .uri)],
-                relationships: [.toMany("books", "Book", inverse: "shelves")]),
-            EntityDescription("Award", attributes: [AttributeDescription("title", .string)]),
+                "Shelf", attributes: [AttributeDescription("label", type: .uri)],
+                relationships: [.toMany("books", to: "Book", inverse: "shelves")]),
+            EntityDescription("Award", attributes: [AttributeDescription("title", type: .string)]),
         ])
     }
 
@@ -51,7 +52,7 @@ enum EvolvedSample {
     static func contents(people: Int, like metadata: [String: MetadataValue]) throws -> StoreContents {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: ""), model: try model(),
-            options: StoreOptions(userMetadata: metadata))
+            options: StoreOptions().with { $0.userMetadata = metadata })
         let loader = try store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: store.model)
         for key in 1...people {

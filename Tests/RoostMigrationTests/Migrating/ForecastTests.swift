@@ -42,7 +42,7 @@ struct ForecastTests {
     private func mapping(_ values: [String: FetchRequest.Expression]) -> MappingModel {
         MappingModel([
             EntityMapping(
-                "NoteToNote", .transform, from: "Note", to: "Note",
+                "NoteToNote", type: .transform, from: "Note", to: "Note",
                 attributes: values.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, $0.value) })
         ])
     }
@@ -59,7 +59,7 @@ struct ForecastTests {
     @Test("new mandatory elements of composites")
     func elements() throws {
         func place(_ elements: [AttributeDescription]) -> AttributeDescription {
-            AttributeDescription("place", .composite, elements: elements)
+            AttributeDescription("place", type: .composite, elements: elements)
         }
         let old = try note([place([.string("street")])])
         let new = try note([place([.string("street"), .string("country", isOptional: false)])])
@@ -89,10 +89,10 @@ struct ForecastTests {
                     "Note", attributes: [.string("x")],
                     relationships: [
                         RelationshipDescription(
-                            "tags", destination: "Tag", inverse: "notes", minCount: minimum, maxCount: maximum,
-                            isOptional: isOptional)
+                            "tags", destination: "Tag", inverse: "notes", minCount: minimum, maxCount: maximum
+                        ).with { $0.isOptional = isOptional }
                     ]),
-                EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")]),
+                EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")]),
             ])
         }
         let tags = RelationshipName("Note", name: "tags")
@@ -114,8 +114,11 @@ struct ForecastTests {
         var some = try MappingModel.inferred(from: model(0, nil), to: model(0, 2))
         for index in some.entityMappings.indices where some.entityMappings[index].sourceEntity == "Tag" {
             some.entityMappings[index] = EntityMapping(
-                "TagToTag", .transform, from: "Tag", to: "Tag", where: .equal("notes.@count", to: 5),
-                relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+                "TagToTag", type: .transform, from: "Tag", to: "Tag"
+            ).with {
+                $0.sourcePredicate = .equal("notes.@count", to: 5)
+                $0.relationshipMappings = [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))]
+            }
         }
         let plan = try manager.planMigration(
             from: .store(source()), to: memory, model: model(0, 2),
@@ -150,8 +153,9 @@ struct ForecastTests {
                 EntityDescription("Tag", relationships: [tags]),
             ])
         }
-        let many = try model(.toMany("tags", "Tag", inverse: "notes"), .toMany("notes", "Note", inverse: "tags"))
-        let one = try model(.toOne("tags", "Tag", inverse: "notes"), .toMany("notes", "Note", inverse: "tags"))
+        let many = try model(
+            .toMany("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
+        let one = try model(.toOne("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
         let source: any PersistentStore
         if what == "fields" {
             let tags: [Scenario.Object] = (1...50).map { .init("Tag", $0, [:]) }
@@ -177,7 +181,9 @@ struct ForecastTests {
         }
         let location = StoreLocation(type: "json", path: directory.file("new"))
         func convert(_ limit: Int) -> ConversionOptions {
-            ConversionOptions(overwrites: true, destinationTypeOptions: ["maximumDocumentBytes": "\(limit)"])
+            ConversionOptions(overwrites: true).with {
+                $0.destinationTypeOptions = ["maximumDocumentBytes": "\(limit)"]
+            }
         }
         let model = what == "fields" ? many : try note([.string("text")])
         func migrate(_ limit: Int) throws -> MigrationOptions {

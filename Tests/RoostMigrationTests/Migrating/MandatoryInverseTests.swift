@@ -17,7 +17,7 @@ struct MandatoryInverseTests {
     /// Two objects of `A`; each object of `B` refers to one of them.
     private static func source(_ owners: [Int64]) throws -> any PersistentStore {
         try Scenario.store(
-            "memory", "", model(.toMany("bs", "B", inverse: "a"), .toOne("a", "A", inverse: "bs")),
+            "memory", "", model(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")),
             [.init("A", 1, [:]), .init("A", 2, [:])]
                 + owners.enumerated().map {
                     .init("B", Int64($0.offset + 1), ["a": .objectID(ObjectID("A", key: $0.element))])
@@ -25,9 +25,9 @@ struct MandatoryInverseTests {
     }
 
     private static func new() throws -> ManagedObjectModel {
-        var b = R.toOne("b", "B", inverse: "a", isOptional: false)
+        var b = R.toOne("b", to: "B", inverse: "a", isOptional: false)
         b.renamingIdentifier = "bs"
-        return try model(b, .toOne("a", "A", inverse: "b"))
+        return try model(b, .toOne("a", to: "A", inverse: "b"))
     }
 
     /// An inferred mapping; a policy of another entity makes three passes of it.
@@ -37,7 +37,9 @@ struct MandatoryInverseTests {
         var mapping = try MappingModel.inferred(from: source.model, to: new())
         let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "Tag" })
         if path == .threePasses {
-            mapping.entityMappings[index] = EntityMapping("T", .custom, from: "Tag", to: "Tag", policy: "P")
+            mapping.entityMappings[index] = EntityMapping("T", type: .custom, from: "Tag", to: "Tag").with {
+                $0.policyName = "P"
+            }
         }
         return MigrationOptions(
             conversion: conversion, mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])

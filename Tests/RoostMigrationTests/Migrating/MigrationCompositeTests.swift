@@ -11,7 +11,7 @@ struct MigrationCompositeTests {
         _ old: [AttributeDescription], _ objects: [[String: Value]], to new: [AttributeDescription],
         _ attributes: [PropertyMapping], passes: Int
     ) throws -> [[String: Value]] {
-        let (note, names) = (AttributeDescription("note", .string), passes == 3 ? "$entityMapping" : "'P'")
+        let (note, names) = (AttributeDescription("note", type: .string), passes == 3 ? "$entityMapping" : "'P'")
         let directory = try TemporaryDirectory()
         let store = try Scenario.store(
             "memory", directory.file("old"),
@@ -20,7 +20,7 @@ struct MigrationCompositeTests {
         let model = try ManagedObjectModel(entities: [EntityDescription("P", attributes: new + [note])])
         let mapping = MappingModel([
             EntityMapping(
-                "P", .transform, from: "P", to: "P",
+                "P", type: .transform, from: "P", to: "P",
                 attributes: attributes + [
                     PropertyMapping("note", try FetchRequest.Expression(format: names))
                 ])
@@ -46,11 +46,11 @@ struct MigrationCompositeTests {
     }
 
     private func address(isOptional: Bool = true, _ elements: AttributeDescription...) -> AttributeDescription {
-        AttributeDescription("address", .composite, isOptional: isOptional, elements: elements)
+        AttributeDescription("address", type: .composite, isOptional: isOptional, elements: elements)
     }
 
-    private let mandatory = AttributeDescription("street", .string, isOptional: false)
-    private let standard = AttributeDescription("street", .string, isOptional: false, defaultValue: "DEF")
+    private let mandatory = AttributeDescription("street", type: .string, isOptional: false)
+    private let standard = AttributeDescription("street", type: .string, isOptional: false, defaultValue: "DEF")
     private let objects: [[String: Value]] = [["address": .composite(["street": "x"])], [:]]
 
     @Test("a mandatory element of a composite that is not there is null", arguments: [1, 3])
@@ -77,7 +77,7 @@ struct MigrationCompositeTests {
         let null = [PropertyMapping("street", .constant(.null))]
         #expect(
             try migrate([mandatory], [["street": "x"]], to: [standard], null, passes: passes) == [["street": "DEF"]])
-        let optional = AttributeDescription("street", .string, defaultValue: "DEF")
+        let optional = AttributeDescription("street", type: .string, defaultValue: "DEF")
         #expect(try migrate([mandatory], [["street": "x"]], to: [optional], null, passes: passes) == [[:]])
     }
 
@@ -94,14 +94,14 @@ struct MigrationCompositeTests {
             try migrate(old, Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], mapped, passes: passes)
                 == [["address": both], [:]])
         // Defaults of elements belong to a composite that is there; `country` stands before what makes it be there.
-        let country = AttributeDescription("country", .string, isOptional: false, defaultValue: "CH")
+        let country = AttributeDescription("country", type: .string, isOptional: false, defaultValue: "CH")
         #expect(
             try migrate(old, objects, to: [address(country, standard, .string("zip"))], mapped, passes: passes) == [
                 ["address": .composite(["country": "CH", "street": "s", "zip": "Z"])], [:],
                 ["address": .composite(["country": "CH", "street": "DEF", "zip": "Z"])],
             ])
         // A mandatory element that nothing gives a value is missing where the composite is there, and only there.
-        let unmapped = AttributeDescription("country", .string, isOptional: false)
+        let unmapped = AttributeDescription("country", type: .string, isOptional: false)
         #expect(
             try migrate(
                 old, [[:]], to: [address(.string("street"), .string("zip"), unmapped)], Array(mapped.prefix(1)),

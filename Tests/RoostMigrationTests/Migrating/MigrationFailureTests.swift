@@ -126,7 +126,10 @@ struct MigrationFailureTests {
         let source = try Sample.store("memory", directory.file("a"), people: 10)
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Person", attributes: [AttributeDescription("name", .integer16), AttributeDescription("born", .string)])
+                "Person",
+                attributes: [
+                    AttributeDescription("name", type: .integer16), AttributeDescription("born", type: .string),
+                ])
         ])
         let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: directory.file("b")))
         let error = #expect(throws: StoreError.self) {
@@ -147,7 +150,8 @@ struct MigrationFailureTests {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Person", isAbstract: true, attributes: [AttributeDescription("name", .string)]),
+                "Person", attributes: [AttributeDescription("name", type: .string)]
+            ).with { $0.isAbstract = true },
             EntityDescription("Editor", superentity: "Person"),
         ])
         let source = try Sample.store("memory", directory.file("a"), people: 10)

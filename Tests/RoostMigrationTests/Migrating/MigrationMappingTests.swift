@@ -13,16 +13,16 @@ struct MigrationMappingTests {
             EntityDescription(
                 "Reading",
                 attributes: [
-                    AttributeDescription("fahrenheit", .double), AttributeDescription("text", .string),
-                    AttributeDescription("isForecast", .boolean),
+                    AttributeDescription("fahrenheit", type: .double), AttributeDescription("text", type: .string),
+                    AttributeDescription("isForecast", type: .boolean),
                 ],
                 relationships: [
-                    .toOne("station", "Station", inverse: "readings"),
-                    .toMany("related", "Reading", inverse: "related"),
+                    .toOne("station", to: "Station", inverse: "readings"),
+                    .toMany("related", to: "Reading", inverse: "related"),
                 ]),
             EntityDescription(
-                "Station", attributes: [AttributeDescription("name", .string)],
-                relationships: [.toMany("readings", "Reading", inverse: "station", isOrdered: true)]),
+                "Station", attributes: [AttributeDescription("name", type: .string)],
+                relationships: [.toMany("readings", to: "Reading", inverse: "station", isOrdered: true)]),
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         var changes = ChangeSet(model: model)
@@ -67,14 +67,14 @@ struct MigrationMappingTests {
                 EntityDescription(
                     "Measurement",
                     attributes: [
-                        AttributeDescription("celsius", .float), AttributeDescription("number", .integer16),
-                        AttributeDescription("unit", .string), AttributeDescription("station", .string),
-                        AttributeDescription("kind", .string, isOptional: false, defaultValue: "measured"),
+                        AttributeDescription("celsius", type: .float), AttributeDescription("number", type: .integer16),
+                        AttributeDescription("unit", type: .string), AttributeDescription("station", type: .string),
+                        AttributeDescription("kind", type: .string, isOptional: false, defaultValue: "measured"),
                     ])
             ],
             [
                 EntityMapping(
-                    "All", .transform, from: "Reading", to: "Measurement",
+                    "All", type: .transform, from: "Reading", to: "Measurement",
                     attributes: [
                         PropertyMapping("celsius", celsius),
                         PropertyMapping("number", .cast(.source("text"), .number)),
@@ -92,30 +92,33 @@ struct MigrationMappingTests {
     @Test("predicates part objects; references and links to those that are left out are gone")
     func filters() throws {
         let reading = EntityDescription(
-            "Reading", attributes: [AttributeDescription("text", .string)],
+            "Reading", attributes: [AttributeDescription("text", type: .string)],
             relationships: [
-                .toOne("station", "Station", inverse: "readings"), .toMany("related", "Reading", inverse: "related"),
-                .toOne("best", "Station"),
+                .toOne("station", to: "Station", inverse: "readings"),
+                .toMany("related", to: "Reading", inverse: "related"),
+                .toOne("best", to: "Station"),
             ])
         let station = EntityDescription(
-            "Station", relationships: [.toMany("readings", "Reading", inverse: "station", isOrdered: true)])
+            "Station", relationships: [.toMany("readings", to: "Reading", inverse: "station", isOrdered: true)])
         let (store, report) = try migrate(
             [reading, station],
             [
-                EntityMapping(
-                    "Readings", .transform, from: "Reading", to: "Reading",
-                    where: try FetchRequest.Predicate(format: "isForecast == NO"),
-                    attributes: [PropertyMapping("text", .source("text"))],
-                    relationships: [
+                try EntityMapping(
+                    "Readings", type: .transform, from: "Reading", to: "Reading",
+                    attributes: [PropertyMapping("text", .source("text"))]
+                ).with {
+                    $0.sourcePredicate = try FetchRequest.Predicate(format: "isForecast == NO")
+                    $0.relationshipMappings = [
                         PropertyMapping("station", .relatedInstances(ofSourceRelationship: "station")),
                         PropertyMapping(
                             "related", .destinationInstances(ofEntityMapping: "Readings", from: .source("related"))),
                         PropertyMapping(
                             "best", .destinationInstances(ofEntityMapping: "Stations", from: .source("station"))),
-                    ]),
-                EntityMapping(
-                    "Stations", .transform, from: "Station", to: "Station",
-                    where: try FetchRequest.Predicate(format: "name == 'S1'")),
+                    ]
+                },
+                try EntityMapping(
+                    "Stations", type: .transform, from: "Station", to: "Station"
+                ).with { $0.sourcePredicate = try FetchRequest.Predicate(format: "name == 'S1'") },
             ])
         let snapshot = try store.snapshot()
         let objects = try snapshot.objects(of: "Reading")
@@ -139,18 +142,23 @@ struct MigrationMappingTests {
         let (store, report) = try migrate(
             [
                 EntityDescription(
-                    "Forecast", relationships: [.toMany("next", "Measurement", inverse: "forecasts")]),
+                    "Forecast", relationships: [.toMany("next", to: "Measurement", inverse: "forecasts")]),
                 EntityDescription(
-                    "Measurement", relationships: [.toMany("forecasts", "Forecast", inverse: "next", isOrdered: true)]),
+                    "Measurement",
+                    relationships: [.toMany("forecasts", to: "Forecast", inverse: "next", isOrdered: true)]),
             ],
             [
-                EntityMapping(
-                    "F", .transform, from: "Reading", to: "Forecast",
-                    where: try FetchRequest.Predicate(format: "isForecast == YES"),
-                    relationships: [PropertyMapping("next", .relatedInstances(ofSourceRelationship: "related"))]),
-                EntityMapping(
-                    "M", .transform, from: "Reading", to: "Measurement",
-                    where: try FetchRequest.Predicate(format: "isForecast == NO")),
+                try EntityMapping(
+                    "F", type: .transform, from: "Reading", to: "Forecast"
+                ).with {
+                    $0.sourcePredicate = try FetchRequest.Predicate(format: "isForecast == YES")
+                    $0.relationshipMappings = [
+                        PropertyMapping("next", .relatedInstances(ofSourceRelationship: "related"))
+                    ]
+                },
+                try EntityMapping(
+                    "M", type: .transform, from: "Reading", to: "Measurement"
+                ).with { $0.sourcePredicate = try FetchRequest.Predicate(format: "isForecast == NO") },
             ])
         let snapshot = try store.snapshot()
         #expect(try snapshot.objects(of: "Forecast").map(\.id.key) == [3, 6, 9])
@@ -172,15 +180,21 @@ struct MigrationMappingTests {
         let (store, report) = try migrate(
             [
                 EntityDescription(
-                    "Reading", relationships: [.toMany("stations", "Station", inverse: "readings", isOrdered: true)]),
+                    "Reading", relationships: [.toMany("stations", to: "Station", inverse: "readings", isOrdered: true)]
+                ),
                 EntityDescription(
-                    "Station", relationships: [.toMany("readings", "Reading", inverse: "stations", isOrdered: true)]),
+                    "Station", relationships: [.toMany("readings", to: "Reading", inverse: "stations", isOrdered: true)]
+                ),
             ],
             [
                 EntityMapping(
-                    "R", .transform, from: "Reading", to: "Reading",
-                    relationships: [PropertyMapping("stations", .relatedInstances(ofSourceRelationship: "station"))]),
-                EntityMapping("S", .transform, from: "Station", to: "Station"),
+                    "R", type: .transform, from: "Reading", to: "Reading"
+                ).with {
+                    $0.relationshipMappings = [
+                        PropertyMapping("stations", .relatedInstances(ofSourceRelationship: "station"))
+                    ]
+                },
+                EntityMapping("S", type: .transform, from: "Station", to: "Station"),
             ])
         let snapshot = try store.snapshot()
         // In the order that the one-to-many relationship had.
@@ -198,14 +212,15 @@ struct MigrationMappingTests {
     @Test("a mandatory property without a value ends the migration and names it", arguments: [true, false])
     func requiresValues(isKnownBefore: Bool) throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Reading", attributes: [AttributeDescription("note", .string, isOptional: false)])
+            EntityDescription("Reading", attributes: [AttributeDescription("note", type: .string, isOptional: false)])
         ])
         let expression: FetchRequest.Expression? =
             isKnownBefore
             ? nil : try FetchRequest.Expression(format: "TERNARY($source.text == '50', nil, $source.text)")
         let mapping = MappingModel([
             EntityMapping(
-                "R", .transform, from: "Reading", to: "Reading", attributes: [PropertyMapping("note", expression)])
+                "R", type: .transform, from: "Reading", to: "Reading", attributes: [PropertyMapping("note", expression)]
+            )
         ])
         let directory = try TemporaryDirectory()
         let source = try Self.source()
@@ -230,10 +245,10 @@ struct MigrationMappingTests {
     func refusesValuesThatDoNotFit() throws {
         let error = #expect(throws: StoreError.self) {
             try migrate(
-                [EntityDescription("Reading", attributes: [AttributeDescription("half", .integer16)])],
+                [EntityDescription("Reading", attributes: [AttributeDescription("half", type: .integer16)])],
                 [
                     EntityMapping(
-                        "R", .transform, from: "Reading", to: "Reading",
+                        "R", type: .transform, from: "Reading", to: "Reading",
                         attributes: [
                             PropertyMapping("half", try FetchRequest.Expression(format: "$source.fahrenheit / 2.0"))
                         ])
@@ -249,12 +264,12 @@ struct MigrationMappingTests {
             try migrate(
                 [
                     EntityDescription(
-                        "Reading", attributes: [AttributeDescription("flag", .boolean)],
+                        "Reading", attributes: [AttributeDescription("flag", type: .boolean)],
                         uniquenessConstraints: [["flag"]])
                 ],
                 [
                     EntityMapping(
-                        "R", .transform, from: "Reading", to: "Reading",
+                        "R", type: .transform, from: "Reading", to: "Reading",
                         attributes: [PropertyMapping("flag", .source("isForecast"))])
                 ])
         }
@@ -265,18 +280,18 @@ struct MigrationMappingTests {
     func requiresObjects(which: String) throws {
         let isOne = which == "one"
         let old = try ManagedObjectModel(entities: [
-            EntityDescription("Note", relationships: [.toOne("folder", "Folder", inverse: "notes")]),
-            EntityDescription("Folder", relationships: [.toMany("notes", "Note", inverse: "folder")]),
+            EntityDescription("Note", relationships: [.toOne("folder", to: "Folder", inverse: "notes")]),
+            EntityDescription("Folder", relationships: [.toMany("notes", to: "Note", inverse: "folder")]),
         ])
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "Note", relationships: [.toOne("folder", "Folder", inverse: "notes", isOptional: !isOne)]),
+                "Note", relationships: [.toOne("folder", to: "Folder", inverse: "notes", isOptional: !isOne)]),
             EntityDescription(
                 "Folder",
                 relationships: [
                     RelationshipDescription(
-                        "notes", destination: "Note", inverse: "folder", minCount: isOne ? 0 : 1, maxCount: nil,
-                        isOptional: isOne)
+                        "notes", destination: "Note", inverse: "folder", minCount: isOne ? 0 : 1, maxCount: nil
+                    ).with { $0.isOptional = isOne }
                 ]),
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
@@ -299,11 +314,11 @@ struct MigrationMappingTests {
     @Test("an object that an attribute names is named as what it becomes, and not at all where it is left out")
     func namesObjects() throws {
         let old = try ManagedObjectModel(entities: [
-            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
-            EntityDescription("Page", attributes: [AttributeDescription("number", .integer16)]),
+            EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
+            EntityDescription("Page", attributes: [AttributeDescription("number", type: .integer16)]),
         ])
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
             EntityDescription("Sheet"),
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
@@ -320,8 +335,11 @@ struct MigrationMappingTests {
             options: MigrationOptions(
                 mapping: MappingModel([
                     EntityMapping(
-                        "M", .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
-                    EntityMapping("P", .transform, from: "Page", to: "Sheet", where: .greater("number", than: 1)),
+                        "M", type: .transform, from: "Mark", to: "Mark",
+                        attributes: [PropertyMapping("of", .source("of"))]),
+                    EntityMapping("P", type: .transform, from: "Page", to: "Sheet").with {
+                        $0.sourcePredicate = .greater("number", than: 1)
+                    },
                 ]), allowsLoss: true))
         let named = try target.snapshot().objects(of: "Mark").map { $0.values["of"] }
         #expect(named == [nil, .objectID(ObjectID("Sheet", key: 2)), .objectID(ObjectID("Sheet", key: 3))])
@@ -330,12 +348,12 @@ struct MigrationMappingTests {
     @Test("an ID that an attribute holds is null, and counted, where its object becomes two")
     func namesObjectsThatSplit() throws {
         let old = try ManagedObjectModel(entities: [
-            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
-            EntityDescription("Page", attributes: [AttributeDescription("number", .integer16)]),
-            EntityDescription("Tab", attributes: [AttributeDescription("number", .integer16)]),
+            EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
+            EntityDescription("Page", attributes: [AttributeDescription("number", type: .integer16)]),
+            EntityDescription("Tab", attributes: [AttributeDescription("number", type: .integer16)]),
         ])
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Mark", attributes: [AttributeDescription("of", .objectID)]),
+            EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
             EntityDescription("Page"), EntityDescription("Copy"), EntityDescription("Left"), EntityDescription("Right"),
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
@@ -352,11 +370,15 @@ struct MigrationMappingTests {
         let options = MigrationOptions(
             mapping: MappingModel([
                 EntityMapping(
-                    "M", .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
-                EntityMapping("P", .transform, from: "Page", to: "Page"),
-                EntityMapping("C", .transform, from: "Page", to: "Copy"),
-                EntityMapping("L", .transform, from: "Tab", to: "Left", where: .equal("number", to: 1)),
-                EntityMapping("R", .transform, from: "Tab", to: "Right", where: .equal("number", to: 2)),
+                    "M", type: .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
+                EntityMapping("P", type: .transform, from: "Page", to: "Page"),
+                EntityMapping("C", type: .transform, from: "Page", to: "Copy"),
+                EntityMapping("L", type: .transform, from: "Tab", to: "Left").with {
+                    $0.sourcePredicate = .equal("number", to: 1)
+                },
+                EntityMapping("R", type: .transform, from: "Tab", to: "Right").with {
+                    $0.sourcePredicate = .equal("number", to: 2)
+                },
             ]), allowsLoss: true)
         let manager = MigrationManager(registry: .standard)
         let plan = try manager.planMigration(from: .store(store), to: .store(target), model: model, options: options)
@@ -373,15 +395,16 @@ struct MigrationMappingTests {
         arguments: [true, false])
     func copiesWithoutDestinations(isOptional: Bool) throws {
         let a = EntityDescription(
-            "A", attributes: [AttributeDescription("name", .string)],
-            relationships: [.toOne("b", "B", isOptional: isOptional)])
+            "A", attributes: [AttributeDescription("name", type: .string)],
+            relationships: [.toOne("b", to: "B", isOptional: isOptional)])
         let old = try ManagedObjectModel(entities: [
-            a, EntityDescription("B", attributes: [AttributeDescription("name", .string)]),
+            a, EntityDescription("B", attributes: [AttributeDescription("name", type: .string)]),
         ])
         let model = try ManagedObjectModel(entities: [
-            a, EntityDescription("B", renamingIdentifier: "new"),
+            a, EntityDescription("B").with { $0.renamingIdentifier = "new" },
             EntityDescription(
-                "C", attributes: [AttributeDescription("name", .string)], renamingIdentifier: "B"),
+                "C", attributes: [AttributeDescription("name", type: .string)]
+            ).with { $0.renamingIdentifier = "B" },
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
         var changes = ChangeSet(model: old)
@@ -419,13 +442,17 @@ struct MigrationMappingTests {
                 EntityDescription("Station"),
             ])
             let mapping = MappingModel([
-                EntityMapping(
-                    "R", .transform, from: "Reading", to: "Reading",
-                    attributes: [PropertyMapping(text.name, try FetchRequest.Expression(format: value))],
-                    relationships: try relationship.map {
-                        [PropertyMapping($0.0.name, try FetchRequest.Expression(format: $0.1))]
-                    } ?? [], policy: policy),
-                EntityMapping("S", .transform, from: "Station", to: "Station"),
+                try EntityMapping(
+                    "R", type: .transform, from: "Reading", to: "Reading",
+                    attributes: [PropertyMapping(text.name, try FetchRequest.Expression(format: value))]
+                ).with {
+                    $0.relationshipMappings =
+                        try relationship.map {
+                            [PropertyMapping($0.0.name, try FetchRequest.Expression(format: $0.1))]
+                        } ?? []
+                    $0.policyName = policy
+                },
+                EntityMapping("S", type: .transform, from: "Station", to: "Station"),
             ])
             let target = ConversionEndpoint.store(
                 try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model))
@@ -438,8 +465,8 @@ struct MigrationMappingTests {
             #expect(error.map { plan.refusals.contains($0.message) } == true, "\(plan.refusals) for \(error as Any)")
             return plan.refusals
         }
-        let text = AttributeDescription("text", .string)
-        let station = RelationshipDescription.toOne("station", "Station")
+        let text = AttributeDescription("text", type: .string)
+        let station = RelationshipDescription.toOne("station", to: "Station")
         let made =
             "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'S', $source.station)"
         #expect(try refusals(text, "$source.text", policy: "Unknown").first?.contains("'Unknown'") == true)

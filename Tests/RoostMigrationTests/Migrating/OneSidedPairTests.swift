@@ -13,11 +13,11 @@ struct OneSidedPairTests {
     private static func model(_ person: R?, _ passport: R?, _ modifier: String? = nil) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Passport", attributes: [.string("number")], relationships: passport.map { [$0] } ?? [],
-                versionHashModifier: modifier),
+                "Passport", attributes: [.string("number")], relationships: passport.map { [$0] } ?? []
+            ).with { $0.versionHashModifier = modifier },
             EntityDescription(
-                "Person", attributes: [.string("name")], relationships: person.map { [$0] } ?? [],
-                versionHashModifier: modifier),
+                "Person", attributes: [.string("name")], relationships: person.map { [$0] } ?? []
+            ).with { $0.versionHashModifier = modifier },
         ])
     }
 
@@ -30,7 +30,9 @@ struct OneSidedPairTests {
         func passport(_ key: Int64) -> Value { .objectID(ObjectID("Passport", key: key)) }
         return try Scenario.store(
             type, path,
-            model(.toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport")),
+            model(
+                .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport")
+            ),
             [
                 .init("Person", 1, ["passport": passport(1)]), .init("Person", 2, ["passport": passport(2)]),
                 .init("Person", 3, [:]), .init("Person", 4, [:]), .init("Passport", 1, [:]),
@@ -67,19 +69,19 @@ struct OneSidedPairTests {
     }
 
     private static let changes: [String: (R?, R?)] = [
-        "only the person's end": (.toOne("passport", "Passport"), nil),
-        "only the passport's end": (nil, .toOne("owner", "Person")),
+        "only the person's end": (.toOne("passport", to: "Passport"), nil),
+        "only the passport's end": (nil, .toOne("owner", to: "Person")),
         "several passports": (
-            renamed(.toMany("passports", "Passport", inverse: "owner"), "passport"),
-            .toOne("owner", "Person", inverse: "passports")
+            renamed(.toMany("passports", to: "Passport", inverse: "owner"), "passport"),
+            .toOne("owner", to: "Person", inverse: "passports")
         ),
         "several owners": (
-            .toOne("passport", "Passport", inverse: "owners"),
-            renamed(.toMany("owners", "Person", inverse: "passport"), "owner")
+            .toOne("passport", to: "Passport", inverse: "owners"),
+            renamed(.toMany("owners", to: "Person", inverse: "passport"), "owner")
         ),
         "several of both": (
-            renamed(.toMany("passports", "Passport", inverse: "owners"), "passport"),
-            renamed(.toMany("owners", "Person", inverse: "passports"), "owner")
+            renamed(.toMany("passports", to: "Passport", inverse: "owners"), "passport"),
+            renamed(.toMany("owners", to: "Person", inverse: "passports"), "owner")
         ),
     ]
 
@@ -112,7 +114,7 @@ struct OneSidedPairTests {
         let location = StoreLocation(type: type, path: directory.file("store"))
         try Self.store(type, location.path).close()
         let report = try MigrationManager(registry: .standard).migrateInPlace(
-            location, model: try Self.model(nil, .toOne("owner", "Person"), "new"))
+            location, model: try Self.model(nil, .toOne("owner", to: "Person"), "new"))
         #expect(report.lossCounts == [])
         let store = try StoreRegistry.standard.open(location)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
@@ -121,7 +123,7 @@ struct OneSidedPairTests {
 
     @Test("are lost only where the kept end refers to another object, which is said before")
     func rivals() throws {
-        let new = try Self.model(.toOne("passport", "Passport"), nil, "new")
+        let new = try Self.model(.toOne("passport", to: "Passport"), nil, "new")
         let error = try #require(throws: StoreError.self) { _ = try migrate(Self.store(hasRival: true), new, 1) }
         #expect(
             error.code == .lossRefused && error.message.contains("Passport.owner")
@@ -130,7 +132,7 @@ struct OneSidedPairTests {
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         #expect(report.lossCounts.map(\.count) == [1])
         // The other end has room for both.
-        let other = try migrate(Self.store(hasRival: true), Self.model(nil, .toOne("owner", "Person"), "new"), 1)
+        let other = try migrate(Self.store(hasRival: true), Self.model(nil, .toOne("owner", to: "Person"), "new"), 1)
         #expect(try Self.pairs(other.store) == ["1-1", "2-2", "3-3", "2-4"])
     }
 
@@ -139,11 +141,12 @@ struct OneSidedPairTests {
         let source = try Scenario.store(
             "memory", "",
             Self.model(
-                .toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport")),
+                .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport")
+            ),
             people.map { .init("Person", $0, [:]) } + [
                 .init("Passport", 1, ["owner": .objectID(ObjectID("Person", key: 1))])
             ])
-        let new = try Self.model(.toOne("passport", "Passport", isOptional: false), nil, "new")
+        let new = try Self.model(.toOne("passport", to: "Passport", isOptional: false), nil, "new")
         let plan = try MigrationManager(registry: .standard).planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new)
         guard people.count > 1 else {
@@ -159,7 +162,8 @@ struct OneSidedPairTests {
     @Test("stay as they are where both ends are kept")
     func bothEnds() throws {
         let both = try Self.model(
-            .toOne("passport", "Passport", inverse: "owner"), .toOne("owner", "Person", inverse: "passport"), "new")
+            .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport"),
+            "new")
         let (store, _) = try migrate(Self.store(), both, 1)
         #expect(
             try Scenario.objects("Person", in: store).map { $0.values["passport"] != nil } == [

@@ -198,10 +198,10 @@ private struct ModelDraft {
 
     private mutating func addAttribute(to index: Int) {
         var attribute = AttributeDescription(
-            newName("a"), generator.pick(AttributeType.allCases.filter { $0 != .undefined }))
+            newName("a"), type: generator.pick(AttributeType.allCases.filter { $0 != .undefined }))
         if attribute.type == .composite {
             attribute.elements = [
-                AttributeDescription(newName("c"), .integer16), AttributeDescription(newName("c"), .string),
+                AttributeDescription(newName("c"), type: .integer16), AttributeDescription(newName("c"), type: .string),
             ]
         }
         attribute.isOptional = !generator.oneIn(4)
@@ -214,8 +214,8 @@ private struct ModelDraft {
             -> RelationshipDescription
         {
             RelationshipDescription(
-                name, destination: entities[other].name, inverse: inverse, maxCount: isToMany ? nil : 1,
-                isOrdered: isOrdered)
+                name, destination: entities[other].name, inverse: inverse, maxCount: isToMany ? nil : 1
+            ).with { $0.isOrdered = isOrdered }
         }
         let (many, ordered) = (generator.oneIn(2), generator.oneIn(2))
         let name = newName("r")
@@ -366,7 +366,8 @@ private struct ModelDraft {
             return
         }
         let parent = EntityDescription(
-            newName("E"), superentity: entities[index].superentityName, isAbstract: generator.oneIn(2))
+            newName("E"), superentity: entities[index].superentityName
+        ).with { $0.isAbstract = generator.oneIn(2) }
         entities[index].superentityName = parent.name
         entities.append(parent)
     }

@@ -13,7 +13,8 @@ struct RelationshipChangeTests {
 
     private static func nodes(_ relationships: R...) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
-            EntityDescription("A", attributes: [AttributeDescription("n", .integer64)], relationships: relationships)
+            EntityDescription(
+                "A", attributes: [AttributeDescription("n", type: .integer64)], relationships: relationships)
         ])
     }
 
@@ -83,9 +84,9 @@ struct RelationshipChangeTests {
     func becomesOwnInverse(type: String, how: String) throws {
         let old =
             how == "both"
-            ? try Self.nodes(.toMany("fr", "A", inverse: "back"), .toMany("back", "A", inverse: "fr"))
-            : try Self.nodes(.toMany("fr", "A"))
-        let new = try Self.nodes(.toMany("fr", "A", inverse: "fr"))
+            ? try Self.nodes(.toMany("fr", to: "A", inverse: "back"), .toMany("back", to: "A", inverse: "fr"))
+            : try Self.nodes(.toMany("fr", to: "A"))
+        let new = try Self.nodes(.toMany("fr", to: "A", inverse: "fr"))
         let directory = try TemporaryDirectory()
         // A pair of which both directions are there, one of each direction, and one of an object with itself.
         let links = [Link(1, 2), Link(2, 1), Link(2, 3), Link(4, 1), Link(3, 3)]
@@ -105,8 +106,8 @@ struct RelationshipChangeTests {
 
     @Test("links that become pairs of many batches are found again", arguments: [true, false])
     func manyLinks(isOrdered: Bool) throws {
-        let old = try Self.nodes(.toMany("fr", "A", isOrdered: isOrdered))
-        let new = try Self.nodes(.toMany("fr", "A", inverse: "fr", isOrdered: isOrdered))
+        let old = try Self.nodes(.toMany("fr", to: "A", isOrdered: isOrdered))
+        let new = try Self.nodes(.toMany("fr", to: "A", inverse: "fr", isOrdered: isOrdered))
         var generator = SeededGenerator(seed: 11)
         var links: Set<[Int64]> = []
         for _ in 0..<4000 { links.insert([Int64(1 + generator.below(90)), Int64(1 + generator.below(90))]) }
@@ -119,8 +120,8 @@ struct RelationshipChangeTests {
 
     @Test("each end of a pair that both said keeps its place")
     func keepsPlaces() throws {
-        let old = try Self.nodes(.toMany("fr", "A", isOrdered: true))
-        let new = try Self.nodes(.toMany("fr", "A", inverse: "fr", isOrdered: true))
+        let old = try Self.nodes(.toMany("fr", to: "A", isOrdered: true))
+        let new = try Self.nodes(.toMany("fr", to: "A", inverse: "fr", isOrdered: true))
         let source = try Self.store(
             old,
             links: [
@@ -142,8 +143,8 @@ struct RelationshipChangeTests {
 
     @Test("a to-one relationship becomes its own to-many inverse with every pair", arguments: [false, true])
     func toOneBecomesOwnInverse(hasPolicy: Bool) throws {
-        let old = try Self.nodes(.toOne("s", "A"))
-        let new = try Self.nodes(.toMany("s", "A", inverse: "s"))
+        let old = try Self.nodes(.toOne("s", to: "A"))
+        let new = try Self.nodes(.toMany("s", to: "A", inverse: "s"))
         let source = try Self.store(old, count: 6, s: [1: 2, 2: 3, 3: 3, 4: 1, 5: 6, 6: 5])
         let (store, report) = try Self.migrate(
             source, new, hasPolicy ? .threePasses : .onePass,
@@ -159,12 +160,12 @@ struct RelationshipChangeTests {
         arguments: ["itself", "none", "another"], Sample.writingTypes)
     func ownOneToOneBecomesToMany(inverse: String, type: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try Self.nodes(.toOne("s", "A", inverse: "s"))
+        let old = try Self.nodes(.toOne("s", to: "A", inverse: "s"))
         let new =
             switch inverse {
-            case "itself": try Self.nodes(.toMany("s", "A", inverse: "s"))
-            case "none": try Self.nodes(.toMany("s", "A"))
-            default: try Self.nodes(.toMany("s", "A", inverse: "t"), .toMany("t", "A", inverse: "s"))
+            case "itself": try Self.nodes(.toMany("s", to: "A", inverse: "s"))
+            case "none": try Self.nodes(.toMany("s", to: "A"))
+            default: try Self.nodes(.toMany("s", to: "A", inverse: "t"), .toMany("t", to: "A", inverse: "s"))
             }
         let source = try Self.store(old, s: [1: 2, 2: 1, 3: 3], type, directory.file("old"))
         let (store, report) = try Self.migrate(source, new, .onePass)
@@ -195,7 +196,7 @@ struct RelationshipChangeTests {
             ([1: 2, 2: 3], nil), ([2: 3, 1: 2], nil), ([2: 3, 3: 3], nil), ([1: 3, 2: 3], nil), ([3: 1, 2: 3], nil),
         ] as [([Int64: Int64], [Int64: Int64]?)])
     func becomesOwnOneToOne(before: [Int64: Int64], after: [Int64: Int64]?) throws {
-        let (old, new) = (try Self.nodes(.toOne("s", "A")), try Self.nodes(.toOne("s", "A", inverse: "s")))
+        let (old, new) = (try Self.nodes(.toOne("s", to: "A")), try Self.nodes(.toOne("s", to: "A", inverse: "s")))
         let source = try Self.store(old, s: before)
         let plan = try Self.manager().planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new,
@@ -235,8 +236,8 @@ struct RelationshipChangeTests {
         "a new to-one inverse is taken where it has room, and ends the migration where it has none",
         arguments: [true, false], [true, false])
     func newToOneInverse(hasRoom: Bool, hasPolicy: Bool) throws {
-        let old = try Self.two(.toOne("b", "B"), nil)
-        let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let old = try Self.two(.toOne("b", to: "B"), nil)
+        let new = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let source = try Self.twoStore(old, b: [1: 2, 3: hasRoom ? 1 : 2])
         let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true)
         let path = hasPolicy ? MigrationPath.threePasses : .onePass
@@ -259,8 +260,9 @@ struct RelationshipChangeTests {
 
     @Test("a to-many relationship gets a to-one inverse where each object is in one list", arguments: [true, false])
     func newToOneInverseOfToMany(hasRoom: Bool) throws {
-        let old = try Self.two(.toMany("bs", "B", isOrdered: true), nil)
-        let new = try Self.two(.toMany("bs", "B", inverse: "a", isOrdered: true), .toOne("a", "A", inverse: "bs"))
+        let old = try Self.two(.toMany("bs", to: "B", isOrdered: true), nil)
+        let new = try Self.two(
+            .toMany("bs", to: "B", inverse: "a", isOrdered: true), .toOne("a", to: "A", inverse: "bs"))
         let source = try Scenario.store(
             "memory", "", old,
             (1...3).flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
@@ -281,13 +283,15 @@ struct RelationshipChangeTests {
 
     @Test("a mapping model that gives two objects the same partner ends the migration", arguments: [true, false])
     func explicitMapping(isToMany: Bool) throws {
-        let old = try Self.two(.toOne("b", "B", inverse: "as"), .toMany("as", "A", inverse: "b"))
-        let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let old = try Self.two(.toOne("b", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "b"))
+        let new = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let mapping = MappingModel([
             EntityMapping(
-                "A", .transform, from: "A", to: "A",
-                relationships: [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]),
-            EntityMapping("B", .transform, from: "B", to: "B"),
+                "A", type: .transform, from: "A", to: "A"
+            ).with {
+                $0.relationshipMappings = [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]
+            },
+            EntityMapping("B", type: .transform, from: "B", to: "B"),
         ])
         #expect(mapping.remarks(from: old, to: new).contains { $0.kind == .demand && $0.property == "b" })
         let options = MigrationOptions(mapping: mapping, allowsLoss: true)
@@ -304,8 +308,8 @@ struct RelationshipChangeTests {
         old: ManagedObjectModel, new: ManagedObjectModel
     ) {
         (
-            try two(.toOne("b", "B", inverse: before), .toMany(before, "A", inverse: "b")),
-            try two(.toOne("b", "B", inverse: after), .toOne(after, "A", inverse: "b"))
+            try two(.toOne("b", to: "B", inverse: before), .toMany(before, to: "A", inverse: "b")),
+            try two(.toOne("b", to: "B", inverse: after), .toOne(after, to: "A", inverse: "b"))
         )
     }
 
@@ -391,13 +395,15 @@ struct RelationshipChangeTests {
         func model(_ back: R) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "A", attributes: [AttributeDescription("n", .integer64)],
-                    relationships: [.toOne("b", "B", inverse: back.name)]),
+                    "A", attributes: [AttributeDescription("n", type: .integer64)],
+                    relationships: [.toOne("b", to: "B", inverse: back.name)]),
                 EntityDescription("A2", superentity: "A"), EntityDescription("A3", superentity: "A2"),
                 EntityDescription("B", relationships: [back]), EntityDescription("B2", superentity: "B"),
             ])
         }
-        let (old, new) = (try model(.toMany("as", "A", inverse: "b")), try model(.toOne("a", "A", inverse: "b")))
+        let (old, new) = (
+            try model(.toMany("as", to: "A", inverse: "b")), try model(.toOne("a", to: "A", inverse: "b"))
+        )
         func object(_ entity: EntityName, _ key: Int64, _ b: ObjectID?) -> Scenario.Object {
             Scenario.Object(entity, key, ["n": .int(key)].merging(b.map { ["b": .objectID($0)] } ?? [:]) { $1 })
         }
@@ -433,8 +439,8 @@ struct RelationshipChangeTests {
         "a relationship between objects of one entity gets a to-one inverse as any other does",
         arguments: [true, false])
     func narrowedInverseOfItself(hasRoom: Bool) throws {
-        let old = try Self.nodes(.toOne("s", "A", inverse: "ts"), .toMany("ts", "A", inverse: "s"))
-        let new = try Self.nodes(.toOne("s", "A", inverse: "t"), .toOne("t", "A", inverse: "s"))
+        let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
+        let new = try Self.nodes(.toOne("s", to: "A", inverse: "t"), .toOne("t", to: "A", inverse: "s"))
         // One of them refers to itself.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
@@ -470,8 +476,8 @@ struct RelationshipChangeTests {
 
     @Test("a policy may take the partner of another object, whatever the mapping said before")
     func policiesTakePartners() throws {
-        let old = try Self.two(.toOne("b", "B"), nil)
-        let new = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let old = try Self.two(.toOne("b", to: "B"), nil)
+        let new = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "A" {
             mapping.entityMappings[index].policyName = "Last"
@@ -503,9 +509,9 @@ struct RelationshipChangeTests {
     ) {
         func pair(_ suffix: String, _ back: String) -> [EntityDescription] {
             [
-                EntityDescription("A\(suffix)", relationships: [.toOne("b", "B\(suffix)", inverse: back)]),
+                EntityDescription("A\(suffix)", relationships: [.toOne("b", to: "B\(suffix)", inverse: back)]),
                 EntityDescription(
-                    "B\(suffix)", relationships: [.toMany(back, "A\(suffix)", inverse: "b", isOrdered: true)]),
+                    "B\(suffix)", relationships: [.toMany(back, to: "A\(suffix)", inverse: "b", isOrdered: true)]),
             ]
         }
         let old = try ManagedObjectModel(entities: pair("1", "as") + pair("2", "as"))
@@ -520,9 +526,11 @@ struct RelationshipChangeTests {
         let mappings = ["1", "2"].flatMap { suffix in
             [
                 EntityMapping(
-                    "A\(suffix)", .transform, from: EntityName("A\(suffix)"), to: "A",
-                    relationships: [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]),
-                EntityMapping("B\(suffix)", .transform, from: EntityName("B\(suffix)"), to: "B"),
+                    "A\(suffix)", type: .transform, from: EntityName("A\(suffix)"), to: "A"
+                ).with {
+                    $0.relationshipMappings = [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]
+                },
+                EntityMapping("B\(suffix)", type: .transform, from: EntityName("B\(suffix)"), to: "B"),
             ]
         }
         return (try Scenario.store("memory", "", old, objects), new, MappingModel(mappings))
@@ -550,16 +558,16 @@ struct RelationshipChangeTests {
     @Test("a policy that puts objects into ordered relationships needs no commit for each of them")
     func placesByPolicy() throws {
         let old = try ManagedObjectModel(entities: [
-            EntityDescription("A", attributes: [AttributeDescription("n", .integer64)]),
-            EntityDescription("B", attributes: [AttributeDescription("n", .integer64)]),
+            EntityDescription("A", attributes: [AttributeDescription("n", type: .integer64)]),
+            EntityDescription("B", attributes: [AttributeDescription("n", type: .integer64)]),
         ])
         let new = try ManagedObjectModel(entities: [
             EntityDescription(
-                "A", attributes: [AttributeDescription("n", .integer64)],
-                relationships: [.toOne("b", "B", inverse: "as")]),
+                "A", attributes: [AttributeDescription("n", type: .integer64)],
+                relationships: [.toOne("b", to: "B", inverse: "as")]),
             EntityDescription(
-                "B", attributes: [AttributeDescription("n", .integer64)],
-                relationships: [.toMany("as", "A", inverse: "b", isOrdered: true)]),
+                "B", attributes: [AttributeDescription("n", type: .integer64)],
+                relationships: [.toMany("as", to: "A", inverse: "b", isOrdered: true)]),
         ])
         let source = try Scenario.store(
             "memory", "", old,
@@ -595,13 +603,13 @@ struct RelationshipChangeTests {
     @Test("a check says which one-to-one references are not answered by the other end")
     func findsUnansweredReferences() throws {
         let own = try Self.store(
-            try Self.nodes(.toOne("s", "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
+            try Self.nodes(.toOne("s", to: "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
         #expect(
             try checkStore(own).map(\.description) == [
                 "warning: A/p1 refers by 'A.s' to A/p2, whose 'A.s' does not lead back.",
                 "warning: A/p5 refers by 'A.s' to A/p6, whose 'A.s' does not lead back.",
             ])
-        let model = try Self.two(.toOne("b", "B", inverse: "a"), .toOne("a", "A", inverse: "b"))
+        let model = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let two = try Scenario.store(
             "memory", "", model,
             [
@@ -636,11 +644,15 @@ struct RelationshipChangeTests {
     func linksFromBothEnds() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "A", attributes: [AttributeDescription("n", .integer64)],
-                relationships: [R.toMany("teams", "B", inverse: "members"), R.toMany("led", "B", inverse: "lead")]),
+                "A", attributes: [AttributeDescription("n", type: .integer64)],
+                relationships: [
+                    R.toMany("teams", to: "B", inverse: "members"), R.toMany("led", to: "B", inverse: "lead"),
+                ]),
             EntityDescription(
-                "B", attributes: [AttributeDescription("n", .integer64)],
-                relationships: [R.toMany("members", "A", inverse: "teams"), R.toOne("lead", "A", inverse: "led")]),
+                "B", attributes: [AttributeDescription("n", type: .integer64)],
+                relationships: [
+                    R.toMany("members", to: "A", inverse: "teams"), R.toOne("lead", to: "A", inverse: "led"),
+                ]),
         ])
         let source = try Scenario.store(
             "memory", "", model,
@@ -655,10 +667,12 @@ struct RelationshipChangeTests {
                 "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'lead', $source.lead)"
         )
         let mapping = MappingModel([
-            EntityMapping("A", .copy, from: "A", to: "A"),
+            EntityMapping("A", type: .copy, from: "A", to: "A"),
             EntityMapping(
-                "B", .transform, from: "B", to: "B", attributes: [PropertyMapping("n", .source("n"))],
-                relationships: [PropertyMapping("members", lead), PropertyMapping("lead", lead)]),
+                "B", type: .transform, from: "B", to: "B", attributes: [PropertyMapping("n", .source("n"))]
+            ).with {
+                $0.relationshipMappings = [PropertyMapping("members", lead), PropertyMapping("lead", lead)]
+            },
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
         _ = try Self.manager().migrate(

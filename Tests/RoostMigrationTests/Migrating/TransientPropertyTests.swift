@@ -10,12 +10,12 @@ struct TransientPropertyTests {
     private static func model(_ transients: [AttributeDescription] = [], inverse: Bool = false) throws
         -> ManagedObjectModel
     {
-        var seen = RelationshipDescription.toMany("seen", "Message", inverse: "user")
+        var seen = RelationshipDescription.toMany("seen", to: "Message", inverse: "user")
         seen.isTransient = true
         return try ManagedObjectModel(entities: [
             EntityDescription(
                 "Message", attributes: [.string("text"), .integer64("size")] + transients.map { $0.transient() },
-                relationships: [.toOne("user", "User", inverse: inverse ? "seen" : nil)]),
+                relationships: [.toOne("user", to: "User", inverse: inverse ? "seen" : nil)]),
             EntityDescription("Picture", superentity: "Message", attributes: [.binaryData("bytes")]),
             EntityDescription("User", attributes: [.string("name")], relationships: inverse ? [seen] : []),
         ])
@@ -25,7 +25,7 @@ struct TransientPropertyTests {
         [
             try model(), try model([.boolean("isDownloading", isOptional: false)]),
             try model([.date("isDownloading"), .string("a")]),
-            try model([AttributeDescription("progress", .undefined)], inverse: true),
+            try model([AttributeDescription("progress", type: .undefined)], inverse: true),
         ]
     }
 

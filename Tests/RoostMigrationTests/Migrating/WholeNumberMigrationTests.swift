@@ -8,10 +8,11 @@ import Testing
 struct WholeNumberMigrationTests {
     private static func model(_ type: AttributeType, elements: AttributeType? = nil) throws -> ManagedObjectModel {
         let price = elements.map {
-            AttributeDescription("price", .composite, elements: [AttributeDescription("sum", $0)])
+            AttributeDescription("price", type: .composite, elements: [AttributeDescription("sum", type: $0)])
         }
         return try ManagedObjectModel(entities: [
-            EntityDescription("Card", attributes: [AttributeDescription("amount", type)] + [price].compactMap(\.self)),
+            EntityDescription(
+                "Card", attributes: [AttributeDescription("amount", type: type)] + [price].compactMap(\.self)),
             EntityDescription("Gift", superentity: "Card"),
         ])
     }

@@ -205,7 +205,7 @@ struct OpeningTests {
         try Notes.store(location).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v3())) } == .modelMismatch)
-        var options = MigrationOptions(infersMappingModel: false)
+        var options = MigrationOptions().with { $0.infersMappingModel = false }
         #expect(
             code {
                 _ = try manager.openOrCreateStore(
@@ -236,7 +236,7 @@ struct OpeningTests {
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
-        let options = MigrationOptions(mapping: mapping, infersMappingModel: false)
+        let options = MigrationOptions(mapping: mapping).with { $0.infersMappingModel = false }
         let store = try manager.openOrCreateStore(description(location, Notes.v2()), ifIncompatible: .migrate(options))
         #expect(try count(store) == 5)
         try store.close()

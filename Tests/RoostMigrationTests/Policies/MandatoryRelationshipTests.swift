@@ -11,13 +11,13 @@ struct MandatoryRelationshipTests {
     /// Books by authors; the policy of tags makes three passes of it.
     private struct Library {
         var path = MigrationPath.onePass
-        var author = RelationshipDescription.toOne("writer", "Person", inverse: "works")
-        var works = RelationshipDescription.toMany("works", "Book", inverse: "writer")
-        var newAuthor = RelationshipDescription.toOne("author", "Person", inverse: "books", isOptional: false)
+        var author = RelationshipDescription.toOne("writer", to: "Person", inverse: "works")
+        var works = RelationshipDescription.toMany("works", to: "Book", inverse: "writer")
+        var newAuthor = RelationshipDescription.toOne("author", to: "Person", inverse: "books", isOptional: false)
         var newBooks = RelationshipDescription(
             "books", destination: "Person", inverse: "author", maxCount: nil)
-        var title = AttributeDescription("title", .string)
-        var newTitle = AttributeDescription("title", .string)
+        var title = AttributeDescription("title", type: .string)
+        var newTitle = AttributeDescription("title", type: .string)
         /// The objects, and which of them mappings take.
         var objects: [Object] = [
             Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
@@ -50,17 +50,22 @@ struct MandatoryRelationshipTests {
             let author = PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))
             let books = PropertyMapping("books", .relatedInstances(ofSourceRelationship: "works"))
             var book = EntityMapping(
-                "B", .transform, from: "Book", to: "Book", attributes: [PropertyMapping("title", .source("title"))],
-                relationships: saysAuthor ? [author] : [], policy: policies["Book"])
+                "B", type: .transform, from: "Book", to: "Book",
+                attributes: [PropertyMapping("title", .source("title"))]
+            ).with {
+                $0.relationshipMappings = saysAuthor ? [author] : []
+                $0.policyName = policies["Book"]
+            }
             book.sourcePredicate = self.books
             book.type = policies["Book"] == nil ? .transform : .custom
             var person = EntityMapping(
-                "P", .transform, from: "Person", to: "Person", attributes: [PropertyMapping("name", .source("name"))],
-                relationships: saysBooks ? [books] : [])
+                "P", type: .transform, from: "Person", to: "Person",
+                attributes: [PropertyMapping("name", .source("name"))]
+            ).with { $0.relationshipMappings = saysBooks ? [books] : [] }
             person.sourcePredicate = people
             let tag = EntityMapping(
-                "T", path == .onePass ? .transform : .custom, from: "Tag", to: "Tag",
-                policy: path == .onePass ? nil : policies["Tag"] ?? "Standard")
+                "T", type: path == .onePass ? .transform : .custom, from: "Tag", to: "Tag"
+            ).with { $0.policyName = path == .onePass ? nil : policies["Tag"] ?? "Standard" }
             return MappingModel([book, person, tag])
         }
 
@@ -227,26 +232,31 @@ struct MandatoryRelationshipTests {
     func excused(path: MigrationPath) throws {
         func model(_ works: RelationshipDescription, _ writer: String) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
-                EntityDescription("Book", relationships: [.toOne(writer, "Person", inverse: works.name)]),
+                EntityDescription("Book", relationships: [.toOne(writer, to: "Person", inverse: works.name)]),
                 EntityDescription("Person", attributes: [.string("name")], relationships: [works]),
                 EntityDescription("Editor", superentity: "Person"), EntityDescription("Tag"),
             ])
         }
-        let old = try model(.toMany("works", "Book", inverse: "writer"), "writer")
+        let old = try model(.toMany("works", to: "Book", inverse: "writer"), "writer")
         let new = try model(
             RelationshipDescription(
-                "books", destination: "Book", inverse: "author", minCount: 1, maxCount: nil, isOptional: false),
+                "books", destination: "Book", inverse: "author", minCount: 1, maxCount: nil
+            ).with { $0.isOptional = false },
             "author")
         let books = PropertyMapping("books", .relatedInstances(ofSourceRelationship: "works"))
         let mapping = MappingModel([
             EntityMapping(
-                "B", .transform, from: "Book", to: "Book",
-                relationships: [PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))]),
-            EntityMapping("P", .transform, from: "Person", to: "Person", relationships: [books]),
-            EntityMapping("E", .transform, from: "Editor", to: "Editor"),
+                "B", type: .transform, from: "Book", to: "Book"
+            ).with {
+                $0.relationshipMappings = [PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))]
+            },
+            EntityMapping("P", type: .transform, from: "Person", to: "Person").with {
+                $0.relationshipMappings = [books]
+            },
+            EntityMapping("E", type: .transform, from: "Editor", to: "Editor"),
             EntityMapping(
-                "T", path == .onePass ? .transform : .custom, from: "Tag", to: "Tag",
-                policy: path == .onePass ? nil : "Standard"),
+                "T", type: path == .onePass ? .transform : .custom, from: "Tag", to: "Tag"
+            ).with { $0.policyName = path == .onePass ? nil : "Standard" },
         ])
         func migrate(_ objects: [Object]) throws -> MigrationReport {
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)

@@ -26,7 +26,9 @@ struct PolicyCallbackTests {
             seen.withLock { $0.append("\(session.currentEntityMapping?.name ?? "none") \(what)") }
         }
         let mapping = MappingModel(
-            ["A", "B"].map { EntityMapping($0, .copy, from: EntityName($0), to: EntityName($0), policy: "P") })
+            ["A", "B"].map {
+                EntityMapping($0, type: .copy, from: EntityName($0), to: EntityName($0)).with { $0.policyName = "P" }
+            })
         _ = try PolicySample.migrate(
             old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), mapping,
             policies: [
@@ -66,7 +68,8 @@ struct PolicyCallbackTests {
         ])
         let mapping = MappingModel([
             EntityMapping(
-                "A", .custom, from: "A", to: "A", attributes: [PropertyMapping("name", .source("name"))], policy: "P")
+                "A", type: .custom, from: "A", to: "A", attributes: [PropertyMapping("name", .source("name"))]
+            ).with { $0.policyName = "P" }
         ])
         let seen = Mutex<[String]>([])
         func migrate(fillsIn: Bool) throws {

@@ -24,18 +24,18 @@ struct PolicyFetchTests {
         try ManagedObjectModel(entities: [
             EntityDescription(
                 "Note", attributes: [.string("title", default: "T")],
-                relationships: [.toOne("author", "Author", inverse: "notes")]),
+                relationships: [.toOne("author", to: "Author", inverse: "notes")]),
             EntityDescription(
                 "Author", attributes: [.string("name"), .integer16("rank", default: 0)],
-                relationships: [.toMany("notes", "Note", inverse: "author")],
-                fetchIndexes: [FetchIndexDescription("byName", on: "name")]),
+                relationships: [.toMany("notes", to: "Note", inverse: "author")]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byName", on: "name")] },
             EntityDescription("Editor", superentity: "Author"),
         ])
     }
 
     private static let mapping = MappingModel([
-        EntityMapping("Notes", .custom, from: "Note", to: "Note", policy: "P"),
-        EntityMapping("Authors", .add, to: "Author"), EntityMapping("Editors", .add, to: "Editor"),
+        EntityMapping("Notes", type: .custom, from: "Note", to: "Note").with { $0.policyName = "P" },
+        EntityMapping("Authors", type: .add, to: "Author"), EntityMapping("Editors", type: .add, to: "Editor"),
     ])
 
     @Test("finding an object or making it costs no commit for each", arguments: ["sqlite", "lmdb"])
@@ -107,8 +107,8 @@ struct PolicyFetchTests {
             default:
                 let isAll = Bool.random(using: &random)
                 var request = FetchRequest(
-                    "Author", where: .equal("name", to: name) && .less("rank", than: .int(Int64(rank))),
-                    includesSubentities: isAll)
+                    "Author", where: .equal("name", to: name) && .less("rank", than: .int(Int64(rank)))
+                ).with { $0.includesSubentities = isAll }
                 let matching = known.filter {
                     $0.name == name && $0.rank < rank && (isAll || $0.object.entity == "Author")
                 }.map(\.object)

@@ -110,16 +110,22 @@ struct PolicyMigrationTests {
                 .init("Item", 3, ["kind": "a", "name": "three"]), .init("Item", 4, ["name": "four"]),
             ])
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("Thing", isAbstract: true, attributes: [.string("name")]),
+            EntityDescription("Thing", attributes: [.string("name")]).with { $0.isAbstract = true },
             EntityDescription("A", superentity: "Thing"), EntityDescription("B", superentity: "Thing"),
             EntityDescription("Log", attributes: [.string("name")]),
         ])
         let name = [PropertyMapping("name", .source("name"))]
         let mapping = MappingModel([
-            EntityMapping("A", .transform, from: "Item", to: "A", where: .equal("kind", to: "a"), attributes: name),
-            EntityMapping("B", .transform, from: "Item", to: "B", where: .equal("kind", to: "b"), attributes: name),
-            EntityMapping("All", .transform, from: "Item", to: "B", attributes: name, policy: "P"),
-            EntityMapping("Log", .transform, from: "Item", to: "Log", attributes: name),
+            EntityMapping("A", type: .transform, from: "Item", to: "A", attributes: name).with {
+                $0.sourcePredicate = .equal("kind", to: "a")
+            },
+            EntityMapping("B", type: .transform, from: "Item", to: "B", attributes: name).with {
+                $0.sourcePredicate = .equal("kind", to: "b")
+            },
+            EntityMapping("All", type: .transform, from: "Item", to: "B", attributes: name).with {
+                $0.policyName = "P"
+            },
+            EntityMapping("Log", type: .transform, from: "Item", to: "Log", attributes: name),
         ])
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), model, mapping, policies: ["P": { EntityMigrationPolicy() }])
@@ -140,11 +146,11 @@ struct PolicyMigrationTests {
         arguments: Scenario.types, Scenario.types)
     func mergesHierarchies(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let tags = RelationshipDescription.toMany("tags", "Tag", inverse: nil)
+        let tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: nil)
         func owned(_ name: String) -> EntityDescription {
             EntityDescription(
                 name, attributes: [.string("name")],
-                relationships: [.toOne("home", "Home", inverse: name.lowercased() + "s"), tags])
+                relationships: [.toOne("home", to: "Home", inverse: name.lowercased() + "s"), tags])
         }
         let old = try Scenario.store(
             source, directory.file("old"),
@@ -152,7 +158,9 @@ struct PolicyMigrationTests {
                 owned("Cat"), owned("Dog"), EntityDescription("Tag", attributes: [.string("name")]),
                 EntityDescription(
                     "Home", attributes: [.string("name")],
-                    relationships: [.toMany("cats", "Cat", inverse: "home"), .toMany("dogs", "Dog", inverse: "home")]),
+                    relationships: [
+                        .toMany("cats", to: "Cat", inverse: "home"), .toMany("dogs", to: "Dog", inverse: "home"),
+                    ]),
             ]),
             [
                 .init("Home", 1, ["name": "H"]), .init("Tag", 1, ["name": "t1"]), .init("Tag", 2, ["name": "t2"]),
@@ -170,27 +178,33 @@ struct PolicyMigrationTests {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Pet", attributes: [.string("name")],
-                relationships: [.toOne("home", "Home", inverse: "pets"), .toMany("tags", "Tag", inverse: "pets")]),
+                relationships: [
+                    .toOne("home", to: "Home", inverse: "pets"), .toMany("tags", to: "Tag", inverse: "pets"),
+                ]),
             EntityDescription(
-                "Tag", attributes: [.string("name")], relationships: [.toMany("pets", "Pet", inverse: "tags")]),
+                "Tag", attributes: [.string("name")], relationships: [.toMany("pets", to: "Pet", inverse: "tags")]),
             EntityDescription(
                 "Home", attributes: [.string("name")],
                 relationships: [
-                    .toMany("pets", "Pet", inverse: "home"), .toOne("favourite", "Pet"),
+                    .toMany("pets", to: "Pet", inverse: "home"), .toOne("favourite", to: "Pet"),
                 ]),
         ])
         let name = [PropertyMapping("name", .source("name"))]
         func pets(_ entity: EntityName) -> EntityMapping {
             EntityMapping(
-                "\(entity)ToPet", .transform, from: entity, to: "Pet", attributes: name,
-                relationships: [
+                "\(entity)ToPet", type: .transform, from: entity, to: "Pet", attributes: name
+            ).with {
+                $0.relationshipMappings = [
                     PropertyMapping("home", .relatedInstances(ofSourceRelationship: "home")),
                     PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags")),
-                ])
+                ]
+            }
         }
         let mapping = MappingModel([
-            pets("Cat"), pets("Dog"), EntityMapping("Tags", .transform, from: "Tag", to: "Tag", attributes: name),
-            EntityMapping("Homes", .transform, from: "Home", to: "Home", attributes: name, policy: "P"),
+            pets("Cat"), pets("Dog"), EntityMapping("Tags", type: .transform, from: "Tag", to: "Tag", attributes: name),
+            EntityMapping("Homes", type: .transform, from: "Home", to: "Home", attributes: name).with {
+                $0.policyName = "P"
+            },
         ])
         let new = try Scenario.migrate(
             old, to: destination, directory.file("new"), model, mapping,
@@ -312,7 +326,7 @@ struct PolicyMigrationTests {
         let directory = try TemporaryDirectory()
         func model(isAbstract: Bool) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
-                EntityDescription("Item", isAbstract: isAbstract, attributes: [.string("name")]),
+                EntityDescription("Item", attributes: [.string("name")]).with { $0.isAbstract = isAbstract },
                 EntityDescription("Book", superentity: "Item"),
                 EntityDescription("Other", attributes: [.string("name")]),
             ])
@@ -345,7 +359,7 @@ struct PolicyMigrationTests {
             }
         }
         let directory = try TemporaryDirectory()
-        let place = AttributeDescription("place", .composite, elements: [.string("city"), .string("street")])
+        let place = AttributeDescription("place", type: .composite, elements: [.string("city"), .string("street")])
         let old = try Scenario.store(
             type, directory.file("old"),
             try ManagedObjectModel(entities: [
@@ -358,11 +372,12 @@ struct PolicyMigrationTests {
         let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [place])])
         let mapping = MappingModel([
             EntityMapping(
-                "Item", .custom, from: "Item", to: "Item",
+                "Item", type: .custom, from: "Item", to: "Item",
                 attributes: [
                     PropertyMapping("place", .source("place")),
                     PropertyMapping("place.city", .policy("shout", .source("city"))),
-                ], policy: "P")
+                ]
+            ).with { $0.policyName = "P" }
         ])
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), model, mapping, policies: ["P": { Shouting() }])
@@ -388,8 +403,8 @@ struct PolicyMigrationTests {
         let old = FaultyStore(base, Faults(damaged: [ObjectID("Item", key: 3), ObjectID("Item", key: 5)]))
         let name = [PropertyMapping("name", .source("name"))]
         let mapping = MappingModel([
-            EntityMapping("A", .transform, from: "Item", to: "A", attributes: name, policy: "P"),
-            EntityMapping("B", .transform, from: "Item", to: "B", attributes: name, policy: "P"),
+            EntityMapping("A", type: .transform, from: "Item", to: "A", attributes: name).with { $0.policyName = "P" },
+            EntityMapping("B", type: .transform, from: "Item", to: "B", attributes: name).with { $0.policyName = "P" },
         ])
         let report = try PolicySample.migrate(
             old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))), mapping, model: new,
@@ -403,10 +418,10 @@ struct PolicyMigrationTests {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
-                "A", attributes: [.string("name")], relationships: [.toMany("bs", "B", inverse: "as")]),
+                "A", attributes: [.string("name")], relationships: [.toMany("bs", to: "B", inverse: "as")]),
             EntityDescription(
                 "B", attributes: [.string("name")],
-                relationships: [.toMany("as", "A", inverse: "bs", isOrdered: true)]),
+                relationships: [.toMany("as", to: "A", inverse: "bs", isOrdered: true)]),
         ])
         let old = try Scenario.store(
             type, directory.file("old"), model,
@@ -441,7 +456,7 @@ struct PolicyMigrationTests {
         arguments: Scenario.types)
     func namesObjects(type: String) throws {
         let directory = try TemporaryDirectory()
-        let target = AttributeDescription("target", .objectID)
+        let target = AttributeDescription("target", type: .objectID)
         let old = try Scenario.store(
             type, directory.file("old"),
             try ManagedObjectModel(entities: [
@@ -460,11 +475,11 @@ struct PolicyMigrationTests {
             EntityDescription("C", attributes: [.string("name")]), EntityDescription("X", attributes: [target]),
         ])
         let mapping = MappingModel([
-            EntityMapping("A", .transform, from: "A", to: "C"),
-            EntityMapping("B", .transform, from: "B", to: "C", where: .isNull("name")),
+            EntityMapping("A", type: .transform, from: "A", to: "C"),
+            EntityMapping("B", type: .transform, from: "B", to: "C").with { $0.sourcePredicate = .isNull("name") },
             EntityMapping(
-                "X", .transform, from: "X", to: "X", attributes: [PropertyMapping("target", .source("target"))],
-                policy: "P"),
+                "X", type: .transform, from: "X", to: "X", attributes: [PropertyMapping("target", .source("target"))]
+            ).with { $0.policyName = "P" },
         ])
         let location = StoreLocation(type: type, path: directory.file("new"))
         let report = try PolicySample.migrate(
@@ -506,14 +521,14 @@ struct PolicyMigrationTests {
             }
         }
         let directory = try TemporaryDirectory()
-        let parts = RelationshipDescription.toMany("parts", "Part", inverse: nil, isOrdered: true)
+        let parts = RelationshipDescription.toMany("parts", to: "Part", inverse: nil, isOrdered: true)
         let old = try Scenario.store(
             "memory", directory.file("old"),
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Item", attributes: [.string("name"), AttributeDescription("flag", .boolean)],
+                    "Item", attributes: [.string("name"), AttributeDescription("flag", type: .boolean)],
                     relationships: [parts]),
-                EntityDescription("Part", attributes: [AttributeDescription("size", .integer16)]),
+                EntityDescription("Part", attributes: [AttributeDescription("size", type: .integer16)]),
             ]),
             [
                 .init("Item", 1, ["name": "ab", "flag": .bool(true)]),
@@ -529,8 +544,8 @@ struct PolicyMigrationTests {
             EntityDescription(
                 "Item",
                 attributes: [
-                    .string("loud"), .string("origin"), AttributeDescription("larger", .integer32),
-                    AttributeDescription("last", .integer32),
+                    .string("loud"), .string("origin"), AttributeDescription("larger", type: .integer32),
+                    AttributeDescription("last", type: .integer32),
                 ])
         ])
         func property(_ name: String, _ format: String) throws -> PropertyMapping {
@@ -538,7 +553,7 @@ struct PolicyMigrationTests {
         }
         let mapping = MappingModel([
             EntityMapping(
-                "Item", .transform, from: "Item", to: "Item",
+                "Item", type: .transform, from: "Item", to: "Item",
                 attributes: [
                     try property(
                         "loud",
@@ -550,7 +565,8 @@ struct PolicyMigrationTests {
                     ),
                     try property(
                         "last", "$source.parts[FUNCTION($entityPolicy, 'length:', $source.name) - 1].size"),
-                ], policy: "P")
+                ]
+            ).with { $0.policyName = "P" }
         ])
         let new = try Scenario.migrate(
             old, to: "memory", directory.file("new"), model, mapping, policies: ["P": { Lengths() }], allowsLoss: true)
@@ -562,11 +578,12 @@ struct PolicyMigrationTests {
         // What a SUBQUERY binds nobody knows before.
         let wrong = MappingModel([
             EntityMapping(
-                "Item", .transform, from: "Item", to: "Item",
+                "Item", type: .transform, from: "Item", to: "Item",
                 attributes: [
                     try property(
                         "larger", "SUBQUERY($source.parts, $p, FUNCTION($entityPolicy, 'length:', $p.size) > 1).@count")
-                ], policy: "P")
+                ]
+            ).with { $0.policyName = "P" }
         ])
         let error = try #require(throws: StoreError.self) {
             _ = try Scenario.migrate(
@@ -586,7 +603,7 @@ struct PolicyMigrationTests {
             "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "same"]) })
         let report = try PolicySample.migrate(
             old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
-            MappingModel([EntityMapping("Item", .custom, from: "Item", to: "Item", policy: "P")]),
+            MappingModel([EntityMapping("Item", type: .custom, from: "Item", to: "Item").with { $0.policyName = "P" }]),
             policies: [
                 "P": {
                     ClosurePolicy {

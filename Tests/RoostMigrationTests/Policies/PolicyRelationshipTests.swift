@@ -98,17 +98,17 @@ struct PolicyRelationshipTests {
             EntityDescription(
                 "Node", attributes: [.integer64("n")],
                 relationships: [
-                    .toOne("next", "Node", inverse: "previous"), .toOne("previous", "Node", inverse: "next"),
-                    .toOne("parent", "Node", inverse: "children"),
-                    .toMany("children", "Node", inverse: "parent", isOrdered: true),
-                    .toMany("friends", "Node", inverse: "friends"),
-                    .toMany("likes", "Node", inverse: "likedBy", isOrdered: true),
-                    .toMany("likedBy", "Node", inverse: "likes", isOrdered: true),
+                    .toOne("next", to: "Node", inverse: "previous"), .toOne("previous", to: "Node", inverse: "next"),
+                    .toOne("parent", to: "Node", inverse: "children"),
+                    .toMany("children", to: "Node", inverse: "parent", isOrdered: true),
+                    .toMany("friends", to: "Node", inverse: "friends"),
+                    .toMany("likes", to: "Node", inverse: "likedBy", isOrdered: true),
+                    .toMany("likedBy", to: "Node", inverse: "likes", isOrdered: true),
                 ]),
         ])
         let mapping = MappingModel([
-            EntityMapping("Seed", .copy, from: "Seed", to: "Seed", policy: "P"),
-            EntityMapping("Node", .add, to: "Node"),
+            EntityMapping("Seed", type: .copy, from: "Seed", to: "Seed").with { $0.policyName = "P" },
+            EntityMapping("Node", type: .add, to: "Node"),
         ])
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), model, mapping,
@@ -172,12 +172,12 @@ struct PolicyRelationshipTests {
                     EntityDescription("Parent", attributes: [.string("name")], relationships: [relationship]),
                     EntityDescription(
                         "Child", attributes: [.string("name")],
-                        relationships: [.toOne("parent", "Parent", inverse: "children")]),
+                        relationships: [.toOne("parent", to: "Parent", inverse: "children")]),
                 ])
             }
             let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", key: $0)) }
             let old = try Scenario.store(
-                type, directory.file("old"), try model(.toMany("children", "Child", inverse: "parent")),
+                type, directory.file("old"), try model(.toMany("children", to: "Child", inverse: "parent")),
                 [
                     .init("Parent", 1, [:]), .init("Parent", 2, [:]), .init("Parent", 3, [:]),
                     .init("Child", 1, ["parent": parent(1)]), .init("Child", 2, ["parent": parent(1)]),
@@ -185,8 +185,8 @@ struct PolicyRelationshipTests {
                 ])
             let strict = try model(
                 RelationshipDescription(
-                    "children", destination: "Child", inverse: "parent", minCount: minimum, maxCount: maximum,
-                    isOptional: isOptional))
+                    "children", destination: "Child", inverse: "parent", minCount: minimum, maxCount: maximum
+                ).with { $0.isOptional = isOptional })
             var mapping = try MappingModel.inferred(from: old.model, to: strict)
             for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
             let migration = Result {
@@ -212,9 +212,10 @@ struct PolicyRelationshipTests {
             try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Dept", attributes: [.string("name")],
-                    relationships: [.toMany("employees", "Emp", inverse: "dept")]),
+                    relationships: [.toMany("employees", to: "Emp", inverse: "dept")]),
                 EntityDescription(
-                    "Emp", attributes: [.string("name")], relationships: [.toOne("dept", "Dept", inverse: "employees")]
+                    "Emp", attributes: [.string("name")],
+                    relationships: [.toOne("dept", to: "Dept", inverse: "employees")]
                 ),
             ])
         }
@@ -233,13 +234,16 @@ struct PolicyRelationshipTests {
         static func mapping() throws -> MappingModel {
             MappingModel([
                 EntityMapping(
-                    "Dept", .transform, from: "Dept", to: "Dept",
-                    attributes: [PropertyMapping("name", .source("name"))], policy: "Dept"),
+                    "Dept", type: .transform, from: "Dept", to: "Dept",
+                    attributes: [PropertyMapping("name", .source("name"))]
+                ).with { $0.policyName = "Dept" },
                 EntityMapping(
-                    "Emp", .transform, from: "Emp", to: "Emp",
-                    attributes: [PropertyMapping("name", .source("name"))],
-                    relationships: [PropertyMapping("dept", .relatedInstances(ofSourceRelationship: "dept"))],
-                    policy: "Emp"),
+                    "Emp", type: .transform, from: "Emp", to: "Emp",
+                    attributes: [PropertyMapping("name", .source("name"))]
+                ).with {
+                    $0.relationshipMappings = [PropertyMapping("dept", .relatedInstances(ofSourceRelationship: "dept"))]
+                    $0.policyName = "Emp"
+                },
             ])
         }
     }
@@ -302,10 +306,10 @@ struct PolicyRelationshipTests {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "A", attributes: [.string("name")],
-                relationships: [.toMany("bs", "B", inverse: "as", isOrdered: true)]),
+                relationships: [.toMany("bs", to: "B", inverse: "as", isOrdered: true)]),
             EntityDescription(
                 "B", attributes: [.string("name")],
-                relationships: [.toMany("as", "A", inverse: "bs", isOrdered: true)]),
+                relationships: [.toMany("as", to: "A", inverse: "bs", isOrdered: true)]),
         ])
         let names = (1...4).map { Value.string("\($0)") }
         let old = try Scenario.store(
@@ -364,30 +368,33 @@ struct PolicyRelationshipTests {
             try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Album", attributes: [.string("name")],
-                    relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true)]),
+                    relationships: [.toMany("tracks", to: "Track", inverse: "album", isOrdered: true)]),
                 EntityDescription("Single", attributes: [.string("name")]),
                 EntityDescription(
-                    "Track", attributes: [.string("name")], relationships: [.toOne("album", "Album", inverse: "tracks")]
+                    "Track", attributes: [.string("name")],
+                    relationships: [.toOne("album", to: "Album", inverse: "tracks")]
                 ),
             ]),
             [.init("Album", 1, ["name": "a"]), .init("Single", 1, ["name": "s"])] + tracks)
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Release", attributes: [.string("name")],
-                relationships: [.toMany("tracks", "Track", inverse: "release", isOrdered: true)]),
+                relationships: [.toMany("tracks", to: "Track", inverse: "release", isOrdered: true)]),
             EntityDescription(
                 "Track", attributes: [.string("name")],
-                relationships: [.toOne("release", "Release", inverse: "tracks")]),
+                relationships: [.toOne("release", to: "Release", inverse: "tracks")]),
         ])
         let name = PropertyMapping("name", .source("name"))
         let mapping = MappingModel([
-            EntityMapping("S", .transform, from: "Single", to: "Release", attributes: [name]),
-            EntityMapping("A", .transform, from: "Album", to: "Release", attributes: [name]),
+            EntityMapping("S", type: .transform, from: "Single", to: "Release", attributes: [name]),
+            EntityMapping("A", type: .transform, from: "Album", to: "Release", attributes: [name]),
             EntityMapping(
-                "T", .transform, from: "Track", to: "Track", attributes: [name],
-                relationships: [
+                "T", type: .transform, from: "Track", to: "Track", attributes: [name]
+            ).with {
+                $0.relationshipMappings = [
                     PropertyMapping("release", .destinationInstances(ofEntityMapping: "A", from: .source("album")))
-                ]),
+                ]
+            },
         ])
         let new = try Scenario.migrate(old, to: "sqlite", directory.file("new"), model, mapping)
         let release = try #require(try Scenario.objects("Release", in: new).first { $0.values["name"] == "a" })
@@ -399,8 +406,8 @@ struct PolicyRelationshipTests {
     @Test("links that a policy takes away at their other end stay away", arguments: Scenario.types)
     func takesLinksAway(type: String) throws {
         let model = try ManagedObjectModel(entities: [
-            EntityDescription("A", relationships: [.toMany("bs", "B", inverse: "as")]),
-            EntityDescription("B", relationships: [.toMany("as", "A", inverse: "bs")]),
+            EntityDescription("A", relationships: [.toMany("bs", to: "B", inverse: "as")]),
+            EntityDescription("B", relationships: [.toMany("as", to: "A", inverse: "bs")]),
         ])
         let directory = try TemporaryDirectory()
         let keys: [Int64] = [1, 2, 3]
@@ -441,7 +448,7 @@ struct PolicyRelationshipTests {
             let directory = try TemporaryDirectory()
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Dept", attributes: [.string("name")]), EntityDescription("Big", superentity: "Dept"),
-                EntityDescription("Emp", attributes: [.string("name")], relationships: [.toOne("dept", "Dept")]),
+                EntityDescription("Emp", attributes: [.string("name")], relationships: [.toOne("dept", to: "Dept")]),
             ])
             let old = try Scenario.store(
                 type, directory.file("old"), model,

@@ -11,11 +11,12 @@ struct ScenarioTests {
     private func blog(postIsOptional: Bool = true) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
-                "Post", attributes: [.string("title")], relationships: [.toMany("comments", "Comment", inverse: "post")]
+                "Post", attributes: [.string("title")],
+                relationships: [.toMany("comments", to: "Comment", inverse: "post")]
             ),
             EntityDescription(
                 "Comment", attributes: [.string("message")],
-                relationships: [.toOne("post", "Post", inverse: "comments", isOptional: postIsOptional)]),
+                relationships: [.toOne("post", to: "Post", inverse: "comments", isOptional: postIsOptional)]),
         ])
     }
 
@@ -33,15 +34,18 @@ struct ScenarioTests {
     private var withoutPosts: MappingModel {
         MappingModel([
             EntityMapping(
-                "PostToPost", .custom, from: "Post", to: "Post",
-                attributes: [PropertyMapping("title", .source("title"))],
-                relationships: [
+                "PostToPost", type: .custom, from: "Post", to: "Post",
+                attributes: [PropertyMapping("title", .source("title"))]
+            ).with {
+                $0.relationshipMappings = [
                     PropertyMapping(
                         "comments",
                         .destinationInstances(ofEntityMapping: "CommentToComment", from: .source("comments")))
-                ], policy: "DropPosts"),
+                ]
+                $0.policyName = "DropPosts"
+            },
             EntityMapping(
-                "CommentToComment", .copy, from: "Comment", to: "Comment"),
+                "CommentToComment", type: .copy, from: "Comment", to: "Comment"),
         ])
     }
 
@@ -150,14 +154,16 @@ struct ScenarioTests {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Track", attributes: [.string("imageURL"), .date("lastPlayedAt"), .string("title")],
-                relationships: [.toMany("artists", "Artist", inverse: "tracks")]),
+                relationships: [.toMany("artists", to: "Artist", inverse: "tracks")]),
             EntityDescription(
                 "Artist", attributes: [.string("id"), .string("name"), .string("imageURL")],
-                relationships: [.toMany("tracks", "Track", inverse: "artists")]),
+                relationships: [.toMany("tracks", to: "Track", inverse: "artists")]),
         ])
         let mapping = MappingModel([
-            EntityMapping("TrackToTrack", .custom, from: "Track", to: "Track", policy: "SplitArtists"),
-            EntityMapping("Artist", .add, to: "Artist"),
+            EntityMapping("TrackToTrack", type: .custom, from: "Track", to: "Track").with {
+                $0.policyName = "SplitArtists"
+            },
+            EntityMapping("Artist", type: .add, to: "Artist"),
         ])
         let new = try Scenario.migrate(
             old, to: destination, directory.file("new"), model, mapping, policies: ["SplitArtists": { SplitArtists() }])
@@ -182,25 +188,28 @@ struct ScenarioTests {
     private func notes() throws -> [ManagedObjectModel] {
         let texts: [AttributeDescription] = [.string("title", isOptional: false), .string("body", isOptional: false)]
         let images = RelationshipDescription(
-            "images", destination: "Image", inverse: "noteUsedIn", maxCount: nil, isOptional: false)
+            "images", destination: "Image", inverse: "noteUsedIn", maxCount: nil
+        ).with { $0.isOptional = false }
         return [
             try ManagedObjectModel(entities: [EntityDescription("Note", attributes: texts)]),
             try ManagedObjectModel(entities: [
-                EntityDescription("Note", attributes: texts + [AttributeDescription("imageData", .binaryData)])
+                EntityDescription("Note", attributes: texts + [AttributeDescription("imageData", type: .binaryData)])
             ]),
             try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Note", attributes: texts, relationships: [.toOne("image", "Image", inverse: "noteUsedIn")]),
+                    "Note", attributes: texts, relationships: [.toOne("image", to: "Image", inverse: "noteUsedIn")]),
                 EntityDescription(
-                    "Image", attributes: [AttributeDescription("imageData", .binaryData)],
-                    relationships: [.toOne("noteUsedIn", "Note", inverse: "image")]),
+                    "Image", attributes: [AttributeDescription("imageData", type: .binaryData)],
+                    relationships: [.toOne("noteUsedIn", to: "Note", inverse: "image")]),
             ]),
             try ManagedObjectModel(entities: [
                 EntityDescription("Note", attributes: texts, relationships: [images]),
                 EntityDescription(
                     "Image",
-                    attributes: [AttributeDescription("imageData", .binaryData), .integer16("index", default: 0)],
-                    relationships: [.toOne("noteUsedIn", "Note", inverse: "images")]),
+                    attributes: [
+                        AttributeDescription("imageData", type: .binaryData), .integer16("index", default: 0),
+                    ],
+                    relationships: [.toOne("noteUsedIn", to: "Note", inverse: "images")]),
             ]),
         ]
     }
@@ -241,17 +250,23 @@ struct ScenarioTests {
         case 2:
             MappingModel([
                 EntityMapping(
-                    "NoteToNote", .custom, from: "Note", to: "Note", attributes: Self.noteTexts, policy: "NoteToNote",
-                    userInfo: ["sourceVersion": "v1.1"])
+                    "NoteToNote", type: .custom, from: "Note", to: "Note", attributes: Self.noteTexts
+                ).with {
+                    $0.policyName = "NoteToNote"
+                    $0.userInfo = ["sourceVersion": "v1.1"]
+                }
             ])
         case 3:
             MappingModel([
                 EntityMapping(
-                    "ImageToImage", .transform, from: "Image", to: "Image",
+                    "ImageToImage", type: .transform, from: "Image", to: "Image",
                     attributes: [PropertyMapping("imageData", .source("imageData")), PropertyMapping("index")]),
                 EntityMapping(
-                    "NoteToNote", .custom, from: "Note", to: "Note", attributes: Self.noteTexts, policy: "NoteToNote",
-                    userInfo: ["sourceVersion": "v1.2"]),
+                    "NoteToNote", type: .custom, from: "Note", to: "Note", attributes: Self.noteTexts
+                ).with {
+                    $0.policyName = "NoteToNote"
+                    $0.userInfo = ["sourceVersion": "v1.2"]
+                },
             ])
         default: nil
         }
@@ -332,10 +347,10 @@ struct ScenarioTests {
     func splitsContent(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let common: [AttributeDescription] = [.date("date"), .string("postID")]
-        let sections = RelationshipDescription.toMany("sections", "Section", inverse: "post", deleteRule: .cascade)
+        let sections = RelationshipDescription.toMany("sections", to: "Section", inverse: "post", deleteRule: .cascade)
         let section = EntityDescription(
             "Section", attributes: [.string("title"), .string("body"), .integer16("index", default: 0)],
-            relationships: [.toOne("post", "Post", inverse: "sections")])
+            relationships: [.toOne("post", to: "Post", inverse: "sections")])
         let models = [
             try ManagedObjectModel(entities: [
                 EntityDescription("Post", attributes: common + [.string("color"), .string("content")])
@@ -364,9 +379,9 @@ struct ScenarioTests {
             version == 2
                 ? MappingModel([
                     EntityMapping(
-                        "PostToPost", .custom, from: "Post", to: "Post",
-                        attributes: ["date", "postID", "hexColor"].map { PropertyMapping($0, .source($0)) },
-                        policy: "PostToSections")
+                        "PostToPost", type: .custom, from: "Post", to: "Post",
+                        attributes: ["date", "postID", "hexColor"].map { PropertyMapping($0, .source($0)) }
+                    ).with { $0.policyName = "PostToSections" }
                 ]) : nil
         }
         let posts = try Scenario.objects("Post", in: new)
@@ -394,9 +409,10 @@ struct ScenarioTests {
             try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Shelf", attributes: [.string("name")] + extra,
-                    relationships: [.toMany("books", "Book", inverse: "shelf", deleteRule: rule)]),
+                    relationships: [.toMany("books", to: "Book", inverse: "shelf", deleteRule: rule)]),
                 EntityDescription(
-                    "Book", attributes: [.string("title")], relationships: [.toOne("shelf", "Shelf", inverse: "books")]),
+                    "Book", attributes: [.string("title")],
+                    relationships: [.toOne("shelf", to: "Shelf", inverse: "books")]),
             ])
         }
         for rule in DeleteRule.allCases {
@@ -469,12 +485,13 @@ struct ScenarioTests {
         let number = FetchRequest.Expression.policy("number:", .source("text"))
         let mapping = MappingModel([
             EntityMapping(
-                "ItemToItem", .transform, from: "Item", to: "Item",
+                "ItemToItem", type: .transform, from: "Item", to: "Item",
                 attributes: [
                     PropertyMapping("number", number),
                     PropertyMapping("twice", .function(.multiply, [number, .constant(2)])),
                     PropertyMapping("half", .function(.divide, [.source("x"), .constant(2.0)])),
-                ], policy: "Convert")
+                ]
+            ).with { $0.policyName = "Convert" }
         ])
         let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["Convert": { Convert() }]
         do {

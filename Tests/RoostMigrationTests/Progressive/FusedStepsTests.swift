@@ -33,14 +33,14 @@ struct FusedStepsTests {
                 model([.string("title"), .integer32("stars"), .boolean("isDone", default: false)]),
                 model(
                     [.string("title"), .integer64("stars"), .boolean("isDone", default: false)],
-                    [.toMany("tags", "Tag", inverse: "note")],
-                    [EntityDescription("Tag", relationships: [.toOne("note", "Note", inverse: "tags")])]),
+                    [.toMany("tags", to: "Tag", inverse: "note")],
+                    [EntityDescription("Tag", relationships: [.toOne("note", to: "Note", inverse: "tags")])]),
                 model(
-                    [.string("title"), .integer64("stars")], [.toMany("tags", "Tag", inverse: "note")],
+                    [.string("title"), .integer64("stars")], [.toMany("tags", to: "Tag", inverse: "note")],
                     [
                         EntityDescription(
                             "Tag", attributes: [.string("name")],
-                            relationships: [.toOne("note", "Note", inverse: "tags")])
+                            relationships: [.toOne("note", to: "Note", inverse: "tags")])
                     ]))
                 == 1)
         #expect(
@@ -80,8 +80,8 @@ struct FusedStepsTests {
     func order() throws {
         func ordered(_ isOrdered: Bool, _ name: String) throws(StoreError) -> ManagedObjectModel {
             try model(
-                [.string(name)], [.toMany("tags", "Tag", inverse: "notes", isOrdered: isOrdered)],
-                [EntityDescription("Tag", relationships: [.toMany("notes", "Note", inverse: "tags")])])
+                [.string(name)], [.toMany("tags", to: "Tag", inverse: "notes", isOrdered: isOrdered)],
+                [EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")])])
         }
         #expect(try count(ordered(true, "a"), ordered(false, "a"), ordered(true, "b")) == 2)
         #expect(try count(ordered(true, "a"), ordered(false, "a"), ordered(false, "b")) == 1)

@@ -69,7 +69,7 @@ struct ModelHistoryTests {
 
     private func note(_ attributes: [AttributeDescription], identifier: String? = nil) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
-            EntityDescription("Note", attributes: attributes, renamingIdentifier: identifier)
+            EntityDescription("Note", attributes: attributes).with { $0.renamingIdentifier = identifier }
         ])
     }
 
@@ -137,7 +137,7 @@ struct ModelHistoryTests {
 
     @Test("infers nothing where that was not asked for")
     func notInferred() throws {
-        let options = MigrationOptions(infersMappingModel: false)
+        let options = MigrationOptions().with { $0.infersMappingModel = false }
         let refused = error { _ = try chain(try Notes.inferredHistory(), from: Notes.v1(), to: Notes.v3(), options) }
         #expect(refused?.code == .mappingNotInferable)
         #expect(refused?.message.contains("none is to be inferred") == true)
@@ -191,7 +191,7 @@ struct ModelHistoryTests {
         // Without version hashes tags alone fit everything.
         let tags = MappingModel([
             EntityMapping(
-                "TagToTag", .transform, from: "Tag", to: "Tag",
+                "TagToTag", type: .transform, from: "Tag", to: "Tag",
                 attributes: [PropertyMapping("name", .source("name"))])
         ])
         let several = error { try history.add(tags) }

@@ -11,9 +11,10 @@ enum Notes {
             [
                 EntityDescription(
                     "Note", attributes: [.string("title", isOptional: false), .string("colour"), .integer16("rating")],
-                    relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                    relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                 EntityDescription(
-                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")]
+                ),
             ])
     }
 
@@ -27,9 +28,10 @@ enum Notes {
                     attributes: [
                         .string("title", isOptional: false), .string("hexColour").renamed(from: "colour"),
                         .integer16("rating"), .boolean("isDone", isOptional: false, default: false),
-                    ], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                    ], relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                 EntityDescription(
-                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")]
+                ),
             ])
     }
 
@@ -45,9 +47,10 @@ enum Notes {
                     attributes: [
                         .string("title", isOptional: false), .string("paint").renamed(from: "colour"),
                         .integer32("rating"), .boolean("isDone", isOptional: false, default: true),
-                    ], relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                    ], relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                 EntityDescription(
-                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")]
+                ),
             ])
     }
 
@@ -61,10 +64,11 @@ enum Notes {
                     attributes: [
                         .string("title", isOptional: false), .string("paint"), .date("rating"),
                         .boolean("isDone", isOptional: false, default: false),
-                    ], relationships: [.toMany("tags", "Tag", inverse: "notes")],
-                    fetchIndexes: index ? [FetchIndexDescription("byTitle", on: "title")] : []),
+                    ], relationships: [.toMany("tags", to: "Tag", inverse: "notes")]
+                ).with { $0.fetchIndexes = index ? [FetchIndexDescription("byTitle", on: "title")] : [] },
                 EntityDescription(
-                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]),
+                    "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")]
+                ),
             ])
     }
 
@@ -77,15 +81,20 @@ enum Notes {
     static func withoutRatings() throws(StoreError) -> MappingModel {
         MappingModel([
             EntityMapping(
-                "NoteToNote", .transform, from: "Note", to: "Note",
+                "NoteToNote", type: .transform, from: "Note", to: "Note",
                 attributes: [
                     PropertyMapping("title", .source("title")), PropertyMapping("paint", .source("paint")),
                     PropertyMapping("isDone", .source("isDone")), PropertyMapping("rating"),
-                ], relationships: [PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags"))]),
+                ]
+            ).with {
+                $0.relationshipMappings = [PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags"))]
+            },
             EntityMapping(
-                "TagToTag", .transform, from: "Tag", to: "Tag",
-                attributes: [PropertyMapping("name", .source("name"))],
-                relationships: [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))]),
+                "TagToTag", type: .transform, from: "Tag", to: "Tag",
+                attributes: [PropertyMapping("name", .source("name"))]
+            ).with {
+                $0.relationshipMappings = [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))]
+            },
         ])
     }
 
@@ -107,7 +116,11 @@ enum Notes {
         _ location: StoreLocation, count: Int = 5, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {
         let store = try StoreRegistry.standard.create(
-            location, model: v1(), options: StoreOptions(storeUUID: uuid, userMetadata: ["by": .string("me")]))
+            location, model: v1(),
+            options: StoreOptions().with {
+                $0.storeUUID = uuid
+                $0.userMetadata = ["by": .string("me")]
+            })
         var changes = ChangeSet(model: store.model)
         for key in 1...3 {
             try changes.insert(ObjectID("Tag", key: Int64(key)), values: ["name": .string("tag \(key)")])

@@ -98,9 +98,10 @@ struct ProgressiveMigrationTests {
                 entities: [
                     EntityDescription(
                         "Note", attributes: [.string("title", isOptional: false)] + attributes,
-                        relationships: [.toMany("tags", "Tag", inverse: "notes")]),
+                        relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
                     EntityDescription(
-                        "Tag", attributes: [.string("name")], relationships: [.toMany("notes", "Note", inverse: "tags")]
+                        "Tag", attributes: [.string("name")],
+                        relationships: [.toMany("notes", to: "Note", inverse: "tags")]
                     ),
                 ], versionIdentifiers: [name])
         }
@@ -153,7 +154,7 @@ struct ProgressiveMigrationTests {
         let (stages, model) = try stages(log)
         let report = try manager.migrate(
             from: .location(old), to: .location(new), model: model,
-            options: MigrationOptions(stages: stages, allowsLoss: true))
+            options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
         // Each step begins at what the one before, its code included, has left; the first one at the source, before any code.
@@ -188,7 +189,7 @@ struct ProgressiveMigrationTests {
         let new = StoreLocation(type: "json", path: directory.file("new"))
         let report = try manager.migrate(
             from: .store(faulty), to: .location(new), model: Notes.v2(),
-            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), stages: stages))
+            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true)).with { $0.stages = stages })
         #expect(report.skipped == ["Note/p2"])
         #expect(report.warnings.contains { $0.contains("references by") }, "\(report.warnings)")
         let store = try StoreRegistry.standard.open(new)
@@ -223,7 +224,7 @@ struct ProgressiveMigrationTests {
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
         let report = try manager.migrateInPlace(
-            location, model: model, options: MigrationOptions(stages: stages, allowsLoss: true))
+            location, model: model, options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(report.steps.count == 2)
         #expect(try ratings(location) == (1...4).map { .string(String(repeating: "*", count: $0)) })
         #expect(try directory.names() == ["notes"])
@@ -237,7 +238,7 @@ struct ProgressiveMigrationTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log, failing: true)
-        let options = MigrationOptions(stages: stages, allowsLoss: true)
+        let options = MigrationOptions(allowsLoss: true).with { $0.stages = stages }
         let refused = error {
             if inPlace {
                 _ = try manager.migrateInPlace(location, model: model, options: options)

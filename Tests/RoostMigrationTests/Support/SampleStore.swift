@@ -33,29 +33,33 @@ enum Sample {
             EntityDescription(
                 "Person",
                 attributes: [
-                    AttributeDescription("name", .string), AttributeDescription("portrait", .binaryData),
-                    AttributeDescription("born", .date), AttributeDescription("code", .integer64),
+                    AttributeDescription("name", type: .string), AttributeDescription("portrait", type: .binaryData),
+                    AttributeDescription("born", type: .date), AttributeDescription("code", type: .integer64),
                 ],
                 relationships: [
-                    .toMany("books", "Book", inverse: "author", isOrdered: true),
-                    .toMany("friends", "Person", inverse: "friends"),
+                    .toMany("books", to: "Book", inverse: "author", isOrdered: true),
+                    .toMany("friends", to: "Person", inverse: "friends"),
                 ], uniquenessConstraints: [["code"]]),
-            EntityDescription("Editor", superentity: "Person", attributes: [AttributeDescription("desk", .integer16)]),
+            EntityDescription(
+                "Editor", superentity: "Person", attributes: [AttributeDescription("desk", type: .integer16)]),
             EntityDescription(
                 "Book",
                 attributes: [
-                    AttributeDescription("title", .string), AttributeDescription("price", .decimal),
+                    AttributeDescription("title", type: .string), AttributeDescription("price", type: .decimal),
                     AttributeDescription(
-                        "format", .composite,
-                        elements: [AttributeDescription("width", .double), AttributeDescription("height", .double)]),
+                        "format", type: .composite,
+                        elements: [
+                            AttributeDescription("width", type: .double), AttributeDescription("height", type: .double),
+                        ]),
                 ],
                 relationships: [
-                    .toOne("author", "Person", inverse: "books"),
-                    .toMany("shelves", "Shelf", inverse: "books"),
-                ], fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+                    .toOne("author", to: "Person", inverse: "books"),
+                    .toMany("shelves", to: "Shelf", inverse: "books"),
+                ]
+            ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] },
             EntityDescription(
-                "Shelf", attributes: [AttributeDescription("label", .uri)],
-                relationships: [.toMany("books", "Book", inverse: "shelves", isOrdered: true)]),
+                "Shelf", attributes: [AttributeDescription("label", type: .uri)],
+                relationships: [.toMany("books", to: "Book", inverse: "shelves", isOrdered: true)]),
         ])
     }
 
@@ -142,8 +146,10 @@ enum Sample {
     ) throws(StoreError) -> any PersistentStore {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: try model(),
-            options: StoreOptions(
-                storeUUID: uuid, userMetadata: ["author": .string("me"), "numbers": .array([.int(1), .double(-0.0)])]))
+            options: StoreOptions().with {
+                $0.storeUUID = uuid
+                $0.userMetadata = ["author": .string("me"), "numbers": .array([.int(1), .double(-0.0)])]
+            })
         try fill(store, people: people)
         return store
     }

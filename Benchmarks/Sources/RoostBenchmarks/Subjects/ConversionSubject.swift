@@ -40,7 +40,7 @@ final class ConversionSubject: Subject {
         } else {
             to = .location(StoreLocation(type: destination, path: workload.destination))
         }
-        var options = ConversionOptions(verifies: verifies)
+        var options = ConversionOptions().with { $0.verifies = verifies }
         // Apple's stores do not always embed a model that can be read; this one has none.
         if source == "coredata" { options.sourceModel = schema.model }
         let report = try MigrationManager(registry: .standard).convert(from: from, to: to, options: options)

@@ -24,7 +24,7 @@ final class IndexingSubject: Subject {
     func open() throws {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: workload.destination), model: schema.model,
-            options: StoreOptions(isUnpublished: true))
+            options: StoreOptions().with { $0.isUnpublished = true })
         let loader = try store.bulkLoader(BulkLoadOptions())
         self.store = store
         self.loader = loader

@@ -29,7 +29,8 @@ final class LoadingSubject: Subject {
         }
         if workload.batchSize > 0 { return try commit(storeType, library) }
         let hidden = StoreLocation(type: type, path: workload.destination + ".new")
-        let store = try storeType.create(hidden, model: schema.model, options: StoreOptions(isUnpublished: true))
+        let store = try storeType.create(
+            hidden, model: schema.model, options: StoreOptions().with { $0.isUnpublished = true })
         let tally = try loadLibrary(library, into: store, schema)
         try store.close()
         try storeType.replace(StoreLocation(type: type, path: workload.destination), with: hidden, overwriting: false)

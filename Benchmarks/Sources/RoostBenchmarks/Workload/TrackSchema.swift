@@ -58,7 +58,7 @@ struct TrackSchema {
     private static func model(_ form: TrackForm) throws -> ManagedObjectModel {
         var album = EntityDescription(
             "Album", attributes: [.string("title", isOptional: false), .integer64("year", isOptional: false)],
-            relationships: [.toMany("tracks", "Track", inverse: "album")])
+            relationships: [.toMany("tracks", to: "Track", inverse: "album")])
         var title = AttributeDescription.string("title", isOptional: false)
         if form == .migrated {
             title.name = "name"
@@ -73,22 +73,22 @@ struct TrackSchema {
                 .boolean("loved", isOptional: false), .date("date", isOptional: false),
                 .uuid("uuid", isOptional: false), .binaryData("thumb"),
             ],
-            relationships: [.toOne("album", "Album", inverse: "tracks", isOptional: false)],
-            fetchIndexes: form == .indexed ? [FetchIndexDescription("byTitle", on: "title")] : [])
+            relationships: [.toOne("album", to: "Album", inverse: "tracks", isOptional: false)]
+        ).with { $0.fetchIndexes = form == .indexed ? [FetchIndexDescription("byTitle", on: "title")] : [] }
         guard form == .tagged || form == .migrated else { return try ManagedObjectModel(entities: [album, track]) }
         var tag = EntityDescription(
             "Tag", attributes: [.string("title", isOptional: false)],
-            relationships: [.toMany("tracks", "Track", inverse: "tags")])
-        track.relationships.append(.toMany("tags", "Tag", inverse: "tracks"))
+            relationships: [.toMany("tracks", to: "Track", inverse: "tags")])
+        track.relationships.append(.toMany("tags", to: "Tag", inverse: "tracks"))
         guard form == .migrated else { return try ManagedObjectModel(entities: [album, tag, track]) }
         album.attributes.append(.string("caption"))
         tag.attributes.append(.string("caption"))
         track.attributes += [.string("caption"), .double("minutes")]
-        track.relationships.append(.toOne("performer", "Performer", inverse: "tracks"))
+        track.relationships.append(.toOne("performer", to: "Performer", inverse: "tracks"))
         let performer = EntityDescription(
             "Performer", attributes: [.string("name", isOptional: false)],
-            relationships: [.toMany("tracks", "Track", inverse: "performer")],
-            fetchIndexes: [FetchIndexDescription("byName", on: "name")])
+            relationships: [.toMany("tracks", to: "Track", inverse: "performer")]
+        ).with { $0.fetchIndexes = [FetchIndexDescription("byName", on: "name")] }
         return try ManagedObjectModel(entities: [album, performer, tag, track])
     }
 }

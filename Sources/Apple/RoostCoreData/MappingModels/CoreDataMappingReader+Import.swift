@@ -132,8 +132,10 @@ struct MappingImport {
             ])
         let (source, destination) = (object["sourcename"], object["destinationname"])
         var mapping = EntityMapping(
-            name, .transform, from: source.map { EntityName($0) }, to: destination.map { EntityName($0) },
-            policy: object["migrationpolicyclassname"], userInfo: try userInfo(object, place))
+            name, type: .transform, from: source.map { EntityName($0) }, to: destination.map { EntityName($0) }
+        )
+        mapping.policyName = object["migrationpolicyclassname"]
+        mapping.userInfo = try userInfo(object, place)
         mapping.sourceVersionHash = mapping.sourceEntity.flatMap { sourceModel?.entity($0)?.versionHash }
         mapping.destinationVersionHash = mapping.destinationEntity.flatMap { destinationModel?.entity($0)?.versionHash }
         if source != nil { mapping.sourcePredicate = try predicate(object, place) }

@@ -42,7 +42,7 @@ extension ModelArchive {
         guard let type = Int(exactly: number).flatMap({ AttributeType(rawValue: $0) }) else {
             throw StoreError(.invalidModel, "In '\(file)', \(place) has type \(number), which is unknown.")
         }
-        var attribute = AttributeDescription(name, type, isOptional: try object.flag("NSIsOptional"))
+        var attribute = AttributeDescription(name, type: type, isOptional: try object.flag("NSIsOptional"))
         attribute.isTransient = try object.flag("NSIsTransient")
         attribute.renamingIdentifier = try renamingIdentifier(object, name)
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }

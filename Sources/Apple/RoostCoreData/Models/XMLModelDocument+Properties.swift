@@ -33,7 +33,7 @@ extension XMLModelDocument {
         guard let type = Self.types[typeName] else {
             throw error(element, "attribute '\(entity).\(name)' has type '\(typeName)', which is unknown")
         }
-        var attribute = AttributeDescription(name, type, isOptional: flag(element, "optional"))
+        var attribute = AttributeDescription(name, type: type, isOptional: flag(element, "optional"))
         attribute.isTransient = flag(element, "transient")
         attribute.allowsExternalBinaryDataStorage = flag(element, "allowsExternalBinaryDataStorage")
         attribute.preservesValueInHistoryOnDeletion = flag(element, "preserveAfterDeletion")

@@ -183,7 +183,10 @@ struct DocumentReader: ~Copyable {
             let storage = MemoryStorage()
             let store = try KeyValueStore(
                 creating: storage, type: JSONStoreType(), location: location, model: model,
-                options: StoreOptions(storeUUID: uuid, userMetadata: head.userMetadata))
+                options: StoreOptions().with {
+                    $0.storeUUID = uuid
+                    $0.userMetadata = head.userMetadata
+                })
             begun = Loading(
                 store: (storage, store), loader: try store.bulkLoader(BulkLoadOptions()), model: model)
         }

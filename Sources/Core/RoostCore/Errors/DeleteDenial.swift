@@ -44,6 +44,7 @@ public struct DeleteDenial: Sendable, Hashable {
                 "\(first.remaining) refers to it by '\(first.relationship)'; nothing was written. Read both again, and delete that object too or end the reference."
             }
         return StoreError(
-            .deleteDenied, "\(first.deleted) cannot be deleted: \(reason)\(others)", denials: denials)
+            .deleteDenied, "\(first.deleted) cannot be deleted: \(reason)\(others)"
+        ).with { $0.denials = denials }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// ``code`` is for programs, ``message`` for people: it names what failed (entity, property, object, file) and, where
 /// there is one, the remedy. A message never contains a stored value, so that logs do not leak data.
-public struct StoreError: Error, Sendable {
+public struct StoreError: Error, Sendable, Adjustable {
     /// What went wrong, for programs.
     ///
     /// An open set: minor releases may add codes.
@@ -22,18 +22,18 @@ public struct StoreError: Error, Sendable {
     /// beyond 64 KiB, are cut in their middle.
     public private(set) var message: String
     /// The objects that were changed by somebody else since they were read; only with code ``Code/conflict``.
-    public let conflicts: [ObjectConflict]
+    public var conflicts: [ObjectConflict] = []
     /// The pairs of objects that claim the same unique values; only with code ``Code/constraintViolation``.
-    public let violations: [ConstraintViolation]
+    public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, and what stands against it; only with code ``Code/deleteDenied``.
-    public let denials: [DeleteDenial]
+    public var denials: [DeleteDenial] = []
     /// The objects that must exist and do not, each once; only with code ``Code/objectNotFound``.
     ///
     /// The missing end of a link is named by the entity that the relationship declares.
-    public let missingObjects: [ObjectID]
+    public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule of the model; only with code
     /// ``Code/validationFailed``.
-    public let failures: [ValidationFailure]
+    public var failures: [ValidationFailure] = []
     /// The one object that cannot be read, and nil if more than one object is affected.
     ///
     /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is
@@ -44,18 +44,11 @@ public struct StoreError: Error, Sendable {
 
     /// Makes an error.
     public init(
-        _ code: Code, _ message: String, conflicts: [ObjectConflict] = [], violations: [ConstraintViolation] = [],
-        denials: [DeleteDenial] = [], missingObjects: [ObjectID] = [], failures: [ValidationFailure] = [],
-        damagedObject: ObjectID? = nil, underlying: (any Error)? = nil
+        _ code: Code, _ message: String, damagedObject: ObjectID? = nil, underlying: (any Error)? = nil
     ) {
-        self.denials = denials
-        self.missingObjects = missingObjects
-        self.failures = failures
-        self.damagedObject = damagedObject
         self.code = code
         self.message = Self.fitting(message)
-        self.conflicts = conflicts
-        self.violations = violations
+        self.damagedObject = damagedObject
         self.underlying = underlying
     }
 
@@ -296,6 +289,7 @@ extension StoreError {
         return StoreError(
             .constraintViolation,
             "\(first.rejected) and \(first.existing) have the same \(first.attributes.joined(separator: ", ")), which must be unique in '\(first.entity)'; nothing was written. Give one of them other values.\(others)",
-            violations: violations, underlying: underlying)
+            underlying: underlying
+        ).with { $0.violations = violations }
     }
 }

@@ -111,7 +111,9 @@ public struct ValidationFailure: Error, Sendable, Hashable {
             return StoreError(.internalInconsistency, "A validation failed without a reason.")
         }
         let others = failures.count == 1 ? "" : " There are \(failures.count - 1) more failures."
-        return StoreError(.validationFailed, "\(first.message) Nothing was written.\(others)", failures: failures)
+        return StoreError(.validationFailed, "\(first.message) Nothing was written.\(others)").with {
+            $0.failures = failures
+        }
     }
 }
 

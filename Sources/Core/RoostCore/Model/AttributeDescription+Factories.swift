@@ -8,33 +8,31 @@ public import Foundation
 ///         attributes: [
 ///             .string("title", isOptional: false, maximumLength: 200),
 ///             .date("releasedOn"),
-///             .derived("trackCount", .integer64, from: "tracks.@count"),
+///             .derived("trackCount", type: .integer64, from: "tracks.@count"),
 ///         ],
-///         relationships: [.toMany("tracks", "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)],
+///         relationships: [.toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)],
 ///         uniquenessConstraints: [["title"]]),
 ///     EntityDescription("Track",
 ///         attributes: [
 ///             .string("title").renamed(from: "name"),
 ///             .integer64("playCount", default: 0, minimum: 0),
-///             .composite("recordedAt", [.double("latitude"), .double("longitude")]),
+///             .composite("recordedAt", elements: [.double("latitude"), .double("longitude")]),
 ///         ],
-///         relationships: [.toOne("album", "Album", inverse: "tracks")],
-///         fetchIndexes: [FetchIndexDescription("byTitle", on: "title")]),
+///         relationships: [.toOne("album", to: "Album", inverse: "tracks")]
+///     ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] },
 /// ])
 /// ```
 ///
-/// Everything that has no short way is a property to set, or an argument of
-/// ``init(_:_:isOptional:isTransient:defaultValue:validation:elements:derivationExpression:valueTransformerName:attributeValueClassName:allowsExternalBinaryDataStorage:preservesValueInHistoryOnDeletion:isIndexedBySpotlight:allowsCloudEncryption:renamingIdentifier:versionHashModifier:userInfo:)``.
+/// Everything that has no short way is a property to set: see ``Adjustable/with(_:)``.
 extension AttributeDescription {
     /// Text; lengths are in characters.
     public static func string(
         _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
-        maximumLength: Int? = nil, matching regularExpression: String? = nil
+        maximumLength: Int? = nil
     ) -> Self {
-        Self(
-            name, .string, isOptional: isOptional, defaultValue: value.map { .string($0) } ?? .null,
-            validation: AttributeValidation(
-                minimumLength: minimumLength, maximumLength: maximumLength, regularExpression: regularExpression))
+        Self(name, type: .string, isOptional: isOptional, defaultValue: value.map { .string($0) } ?? .null).with {
+            ($0.validation.minimumLength, $0.validation.maximumLength) = (minimumLength, maximumLength)
+        }
     }
 
     /// A whole number of 16 bits.
@@ -89,7 +87,7 @@ extension AttributeDescription {
 
     /// True or false.
     public static func boolean(_ name: String, isOptional: Bool = true, default value: Bool? = nil) -> Self {
-        Self(name, .boolean, isOptional: isOptional, defaultValue: value.map { .bool($0) } ?? .null)
+        Self(name, type: .boolean, isOptional: isOptional, defaultValue: value.map { .bool($0) } ?? .null)
     }
 
     /// A point in time.
@@ -101,36 +99,36 @@ extension AttributeDescription {
 
     /// Bytes.
     public static func binaryData(_ name: String, isOptional: Bool = true) -> Self {
-        Self(name, .binaryData, isOptional: isOptional)
+        Self(name, type: .binaryData, isOptional: isOptional)
     }
 
     /// A UUID.
     public static func uuid(_ name: String, isOptional: Bool = true) -> Self {
-        Self(name, .uuid, isOptional: isOptional)
+        Self(name, type: .uuid, isOptional: isOptional)
     }
 
     /// A URI.
     public static func uri(_ name: String, isOptional: Bool = true) -> Self {
-        Self(name, .uri, isOptional: isOptional)
+        Self(name, type: .uri, isOptional: isOptional)
     }
 
     /// A value that the codec of that name turns into bytes; nil for the default codec.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {
-        Self(
-            name, .transformable, isOptional: isOptional, valueTransformerName: transformer,
-            attributeValueClassName: valueClass)
+        Self(name, type: .transformable, isOptional: isOptional).with {
+            ($0.valueTransformerName, $0.attributeValueClassName) = (transformer, valueClass)
+        }
     }
 
     /// A named tuple of attributes.
-    public static func composite(_ name: String, isOptional: Bool = true, _ elements: [AttributeDescription]) -> Self {
-        Self(name, .composite, isOptional: isOptional, elements: elements)
+    public static func composite(_ name: String, isOptional: Bool = true, elements: [AttributeDescription]) -> Self {
+        Self(name, type: .composite, isOptional: isOptional, elements: elements)
     }
 
     /// A value that is computed at every save: `author.name`, `canonical:(title)`, `tracks.@count`, `now()`.
-    public static func derived(_ name: String, _ type: AttributeType, from expression: String) -> Self {
-        Self(name, type, derivationExpression: expression)
+    public static func derived(_ name: String, type: AttributeType, from expression: String) -> Self {
+        Self(name, type: type).with { $0.derivationExpression = expression }
     }
 
     /// The same attribute, known as `oldName` in the previous version of the model.
@@ -157,8 +155,8 @@ extension AttributeDescription {
         _ name: String, _ type: AttributeType, _ isOptional: Bool, _ value: Wrapped?, _ minimum: Wrapped?,
         _ maximum: Wrapped?, _ wrap: (Wrapped) -> Value
     ) -> Self {
-        Self(
-            name, type, isOptional: isOptional, defaultValue: value.map(wrap) ?? .null,
-            validation: AttributeValidation(minimum: minimum.map(wrap) ?? .null, maximum: maximum.map(wrap) ?? .null))
+        Self(name, type: type, isOptional: isOptional, defaultValue: value.map(wrap) ?? .null).with {
+            ($0.validation.minimum, $0.validation.maximum) = (minimum.map(wrap) ?? .null, maximum.map(wrap) ?? .null)
+        }
     }
 }

@@ -1,5 +1,5 @@
 /// An attribute of an entity: a named, typed value.
-public struct AttributeDescription: Hashable, Sendable {
+public struct AttributeDescription: Hashable, Sendable, Adjustable {
     /// The attribute's name, unique in its entity and all superentities.
     public var name: String
     /// The type of its values.
@@ -7,69 +7,52 @@ public struct AttributeDescription: Hashable, Sendable {
     /// Whether the attribute may be null.
     public var isOptional: Bool
     /// Whether the attribute is left out of every store.
-    public var isTransient: Bool
+    public var isTransient: Bool = false
     /// The value of new objects, in the attribute's own type; null for none.
     public var defaultValue: Value
     /// The limits of a value.
     ///
     /// Commits do not enforce them; ``checkStore(_:limit:)`` reports values that break them.
-    public var validation: AttributeValidation
+    public var validation: AttributeValidation = AttributeValidation()
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
     /// The expression of a derived attribute (`articles.@count`); nil for an ordinary one.
-    package var derivationExpression: String?
+    package var derivationExpression: String? = nil
     /// The codec that turns a transformable value into bytes; nil for the default one.
-    package var valueTransformerName: String?
+    package var valueTransformerName: String? = nil
     /// The class of a transformable value, as a hint to people.
-    package var attributeValueClassName: String?
+    package var attributeValueClassName: String? = nil
     /// Whether large data may be kept outside the record.
     ///
     /// A hint; Roost's own stores keep it inside.
-    package var allowsExternalBinaryDataStorage: Bool
+    package var allowsExternalBinaryDataStorage: Bool = false
     /// Whether the value is kept in the history of a deleted object.
-    package var preservesValueInHistoryOnDeletion: Bool
+    package var preservesValueInHistoryOnDeletion: Bool = false
     /// Whether a system-wide search index should hold the value.
     ///
     /// A hint, kept for round trips.
-    package var isIndexedBySpotlight: Bool
+    package var isIndexedBySpotlight: Bool = false
     /// Whether the value may be encrypted by a cloud mirror.
     ///
     /// A hint, kept for round trips.
-    package var allowsCloudEncryption: Bool
+    package var allowsCloudEncryption: Bool = false
     /// The name the attribute is known by across model versions; nil for its own name.
-    public var renamingIdentifier: String?
+    public var renamingIdentifier: String? = nil
     /// Text that changes the version hash and nothing else.
-    package var versionHashModifier: String?
+    package var versionHashModifier: String? = nil
     /// The user's own notes.
-    public var userInfo: [String: String]
+    public var userInfo: [String: String] = [:]
 
     /// Describes an attribute.
     public init(
-        _ name: String, _ type: AttributeType, isOptional: Bool = true, isTransient: Bool = false,
-        defaultValue: Value = .null, validation: AttributeValidation = AttributeValidation(),
-        elements: [AttributeDescription] = [], derivationExpression: String? = nil,
-        valueTransformerName: String? = nil, attributeValueClassName: String? = nil,
-        allowsExternalBinaryDataStorage: Bool = false, preservesValueInHistoryOnDeletion: Bool = false,
-        isIndexedBySpotlight: Bool = false, allowsCloudEncryption: Bool = false,
-        renamingIdentifier: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+        _ name: String, type: AttributeType, isOptional: Bool = true, defaultValue: Value = .null,
+        elements: [AttributeDescription] = []
     ) {
         self.name = name
         self.type = type
         self.isOptional = isOptional
-        self.isTransient = isTransient
         self.defaultValue = defaultValue
-        self.validation = validation
         self.elements = elements
-        self.derivationExpression = derivationExpression
-        self.valueTransformerName = valueTransformerName
-        self.attributeValueClassName = attributeValueClassName
-        self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
-        self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
-        self.isIndexedBySpotlight = isIndexedBySpotlight
-        self.allowsCloudEncryption = allowsCloudEncryption
-        self.renamingIdentifier = renamingIdentifier
-        self.versionHashModifier = versionHashModifier
-        self.userInfo = userInfo
     }
 
     /// Whether a store keeps the attribute.

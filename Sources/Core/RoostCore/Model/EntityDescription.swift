@@ -1,60 +1,48 @@
 /// An entity as its author declares it: its own properties, without inherited ones.
 ///
 /// ``ManagedObjectModel/Entity`` is the same entity inside a built model, with everything resolved.
-public struct EntityDescription: Hashable, Sendable {
+public struct EntityDescription: Hashable, Sendable, Adjustable {
     /// The entity's name, unique in the model.
     public var name: String
     /// The entity it inherits from.
     public var superentityName: String?
     /// Whether the entity has no objects of its own.
-    public var isAbstract: Bool
+    public var isAbstract: Bool = false
     /// The attributes it declares itself.
     public var attributes: [AttributeDescription]
     /// The relationships it declares itself.
     public var relationships: [RelationshipDescription]
     /// The fetched properties it declares itself.
-    public var fetchedProperties: [FetchedPropertyDescription]
+    public var fetchedProperties: [FetchedPropertyDescription] = []
     /// Groups of attributes, or to-one relationships, whose values no two objects of the entity may share.
     ///
     /// A group with a null never collides.
     public var uniquenessConstraints: [[String]]
     /// The indexes that stores keep for fetches.
-    public var fetchIndexes: [FetchIndexDescription]
+    public var fetchIndexes: [FetchIndexDescription] = []
     /// The class of the entity's objects; nil for the base class.
-    package var managedObjectClassName: String?
+    package var managedObjectClassName: String? = nil
     /// The display name's expression for a system-wide search index.
     ///
     /// A hint, kept for round trips.
-    package var coreSpotlightDisplayNameExpression: String?
+    package var coreSpotlightDisplayNameExpression: String? = nil
     /// The name the entity is known by across model versions; nil for its own name.
-    public var renamingIdentifier: String?
+    public var renamingIdentifier: String? = nil
     /// Text that changes the version hash and nothing else.
-    package var versionHashModifier: String?
+    package var versionHashModifier: String? = nil
     /// The user's own notes.
-    public var userInfo: [String: String]
+    public var userInfo: [String: String] = [:]
 
     /// Describes an entity.
     public init(
-        _ name: String, superentity: String? = nil, isAbstract: Bool = false,
-        attributes: [AttributeDescription] = [], relationships: [RelationshipDescription] = [],
-        fetchedProperties: [FetchedPropertyDescription] = [], uniquenessConstraints: [[String]] = [],
-        fetchIndexes: [FetchIndexDescription] = [], managedObjectClassName: String? = nil,
-        coreSpotlightDisplayNameExpression: String? = nil, renamingIdentifier: String? = nil,
-        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+        _ name: String, superentity: String? = nil, attributes: [AttributeDescription] = [],
+        relationships: [RelationshipDescription] = [], uniquenessConstraints: [[String]] = []
     ) {
         self.name = name
         self.superentityName = superentity
-        self.isAbstract = isAbstract
         self.attributes = attributes
         self.relationships = relationships
-        self.fetchedProperties = fetchedProperties
         self.uniquenessConstraints = uniquenessConstraints
-        self.fetchIndexes = fetchIndexes
-        self.managedObjectClassName = managedObjectClassName
-        self.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
-        self.renamingIdentifier = renamingIdentifier
-        self.versionHashModifier = versionHashModifier
-        self.userInfo = userInfo
     }
 }
 

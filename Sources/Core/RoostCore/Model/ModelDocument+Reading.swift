@@ -66,19 +66,23 @@ private struct ModelDocumentReader {
     private func entity(_ name: String, _ node: JSONNode, path: String) -> EntityDescription {
         let reader = object(node, path, ModelDocument.entityKeys)
         return EntityDescription(
-            name, superentity: reader.string("superentity"), isAbstract: reader.bool("isAbstract", default: false),
+            name, superentity: reader.string("superentity"),
             attributes: each(reader, "attributes") { attribute($0, $1, path: $2) },
             relationships: each(reader, "relationships") { relationship($0, $1, path: $2) },
-            fetchedProperties: each(reader, "fetchedProperties") { fetchedProperty($0, $1, path: $2) },
             uniquenessConstraints: reader.items("uniquenessConstraints").enumerated().map { index, item in
                 JSONObjectReader.strings(
                     of: item, path: "\(reader.path("uniquenessConstraints"))[\(index)]", problems: problems)
-            },
-            fetchIndexes: each(reader, "fetchIndexes") { fetchIndex($0, $1, path: $2) },
-            managedObjectClassName: reader.string("managedObjectClassName"),
-            coreSpotlightDisplayNameExpression: reader.string("coreSpotlightDisplayNameExpression"),
-            renamingIdentifier: reader.string("renamingIdentifier"),
-            versionHashModifier: reader.string("versionHashModifier"), userInfo: reader.stringDictionary("userInfo"))
+            }
+        ).with {
+            $0.isAbstract = reader.bool("isAbstract", default: false)
+            $0.fetchedProperties = each(reader, "fetchedProperties") { fetchedProperty($0, $1, path: $2) }
+            $0.fetchIndexes = each(reader, "fetchIndexes") { fetchIndex($0, $1, path: $2) }
+            $0.managedObjectClassName = reader.string("managedObjectClassName")
+            $0.coreSpotlightDisplayNameExpression = reader.string("coreSpotlightDisplayNameExpression")
+            $0.renamingIdentifier = reader.string("renamingIdentifier")
+            $0.versionHashModifier = reader.string("versionHashModifier")
+            $0.userInfo = reader.stringDictionary("userInfo")
+        }
     }
 
     private func attribute(_ name: String, _ node: JSONNode, path: String) -> AttributeDescription? {
@@ -97,33 +101,41 @@ private struct ModelDocumentReader {
             return ModelValue.value(node, type: type, elements: elements, path: reader.path(key), problems: problems)
         }
         return AttributeDescription(
-            name, type, isOptional: reader.bool("isOptional", default: true),
-            isTransient: reader.bool("isTransient", default: false), defaultValue: value("defaultValue"),
-            validation: AttributeValidation(
+            name, type: type, isOptional: reader.bool("isOptional", default: true), defaultValue: value("defaultValue"),
+            elements: elements
+        ).with {
+            $0.isTransient = reader.bool("isTransient", default: false)
+            $0.validation = AttributeValidation(
                 minimum: value("minimum"), maximum: value("maximum"), minimumLength: reader.int("minimumLength"),
-                maximumLength: reader.int("maximumLength"), regularExpression: reader.string("regularExpression")),
-            elements: elements, derivationExpression: reader.string("derivationExpression"),
-            valueTransformerName: reader.string("valueTransformerName"),
-            attributeValueClassName: reader.string("attributeValueClassName"),
-            allowsExternalBinaryDataStorage: reader.bool("allowsExternalBinaryDataStorage", default: false),
-            preservesValueInHistoryOnDeletion: reader.bool("preservesValueInHistoryOnDeletion", default: false),
-            isIndexedBySpotlight: reader.bool("isIndexedBySpotlight", default: false),
-            allowsCloudEncryption: reader.bool("allowsCloudEncryption", default: false),
-            renamingIdentifier: reader.string("renamingIdentifier"),
-            versionHashModifier: reader.string("versionHashModifier"), userInfo: reader.stringDictionary("userInfo"))
+                maximumLength: reader.int("maximumLength"), regularExpression: reader.string("regularExpression"))
+            $0.derivationExpression = reader.string("derivationExpression")
+            $0.valueTransformerName = reader.string("valueTransformerName")
+            $0.attributeValueClassName = reader.string("attributeValueClassName")
+            $0.allowsExternalBinaryDataStorage = reader.bool("allowsExternalBinaryDataStorage", default: false)
+            $0.preservesValueInHistoryOnDeletion = reader.bool("preservesValueInHistoryOnDeletion", default: false)
+            $0.isIndexedBySpotlight = reader.bool("isIndexedBySpotlight", default: false)
+            $0.allowsCloudEncryption = reader.bool("allowsCloudEncryption", default: false)
+            $0.renamingIdentifier = reader.string("renamingIdentifier")
+            $0.versionHashModifier = reader.string("versionHashModifier")
+            $0.userInfo = reader.stringDictionary("userInfo")
+        }
     }
 
     private func relationship(_ name: String, _ node: JSONNode, path: String) -> RelationshipDescription {
         let reader = object(node, path, ModelDocument.relationshipKeys)
         return RelationshipDescription(
             name, destination: reader.required("destination", at: node), inverse: reader.string("inverse"),
-            minCount: reader.int("minCount") ?? 0, maxCount: reader.int("maxCount"),
-            isOrdered: reader.bool("isOrdered", default: false), isOptional: reader.bool("isOptional", default: true),
-            isTransient: reader.bool("isTransient", default: false),
-            deleteRule: reader.choice("deleteRule", default: .nullify),
-            isIndexedBySpotlight: reader.bool("isIndexedBySpotlight", default: false),
-            renamingIdentifier: reader.string("renamingIdentifier"),
-            versionHashModifier: reader.string("versionHashModifier"), userInfo: reader.stringDictionary("userInfo"))
+            minCount: reader.int("minCount") ?? 0, maxCount: reader.int("maxCount")
+        ).with {
+            $0.isOrdered = reader.bool("isOrdered", default: false)
+            $0.isOptional = reader.bool("isOptional", default: true)
+            $0.isTransient = reader.bool("isTransient", default: false)
+            $0.deleteRule = reader.choice("deleteRule", default: .nullify)
+            $0.isIndexedBySpotlight = reader.bool("isIndexedBySpotlight", default: false)
+            $0.renamingIdentifier = reader.string("renamingIdentifier")
+            $0.versionHashModifier = reader.string("versionHashModifier")
+            $0.userInfo = reader.stringDictionary("userInfo")
+        }
     }
 
     private func fetchedProperty(_ name: String, _ node: JSONNode, path: String) -> FetchedPropertyDescription {

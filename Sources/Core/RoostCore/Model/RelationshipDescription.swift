@@ -13,7 +13,7 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
 }
 
 /// A relationship of an entity.
-public struct RelationshipDescription: Hashable, Sendable {
+public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The relationship's name, unique in its entity and all superentities.
     public var name: String
     /// The entity of the destination objects; they may be of its subentities.
@@ -27,64 +27,59 @@ public struct RelationshipDescription: Hashable, Sendable {
     /// A relationship is to-one exactly when this is 1.
     public var maxCount: Int?
     /// Whether the destinations of a to-many relationship have an order.
-    public var isOrdered: Bool
+    public var isOrdered: Bool = false
     /// Whether the relationship may be empty.
-    public var isOptional: Bool
+    public var isOptional: Bool = true
     /// Whether the relationship is left out of every store.
-    public var isTransient: Bool
+    public var isTransient: Bool = false
     /// What happens to the destination on delete.
-    public var deleteRule: DeleteRule
+    public var deleteRule: DeleteRule = DeleteRule.nullify
     /// Whether a system-wide search index should hold the relationship.
     ///
     /// A hint, kept for round trips.
-    package var isIndexedBySpotlight: Bool
+    package var isIndexedBySpotlight: Bool = false
     /// The name the relationship is known by across model versions; nil for its own name.
-    public var renamingIdentifier: String?
+    public var renamingIdentifier: String? = nil
     /// Text that changes the version hash and nothing else.
-    package var versionHashModifier: String?
+    package var versionHashModifier: String? = nil
     /// The user's own notes.
-    public var userInfo: [String: String]
+    public var userInfo: [String: String] = [:]
 
-    /// Describes a relationship; ``toOne(_:_:inverse:isOptional:deleteRule:)`` and ``toMany(_:_:inverse:isOrdered:deleteRule:)`` are shorter.
+    /// Describes a relationship; ``toOne(_:to:inverse:isOptional:deleteRule:)`` and ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter.
     public init(
-        _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?,
-        isOrdered: Bool = false, isOptional: Bool = true, isTransient: Bool = false,
-        deleteRule: DeleteRule = .nullify, isIndexedBySpotlight: Bool = false, renamingIdentifier: String? = nil,
-        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+        _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?
     ) {
         self.name = name
         self.destinationEntityName = destination
         self.inverseName = inverse
         self.minCount = minCount
         self.maxCount = maxCount
-        self.isOrdered = isOrdered
-        self.isOptional = isOptional
-        self.isTransient = isTransient
-        self.deleteRule = deleteRule
-        self.isIndexedBySpotlight = isIndexedBySpotlight
-        self.renamingIdentifier = renamingIdentifier
-        self.versionHashModifier = versionHashModifier
-        self.userInfo = userInfo
     }
 
     /// A relationship to at most one object.
     public static func toOne(
-        _ name: String, _ destination: String, inverse: String? = nil, isOptional: Bool = true,
+        _ name: String, to destination: String, inverse: String? = nil, isOptional: Bool = true,
         deleteRule: DeleteRule = .nullify
     ) -> RelationshipDescription {
         RelationshipDescription(
-            name, destination: destination, inverse: inverse, minCount: isOptional ? 0 : 1, maxCount: 1,
-            isOptional: isOptional, deleteRule: deleteRule)
+            name, destination: destination, inverse: inverse, minCount: isOptional ? 0 : 1, maxCount: 1
+        ).with {
+            $0.isOptional = isOptional
+            $0.deleteRule = deleteRule
+        }
     }
 
     /// A relationship to any number of objects.
     public static func toMany(
-        _ name: String, _ destination: String, inverse: String? = nil, isOrdered: Bool = false,
+        _ name: String, to destination: String, inverse: String? = nil, isOrdered: Bool = false,
         deleteRule: DeleteRule = .nullify
     ) -> RelationshipDescription {
         RelationshipDescription(
-            name, destination: destination, inverse: inverse, maxCount: nil, isOrdered: isOrdered,
-            deleteRule: deleteRule)
+            name, destination: destination, inverse: inverse, maxCount: nil
+        ).with {
+            $0.isOrdered = isOrdered
+            $0.deleteRule = deleteRule
+        }
     }
 
     /// Whether there can be more than one destination.

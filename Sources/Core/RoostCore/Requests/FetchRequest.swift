@@ -1,5 +1,5 @@
 /// What to read from a store: objects of an entity that meet a predicate, in an order, some of them.
-public struct FetchRequest: Hashable, Sendable {
+public struct FetchRequest: Hashable, Sendable, Adjustable {
     /// The entity whose objects are wanted.
     public var entity: EntityName
     /// What an object must meet; nil for everything.
@@ -13,18 +13,17 @@ public struct FetchRequest: Hashable, Sendable {
     /// How many objects to leave out at the beginning; nil for none.
     public var fetchOffset: Int?
     /// Whether objects of subentities count.
-    public var includesSubentities: Bool
+    public var includesSubentities: Bool = true
 
     /// Makes a request.
     public init(
         _ entity: EntityName, where predicate: Predicate? = nil, sortedBy sortDescriptors: [SortDescriptor] = [],
-        limit: Int? = nil, offset: Int? = nil, includesSubentities: Bool = true
+        limit: Int? = nil, offset: Int? = nil
     ) {
         self.entity = entity
         self.predicate = predicate
         self.sortDescriptors = sortDescriptors
         self.fetchLimit = limit
         self.fetchOffset = offset
-        self.includesSubentities = includesSubentities
     }
 }

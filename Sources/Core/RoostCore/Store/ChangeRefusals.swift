@@ -51,8 +51,8 @@ package struct ChangeConflicts {
         let others = conflicts.count == 1 ? "" : " and \(conflicts.count - 1) more"
         throw StoreError(
             .conflict,
-            "\(first.id)\(others) changed since it was read; nothing was written. Read it again and decide what holds.",
-            conflicts: conflicts)
+            "\(first.id)\(others) changed since it was read; nothing was written. Read it again and decide what holds."
+        ).with { $0.conflicts = conflicts }
     }
 }
 
@@ -97,7 +97,7 @@ package struct MissingObjects {
     package func throwIfAny() throws(StoreError) {
         guard !ids.isEmpty else { return }
         let others = ids.count == 1 ? "" : " There are \(ids.count - 1) more such objects."
-        throw StoreError(.objectNotFound, message + others, missingObjects: ids)
+        throw StoreError(.objectNotFound, message + others).with { $0.missingObjects = ids }
     }
 }
 

@@ -150,7 +150,7 @@ public struct StoreLibrary: Sendable, Hashable, Codable {
 }
 
 /// How to open or create a store.
-public struct StoreOptions: Sendable {
+public struct StoreOptions: Sendable, Adjustable {
     /// Whether changes are refused.
     public var isReadOnly: Bool
     /// The model the caller expects; nil takes whatever the store embeds.
@@ -158,49 +158,41 @@ public struct StoreOptions: Sendable {
     /// How long a writer waits for another process or thread before code `busy`, in seconds; `invalidRequest` if negative or not a number.
     public var timeoutSeconds: Double
     /// The identity of a new store; nil for a random one.
-    public var storeUUID: StoreUUID?
+    public var storeUUID: StoreUUID? = nil
     /// The user's metadata of a new store.
-    public var userMetadata: [String: MetadataValue]
+    public var userMetadata: [String: MetadataValue] = [:]
     /// Whether the new store's name is known to nobody, so that a crash before the bulk loader finished may leave it damaged.
     ///
     /// Makes bulk loading about twice as fast. The caller publishes the store with
     /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
-    public var isUnpublished: Bool
+    public var isUnpublished: Bool = false
     /// Whether all of the store is going to be read once, list by list, as a conversion does, and nothing else.
     ///
     /// Only a hint, and only for a store that is opened read-only: a type that reads its whole file when it opens it may read it while it is
     /// asked for instead. What is wrong with the file can then show when it is read.
-    public var isReadOnce: Bool
+    public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
     /// Off by default, because commits that another name's log still holds are not seen. Has no
     /// effect on writing, which is always refused with code `hasOtherNames`.
-    public var acceptsLinks: Bool
+    public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are taken as they are.
     ///
     /// Off by default: such an object is damaged (code `corrupted`). Only changes that break no
     /// rule of the format can be accepted, and only by store types whose files other programs can
     /// edit.
-    public var acceptsChanges: Bool
+    public var acceptsChanges: Bool = false
     /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
     public var typeOptions: [String: String]
 
     /// Makes options.
     public init(
         isReadOnly: Bool = false, model: ManagedObjectModel? = nil, timeoutSeconds: Double = 10,
-        storeUUID: StoreUUID? = nil, userMetadata: [String: MetadataValue] = [:], isUnpublished: Bool = false,
-        isReadOnce: Bool = false, acceptsLinks: Bool = false, acceptsChanges: Bool = false,
         typeOptions: [String: String] = [:]
     ) {
         self.isReadOnly = isReadOnly
         self.model = model
         self.timeoutSeconds = timeoutSeconds
-        self.storeUUID = storeUUID
-        self.userMetadata = userMetadata
-        self.isUnpublished = isUnpublished
-        self.isReadOnce = isReadOnce
-        self.acceptsLinks = acceptsLinks
-        self.acceptsChanges = acceptsChanges
         self.typeOptions = typeOptions
     }
 }

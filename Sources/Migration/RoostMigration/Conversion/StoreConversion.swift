@@ -84,15 +84,19 @@ struct StoreConversion: Sendable {
             location,
             options: StoreOptions(
                 isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                isReadOnce: isReadOnce, acceptsLinks: options.acceptsLinks, acceptsChanges: options.acceptsChanges,
-                typeOptions: options.sourceTypeOptions))
+                typeOptions: options.sourceTypeOptions
+            ).with {
+                $0.isReadOnce = isReadOnce
+                $0.acceptsLinks = options.acceptsLinks
+                $0.acceptsChanges = options.acceptsChanges
+            })
         return try store.closing { () throws(StoreError) in try body(store) }
     }
 
     private static func countObjects(_ snapshot: any StoreSnapshot) throws(StoreError) -> [EntityCount] {
         var counts: [EntityCount] = []
         for entity in snapshot.model.entities where !entity.isAbstract {
-            let count = try snapshot.count(FetchRequest(entity.name, includesSubentities: false))
+            let count = try snapshot.count(FetchRequest(entity.name).with { $0.includesSubentities = false })
             if count > 0 { counts.append(EntityCount(name: entity.name.text, count: count)) }
         }
         return counts

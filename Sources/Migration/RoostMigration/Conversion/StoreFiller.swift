@@ -91,8 +91,12 @@ package struct StoreFiller: Sendable {
     ) throws(StoreError) -> StoreOptions {
         let identity = try source.identity()
         return StoreOptions(
-            timeoutSeconds: options.timeoutSeconds, storeUUID: identity.storeUUID, userMetadata: identity.userMetadata,
-            isUnpublished: isUnpublished, typeOptions: options.destinationTypeOptions)
+            timeoutSeconds: options.timeoutSeconds, typeOptions: options.destinationTypeOptions
+        ).with {
+            $0.storeUUID = identity.storeUUID
+            $0.userMetadata = identity.userMetadata
+            $0.isUnpublished = isUnpublished
+        }
     }
 
     /// Copies and verifies; the destination's store stays open.

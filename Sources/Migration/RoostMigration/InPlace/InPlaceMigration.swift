@@ -220,7 +220,8 @@ struct InPlaceMigration: Sendable {
 
     private var settlingOptions: StoreOptions {
         StoreOptions(
-            timeoutSeconds: options.conversion.timeoutSeconds, acceptsChanges: options.conversion.acceptsChanges,
-            typeOptions: options.conversion.sourceTypeOptions)
+            timeoutSeconds: options.conversion.timeoutSeconds,
+            typeOptions: options.conversion.sourceTypeOptions
+        ).with { $0.acceptsChanges = options.conversion.acceptsChanges }
     }
 }

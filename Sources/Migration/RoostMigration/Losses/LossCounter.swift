@@ -72,8 +72,8 @@ struct LossCounter {
             guard count > 0, let kind = remark.losses.first?.kind.published else { return nil }
             return MigrationLoss(
                 entity: remark.entity, property: remark.property, kind: kind, count: count,
-                mappings: remark.losses.filter { counts[$0] ?? 0 > 0 }.flatMap(\.mappings).uniqued(),
-                message: remark.message)
+                message: remark.message
+            ).with { $0.mappings = remark.losses.filter { counts[$0] ?? 0 > 0 }.flatMap(\.mappings).uniqued() }
         }
         return losses.filter { $0.kind == .objects } + losses.filter { $0.kind != .objects }
     }
@@ -101,12 +101,13 @@ struct LossCounter {
     // MARK: What is counted
 
     private func count(_ objects: MappingLoss.Objects) throws(StoreError) -> Int {
-        try snapshot.count(FetchRequest(objects.entity, where: objects.predicate, includesSubentities: false))
+        try snapshot.count(
+            FetchRequest(objects.entity, where: objects.predicate).with { $0.includesSubentities = false })
     }
 
     private func matcher(_ objects: MappingLoss.Objects) throws(StoreError) -> RecordMatcher? {
         guard let predicate = objects.predicate else { return nil }
-        let request = FetchRequest(objects.entity, where: predicate, includesSubentities: false)
+        let request = FetchRequest(objects.entity, where: predicate).with { $0.includesSubentities = false }
         return try RecordFilter(request, model: model).matcher(over: graph)
     }
 
@@ -184,7 +185,7 @@ struct LossCounter {
 
     private func count(_ open: [Count], _ entity: EntityName) throws(StoreError) -> [Count] {
         var counts = open
-        let cursor = try snapshot.fetch(FetchRequest(entity, includesSubentities: false))
+        let cursor = try snapshot.fetch(FetchRequest(entity).with { $0.includesSubentities = false })
         try forEachBatch(cursor) { (batch) throws(StoreError) in
             for index in counts.indices {
                 let (measure, matcher) = (counts[index].measure, counts[index].matcher)

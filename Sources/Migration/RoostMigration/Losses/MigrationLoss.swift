@@ -1,10 +1,10 @@
-internal import RoostCore
+public import RoostCore
 
 /// Data of one entity or property of the source that a migration drops, counted.
 ///
 /// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
 /// `mappings` (names), `message`.
-public struct MigrationLoss: Sendable, Hashable, Codable {
+public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     /// The kind of data, which says what ``MigrationLoss/count`` counts.
     public enum Kind: String, Sendable, Hashable, Codable {
         /// Objects.
@@ -26,19 +26,18 @@ public struct MigrationLoss: Sendable, Hashable, Codable {
     /// The number of objects, values or references, as ``MigrationLoss/kind`` says.
     public var count: Int
     /// The names of the entity mappings that drop them; empty where no mapping takes the objects.
-    public var mappings: [String]
+    public var mappings: [String] = []
     /// The reason, for people.
     public var message: String
 
     /// Makes a loss.
     package init(
-        entity: String, property: String? = nil, kind: Kind, count: Int, mappings: [String] = [], message: String
+        entity: String, property: String? = nil, kind: Kind, count: Int, message: String
     ) {
         self.entity = entity
         self.property = property
         self.kind = kind
         self.count = count
-        self.mappings = mappings
         self.message = message
     }
 }

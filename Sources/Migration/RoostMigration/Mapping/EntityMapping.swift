@@ -4,7 +4,7 @@ public import RoostCore
 ///
 /// It takes the objects of exactly its source entity, not those of subentities. Several mappings may share a source (a split) or
 /// a destination (a merge).
-public struct EntityMapping: Hashable, Sendable {
+public struct EntityMapping: Hashable, Sendable, Adjustable {
     /// What becomes of the objects.
     public enum MappingType: String, Sendable, CaseIterable, Codable {
         /// A policy decides; ``EntityMapping/policyName`` names it.
@@ -30,11 +30,11 @@ public struct EntityMapping: Hashable, Sendable {
     /// The entity of the objects that it makes; nil for type `remove`.
     public var destinationEntity: EntityName?
     /// The version hash that the source entity must have; nil for any.
-    public var sourceVersionHash: VersionHash?
+    public var sourceVersionHash: VersionHash? = nil
     /// The version hash that the destination entity must have; nil for any.
-    public var destinationVersionHash: VersionHash?
+    public var destinationVersionHash: VersionHash? = nil
     /// Which objects of the source entity it takes; nil for all.
-    public var sourcePredicate: FetchRequest.Predicate?
+    public var sourcePredicate: FetchRequest.Predicate? = nil
     /// What attributes of the destination get.
     ///
     /// An attribute without a mapping, or with one without an expression, gets its default.
@@ -42,29 +42,21 @@ public struct EntityMapping: Hashable, Sendable {
     /// What relationships of the destination get.
     ///
     /// A relationship without a mapping stays empty, but for what its inverse gives it.
-    public var relationshipMappings: [PropertyMapping]
+    public var relationshipMappings: [PropertyMapping] = []
     /// The name under which the policy is registered that takes part; nil for the standard behaviour.
-    public var policyName: String?
+    public var policyName: String? = nil
     /// The user's own notes, which policies can read.
-    public var userInfo: [String: String]
+    public var userInfo: [String: String] = [:]
 
     /// Makes a mapping.
     public init(
-        _ name: String, _ type: MappingType, from source: EntityName? = nil, to destination: EntityName? = nil,
-        sourceVersionHash: VersionHash? = nil, destinationVersionHash: VersionHash? = nil,
-        where sourcePredicate: FetchRequest.Predicate? = nil, attributes: [PropertyMapping] = [],
-        relationships: [PropertyMapping] = [], policy policyName: String? = nil, userInfo: [String: String] = [:]
+        _ name: String, type: MappingType, from source: EntityName? = nil, to destination: EntityName? = nil,
+        attributes: [PropertyMapping] = []
     ) {
         self.name = name
         self.type = type
         self.sourceEntity = source
         self.destinationEntity = destination
-        self.sourceVersionHash = sourceVersionHash
-        self.destinationVersionHash = destinationVersionHash
-        self.sourcePredicate = sourcePredicate
         self.attributeMappings = attributes
-        self.relationshipMappings = relationships
-        self.policyName = policyName
-        self.userInfo = userInfo
     }
 }

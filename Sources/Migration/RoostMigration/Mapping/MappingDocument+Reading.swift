@@ -48,16 +48,20 @@ private struct MappingDocumentReader {
         let reader = object(node, path, MappingDocument.entityMappingKeys)
         _ = reader.required("type", at: node)
         return EntityMapping(
-            reader.required("name", at: node), reader.choice("type", default: .transform),
+            reader.required("name", at: node), type: reader.choice("type", default: .transform),
             from: reader.string("source").map { EntityName($0) },
             to: reader.string("destination").map { EntityName($0) },
-            sourceVersionHash: hash(reader, "sourceVersionHash"),
-            destinationVersionHash: hash(reader, "destinationVersionHash"),
-            where: parsed(reader.node("where"), path: reader.path("where")) { (text) throws(StoreError) in
+            attributes: properties(reader, "attributes")
+        ).with {
+            $0.sourceVersionHash = hash(reader, "sourceVersionHash")
+            $0.destinationVersionHash = hash(reader, "destinationVersionHash")
+            $0.sourcePredicate = parsed(reader.node("where"), path: reader.path("where")) { (text) throws(StoreError) in
                 try FetchRequest.Predicate(format: text)
-            },
-            attributes: properties(reader, "attributes"), relationships: properties(reader, "relationships"),
-            policy: reader.string("policy"), userInfo: reader.stringDictionary("userInfo"))
+            }
+            $0.relationshipMappings = properties(reader, "relationships")
+            $0.policyName = reader.string("policy")
+            $0.userInfo = reader.stringDictionary("userInfo")
+        }
     }
 
     private func properties(_ reader: JSONObjectReader, _ key: String) -> [PropertyMapping] {

@@ -92,30 +92,39 @@ struct MappingInference {
             guard let origin = origins[entity.number].map({ source.entities[$0] }) else {
                 model.entityMappings.append(
                     EntityMapping(
-                        "IEM_Add_\(entity.name)", .add, to: entity.name, destinationVersionHash: entity.versionHash))
+                        "IEM_Add_\(entity.name)", type: .add, to: entity.name
+                    ).with { $0.destinationVersionHash = entity.versionHash })
                 continue
             }
             // The name is part of the hash.
             if entity.versionHash == origin.versionHash {
                 model.entityMappings.append(
                     EntityMapping(
-                        "IEM_Copy_\(origin.name)", .copy, from: origin.name, to: entity.name,
-                        sourceVersionHash: origin.versionHash, destinationVersionHash: entity.versionHash))
+                        "IEM_Copy_\(origin.name)", type: .copy, from: origin.name, to: entity.name
+                    ).with {
+                        $0.sourceVersionHash = origin.versionHash
+                        $0.destinationVersionHash = entity.versionHash
+                    })
                 continue
             }
             let attributes = attributeMappings(from: origin, to: entity)
             let relationships = relationshipMappings(from: origin, to: entity)
             model.entityMappings.append(
                 EntityMapping(
-                    "IEM_Transform_\(origin.name)", .transform, from: origin.name, to: entity.name,
-                    sourceVersionHash: origin.versionHash, destinationVersionHash: entity.versionHash,
-                    attributes: attributes, relationships: relationships))
+                    "IEM_Transform_\(origin.name)", type: .transform, from: origin.name, to: entity.name,
+                    attributes: attributes
+                ).with {
+                    $0.sourceVersionHash = origin.versionHash
+                    $0.destinationVersionHash = entity.versionHash
+                    $0.relationshipMappings = relationships
+                })
         }
         let kept = Set(origins.compactMap { $0 })
         for entity in source.entities where !kept.contains(entity.number) {
             model.entityMappings.append(
                 EntityMapping(
-                    "IEM_Remove_\(entity.name)", .remove, from: entity.name, sourceVersionHash: entity.versionHash))
+                    "IEM_Remove_\(entity.name)", type: .remove, from: entity.name
+                ).with { $0.sourceVersionHash = entity.versionHash })
         }
     }
 }

@@ -61,7 +61,7 @@ extension MappingPlan {
         var refusals: [StoreError] = []
         for maker in makers where !maker.backReferences.isEmpty {
             let cursor = try snapshot.fetch(
-                FetchRequest(maker.source.name, where: maker.filter, includesSubentities: false))
+                FetchRequest(maker.source.name, where: maker.filter).with { $0.includesSubentities = false })
             var batch = RecordBatch(model: snapshot.model)
             // One of each is enough to say what is wrong.
             var open = maker.backReferences

@@ -34,7 +34,8 @@ struct EmptyRelationships {
             let name = relationship.name.name
             let isEmpty: FetchRequest.Predicate =
                 relationship.isToMany ? .equal("\(name).@count", to: 0) : .isNull(name)
-            let count = try snapshot.count(FetchRequest(entity.name, where: isEmpty, includesSubentities: false))
+            let count = try snapshot.count(
+                FetchRequest(entity.name, where: isEmpty).with { $0.includesSubentities = false })
             if count > 0 { warnings.append(Self.warning(name, of: entity.name.text, count: count)) }
         }
         return warnings

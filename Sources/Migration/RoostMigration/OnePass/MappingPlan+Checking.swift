@@ -64,7 +64,8 @@ extension MappingPlan {
         let isLarge = isThere && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
         let cursor = try snapshot.fetch(
             FetchRequest(
-                maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge, includesSubentities: false))
+                maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge
+            ).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
         while found == nil, try cursor.next(into: &batch, options) {
@@ -96,7 +97,8 @@ extension MappingPlan {
         guard let pairs else { return try first(maker, isEmpty, snapshot, options) }
         let cursor = try snapshot.fetch(
             FetchRequest(
-                maker.source.name, where: maker.filter.map { $0 && isEmpty } ?? isEmpty, includesSubentities: false))
+                maker.source.name, where: maker.filter.map { $0 && isEmpty } ?? isEmpty
+            ).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         while try cursor.next(into: &batch, options) {
             for index in 0..<batch.count
@@ -116,12 +118,12 @@ extension MappingPlan {
         var hasStrays = false
         for number in source.entities[target].selfAndSubentities where !hasStrays && reference.targets[number] < 0 {
             guard !source.entities[number].isAbstract else { continue }
-            let request = FetchRequest(source.entities[number].name, includesSubentities: false)
+            let request = FetchRequest(source.entities[number].name).with { $0.includesSubentities = false }
             hasStrays = try snapshot.count(request) > 0
         }
         guard hasStrays else { return nil }
         let cursor = try snapshot.fetch(
-            FetchRequest(maker.source.name, where: maker.filter, includesSubentities: false))
+            FetchRequest(maker.source.name, where: maker.filter).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
         while found == nil, try cursor.next(into: &batch, options) {
@@ -140,7 +142,9 @@ extension MappingPlan {
         _ maker: Maker, where predicate: FetchRequest.Predicate?, _ snapshot: any StoreSnapshot,
         _ options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
-        let request = FetchRequest(maker.source.name, where: predicate, limit: 1, includesSubentities: false)
+        let request = FetchRequest(maker.source.name, where: predicate, limit: 1).with {
+            $0.includesSubentities = false
+        }
         let cursor = try snapshot.fetch(request)
         var batch = RecordBatch(model: snapshot.model)
         return try cursor.next(into: &batch, options) ? batch.id(at: 0) : nil

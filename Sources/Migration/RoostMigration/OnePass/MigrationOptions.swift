@@ -1,7 +1,7 @@
-internal import RoostCore
+public import RoostCore
 
 /// How to migrate.
-public struct MigrationOptions: Sendable {
+public struct MigrationOptions: Sendable, Adjustable {
     /// How the source is opened and the destination made, as in a conversion.
     ///
     /// ``ConversionOptions/sourceModel`` is the model of a source that embeds none.
@@ -15,11 +15,11 @@ public struct MigrationOptions: Sendable {
     /// The stages that lead to the new model; nil to go there in one step.
     ///
     /// In the place of ``mapping``.
-    public var stages: StagedMigrationManager?
+    public var stages: StagedMigrationManager? = nil
     /// Whether a mapping model may be inferred where none is given.
-    public var infersMappingModel: Bool
+    public var infersMappingModel: Bool = true
     /// What may follow from the two models alone, where ``mapping`` is nil.
-    public var inference: MappingModel.InferenceOptions
+    public var inference: MappingModel.InferenceOptions = MappingModel.InferenceOptions()
     /// What makes the policies that entity mappings name, by ``EntityMapping/policyName``.
     ///
     /// Called once for each entity mapping of a migration.
@@ -37,26 +37,20 @@ public struct MigrationOptions: Sendable {
     /// Whether a migration in place keeps the old file, as `<name>.backup-<UUID>` beside the new one.
     ///
     /// It is an ordinary store of the old model, which nobody removes but its owner.
-    public var keepsBackup: Bool
+    public var keepsBackup: Bool = false
     /// The memory for associations after which they go to a file; tests make it small.
     package var associationByteCount = 8 << 20
 
     /// Makes options.
     public init(
         conversion: ConversionOptions = ConversionOptions(), mapping: MappingModel? = nil,
-        history: ModelHistory? = nil, stages: StagedMigrationManager? = nil, infersMappingModel: Bool = true,
-        inference: MappingModel.InferenceOptions = MappingModel.InferenceOptions(),
-        policies: [String: @Sendable () -> EntityMigrationPolicy] = [:], keepsBackup: Bool = false,
+        history: ModelHistory? = nil, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
         allowsLoss: Bool = false
     ) {
         self.conversion = conversion
         self.mapping = mapping
         self.history = history
-        self.stages = stages
-        self.infersMappingModel = infersMappingModel
-        self.keepsBackup = keepsBackup
         self.allowsLoss = allowsLoss
-        self.inference = inference
         self.policies = policies
     }
 }

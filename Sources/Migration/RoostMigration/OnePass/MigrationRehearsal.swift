@@ -99,7 +99,7 @@ struct MigrationRehearsal {
     private func forEachBatch(
         of entity: ManagedObjectModel.Entity, _ body: (RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let cursor = try snapshot.fetch(FetchRequest(entity.name, includesSubentities: false))
+        let cursor = try snapshot.fetch(FetchRequest(entity.name).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         while try cursor.next(into: &batch, options) { try body(batch) }
     }

@@ -72,7 +72,7 @@ final class RecordTransform {
         _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
         guard let filter = maker.filter else { return nil }
-        let request = FetchRequest(maker.source.name, where: filter, includesSubentities: false)
+        let request = FetchRequest(maker.source.name, where: filter).with { $0.includesSubentities = false }
         do throws(StoreError) {
             return try RecordFilter(request, model: plan.source).matcher(over: graph)
         } catch {

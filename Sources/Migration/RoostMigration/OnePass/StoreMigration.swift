@@ -183,7 +183,7 @@ struct StoreMigration: Sendable {
             var count = 0
             if let entity = mapping.sourceEntity {
                 count = try snapshot.count(
-                    FetchRequest(entity, where: mapping.sourcePredicate, includesSubentities: false))
+                    FetchRequest(entity, where: mapping.sourcePredicate).with { $0.includesSubentities = false })
             }
             plan.mappings.append(
                 MigrationPlan.Mapping(

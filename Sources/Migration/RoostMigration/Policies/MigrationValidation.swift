@@ -74,7 +74,7 @@ struct MigrationValidation {
     private func requireValues(
         _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
     ) throws(StoreError) {
-        let cursor = try snapshot.fetch(FetchRequest(entity.name, includesSubentities: false))
+        let cursor = try snapshot.fetch(FetchRequest(entity.name).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         while try cursor.next(into: &batch) {
             try session.checkCancellation()

@@ -213,7 +213,9 @@ final class PolicyMigration {
     private func makeObjects(_ mapping: PolicyMapping) throws(StoreError) {
         guard let entity = mapping.source else { return }
         let cursor = try source.snapshot.fetch(
-            FetchRequest(entity.name, where: mapping.declaration.sourcePredicate, includesSubentities: false))
+            FetchRequest(entity.name, where: mapping.declaration.sourcePredicate).with {
+                $0.includesSubentities = false
+            })
         let isCounted = mapping.declaration.sourcePredicate == nil && source.found.begins([entity.number])
         var spare: RecordBatch?
         while true {

@@ -115,7 +115,7 @@ final class MigrationSource {
         if let tally = try snapshot.recordedTally() {
             count = tally.entities[entity.number].count
         } else {
-            count = try snapshot.count(FetchRequest(entity.name, includesSubentities: false))
+            count = try snapshot.count(FetchRequest(entity.name).with { $0.includesSubentities = false })
         }
         counts[entity.number] = count
         return count

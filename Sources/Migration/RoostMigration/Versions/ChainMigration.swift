@@ -68,8 +68,9 @@ struct ChainMigration: Sendable {
     private var openingOptions: StoreOptions {
         StoreOptions(
             isReadOnly: true, model: options.conversion.sourceModel,
-            timeoutSeconds: options.conversion.timeoutSeconds, acceptsLinks: options.conversion.acceptsLinks,
-            typeOptions: options.conversion.sourceTypeOptions)
+            timeoutSeconds: options.conversion.timeoutSeconds,
+            typeOptions: options.conversion.sourceTypeOptions
+        ).with { $0.acceptsLinks = options.conversion.acceptsLinks }
     }
 
     /// Holds the destination's name for the time of `body`, so that nobody else publishes a store under it, or sweeps what is built.

@@ -26,8 +26,12 @@ struct UnpublishedStore: Sendable {
         store = try registry.create(
             location, model: model,
             options: StoreOptions(
-                timeoutSeconds: options.timeoutSeconds, storeUUID: identity.storeUUID,
-                userMetadata: identity.userMetadata, isUnpublished: true, typeOptions: options.destinationTypeOptions))
+                timeoutSeconds: options.timeoutSeconds, typeOptions: options.destinationTypeOptions
+            ).with {
+                $0.storeUUID = identity.storeUUID
+                $0.userMetadata = identity.userMetadata
+                $0.isUnpublished = true
+            })
     }
 
     /// Closes and removes it.

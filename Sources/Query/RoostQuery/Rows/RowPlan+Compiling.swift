@@ -72,8 +72,8 @@ extension RowPlan {
         var sources: [RowSource] = []
         for property in properties { sources.append(try compiler.source(property.expression, column: property.name).0) }
         var fetch = FetchRequest(
-            request.entity, where: request.predicate, limit: request.fetchLimit, offset: request.fetchOffset,
-            includesSubentities: request.includesSubentities)
+            request.entity, where: request.predicate, limit: request.fetchLimit, offset: request.fetchOffset
+        ).with { $0.includesSubentities = request.includesSubentities }
         var levels: [SortedRows.Level] = []
         var isOrderOfObjects = true
         for descriptor in request.sortDescriptors {
@@ -179,7 +179,8 @@ extension RowPlan {
         program = groups.records.program
         // In the order of keys, so that sums of floating-point numbers are the same in every store.
         self.request = FetchRequest(
-            request.entity, where: request.predicate, includesSubentities: request.includesSubentities)
+            request.entity, where: request.predicate
+        ).with { $0.includesSubentities = request.includesSubentities }
         order = levels.isEmpty ? nil : levels
         isDistinct = request.returnsDistinctResults
         window = Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit)

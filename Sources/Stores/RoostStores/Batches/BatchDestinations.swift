@@ -134,8 +134,8 @@ struct BatchDestinations {
         else {
             throw StoreError(
                 .objectNotFound,
-                "'\(relationship.name)' cannot lead to \(id), which does not exist; it was to be set for \(owner()).",
-                missingObjects: [id])
+                "'\(relationship.name)' cannot lead to \(id), which does not exist; it was to be set for \(owner())."
+            ).with { $0.missingObjects = [id] }
         }
         guard model.entities[relationship.destination].includes(destination.entity) else {
             throw StoreError(

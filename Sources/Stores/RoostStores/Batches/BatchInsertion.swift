@@ -254,8 +254,8 @@ struct BatchInsertion {
         guard let gone = references.first(where: { !existing.contains($0.id) }) else { return }
         throw StoreError(
             .objectNotFound,
-            "Another writer deleted \(gone.id), to which objects of the batch refer; nothing was written.",
-            missingObjects: references.map(\.id).filter { !existing.contains($0) })
+            "Another writer deleted \(gone.id), to which objects of the batch refer; nothing was written."
+        ).with { $0.missingObjects = references.map(\.id).filter { !existing.contains($0) } }
     }
 
     /// Gives records other places where another process has taken places since theirs were given.

@@ -86,7 +86,8 @@ struct BatchUpdating {
     mutating func run() throws(StoreError) -> PreparedBatch {
         let cursor = try snapshot.fetch(
             FetchRequest(
-                request.entity, where: request.predicate, includesSubentities: request.includesSubentities))
+                request.entity, where: request.predicate
+            ).with { $0.includesSubentities = request.includesSubentities })
         var batch = RecordBatch(model: model)
         while try cursor.next(into: &batch) { try update(batch) }
         let updateCount = changes.updates.count

@@ -44,8 +44,11 @@ extension StoreMaintenance {
                 location,
                 options: StoreOptions(
                     isReadOnly: true, model: options.sourceModel, timeoutSeconds: options.timeoutSeconds,
-                    acceptsLinks: options.acceptsLinks, acceptsChanges: options.acceptsChanges,
-                    typeOptions: options.sourceTypeOptions))
+                    typeOptions: options.sourceTypeOptions
+                ).with {
+                    $0.acceptsLinks = options.acceptsLinks
+                    $0.acceptsChanges = options.acceptsChanges
+                })
             return try store.closing { () throws(StoreError) in
                 try copy(from: .store(store), to: destination, options)
             }

@@ -11,8 +11,8 @@ extension StoreFixture {
     ) -> StoreFixture {
         // A store in memory is kept under its name as long as the process lives.
         StoreFixture(
-            type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer,
-            sample: sample(of: type))
+            type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer
+        ).with { $0.sample = sample(of: type) }
     }
 
     /// What makes a store of a type that cannot write one itself.

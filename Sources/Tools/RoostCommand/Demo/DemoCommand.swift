@@ -108,7 +108,8 @@ private struct Demonstration {
         let claim = try DestinationClaim.acquire(forStoreAt: location.path)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: location.path, holding: claim)
-        let store = try type.create(temporary, model: library.model, options: StoreOptions(isUnpublished: true))
+        let store = try type.create(
+            temporary, model: library.model, options: StoreOptions().with { $0.isUnpublished = true })
         let tally: StoreTally
         do {
             tally = try library.write(into: store) { [cancellation] in cancellation.isCancelled }

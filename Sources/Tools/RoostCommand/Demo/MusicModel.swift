@@ -12,76 +12,77 @@ enum MusicModel {
     private static let artist = EntityDescription(
         "Artist",
         attributes: [
-            AttributeDescription("name", .string, isOptional: false),
-            AttributeDescription("country", .string),
-            AttributeDescription("formed", .integer16),
-            AttributeDescription("rating", .float),
-            AttributeDescription("isActive", .boolean, isOptional: false),
-            AttributeDescription("website", .uri),
-            AttributeDescription("identifier", .uuid, isOptional: false),
-            AttributeDescription("biography", .string),
-            AttributeDescription("fingerprint", .transformable),
+            AttributeDescription("name", type: .string, isOptional: false),
+            AttributeDescription("country", type: .string),
+            AttributeDescription("formed", type: .integer16),
+            AttributeDescription("rating", type: .float),
+            AttributeDescription("isActive", type: .boolean, isOptional: false),
+            AttributeDescription("website", type: .uri),
+            AttributeDescription("identifier", type: .uuid, isOptional: false),
+            AttributeDescription("biography", type: .string),
+            AttributeDescription("fingerprint", type: .transformable),
         ],
         relationships: [
-            .toMany("albums", "Album", inverse: "artist", deleteRule: .cascade),
-            .toMany("influences", "Artist"),
+            .toMany("albums", to: "Album", inverse: "artist", deleteRule: .cascade),
+            .toMany("influences", to: "Artist"),
         ],
-        uniquenessConstraints: [["identifier"]], fetchIndexes: [FetchIndexDescription("byName", on: "name")])
+        uniquenessConstraints: [["identifier"]]
+    ).with { $0.fetchIndexes = [FetchIndexDescription("byName", on: "name")] }
 
     private static let band = EntityDescription(
         "Band", superentity: "Artist",
-        attributes: [AttributeDescription("memberCount", .integer32, isOptional: false)])
+        attributes: [AttributeDescription("memberCount", type: .integer32, isOptional: false)])
 
     private static let album = EntityDescription(
         "Album",
         attributes: [
-            AttributeDescription("title", .string, isOptional: false),
-            AttributeDescription("released", .date),
-            AttributeDescription("price", .decimal),
-            AttributeDescription("barcode", .integer64),
-            AttributeDescription("cover", .binaryData, allowsExternalBinaryDataStorage: true),
+            AttributeDescription("title", type: .string, isOptional: false),
+            AttributeDescription("released", type: .date),
+            AttributeDescription("price", type: .decimal),
+            AttributeDescription("barcode", type: .integer64),
+            AttributeDescription("cover", type: .binaryData).with { $0.allowsExternalBinaryDataStorage = true },
             AttributeDescription(
-                "label", .composite,
+                "label", type: .composite,
                 elements: [
-                    AttributeDescription("name", .string), AttributeDescription("city", .string),
-                    AttributeDescription("catalogueNumber", .integer32),
+                    AttributeDescription("name", type: .string), AttributeDescription("city", type: .string),
+                    AttributeDescription("catalogueNumber", type: .integer32),
                 ]),
         ],
         relationships: [
-            .toOne("artist", "Artist", inverse: "albums"),
-            .toMany("tracks", "Track", inverse: "album", isOrdered: true, deleteRule: .cascade),
-            .toMany("genres", "Genre", inverse: "albums"),
-        ],
-        fetchIndexes: [FetchIndexDescription("byTitle", on: "title")])
+            .toOne("artist", to: "Artist", inverse: "albums"),
+            .toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade),
+            .toMany("genres", to: "Genre", inverse: "albums"),
+        ]
+    ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] }
 
     private static let track = EntityDescription(
         "Track",
         attributes: [
-            AttributeDescription("title", .string, isOptional: false),
-            AttributeDescription("number", .integer16),
-            AttributeDescription("durationSeconds", .double),
-            AttributeDescription("gain", .float),
-            AttributeDescription("playCount", .integer32),
-            AttributeDescription("isExplicit", .boolean),
-            AttributeDescription("lastPlayed", .date),
-            AttributeDescription("recording", .uuid),
-            AttributeDescription("lyrics", .uri),
+            AttributeDescription("title", type: .string, isOptional: false),
+            AttributeDescription("number", type: .integer16),
+            AttributeDescription("durationSeconds", type: .double),
+            AttributeDescription("gain", type: .float),
+            AttributeDescription("playCount", type: .integer32),
+            AttributeDescription("isExplicit", type: .boolean),
+            AttributeDescription("lastPlayed", type: .date),
+            AttributeDescription("recording", type: .uuid),
+            AttributeDescription("lyrics", type: .uri),
         ],
         relationships: [
-            .toOne("album", "Album", inverse: "tracks"),
-            .toMany("playlists", "Playlist", inverse: "tracks"),
+            .toOne("album", to: "Album", inverse: "tracks"),
+            .toMany("playlists", to: "Playlist", inverse: "tracks"),
         ])
 
     private static let playlist = EntityDescription(
         "Playlist",
         attributes: [
-            AttributeDescription("name", .string, isOptional: false),
-            AttributeDescription("created", .date),
-            AttributeDescription("pinned", .objectID),
+            AttributeDescription("name", type: .string, isOptional: false),
+            AttributeDescription("created", type: .date),
+            AttributeDescription("pinned", type: .objectID),
         ],
-        relationships: [.toMany("tracks", "Track", inverse: "playlists", isOrdered: true)])
+        relationships: [.toMany("tracks", to: "Track", inverse: "playlists", isOrdered: true)])
 
     private static let genre = EntityDescription(
-        "Genre", attributes: [AttributeDescription("name", .string, isOptional: false)],
-        relationships: [.toMany("albums", "Album", inverse: "genres")], uniquenessConstraints: [["name"]])
+        "Genre", attributes: [AttributeDescription("name", type: .string, isOptional: false)],
+        relationships: [.toMany("albums", to: "Album", inverse: "genres")], uniquenessConstraints: [["name"]])
 }

@@ -43,10 +43,15 @@ extension Subcommand {
         try StoreArguments.requireDifferent(source.location, destination.location)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-            acceptsChanges: source.options.acceptsChanges, verifies: !arguments.has("no-verify"),
-            sourceModel: source.options.model, acceptsLinks: source.options.acceptsLinks,
-            sourceTypeOptions: source.options.typeOptions, destinationTypeOptions: destination.options.typeOptions,
-            timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation)
+            timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation
+        ).with {
+            $0.acceptsChanges = source.options.acceptsChanges
+            $0.verifies = !arguments.has("no-verify")
+            $0.sourceModel = source.options.model
+            $0.acceptsLinks = source.options.acceptsLinks
+            $0.sourceTypeOptions = source.options.typeOptions
+            $0.destinationTypeOptions = destination.options.typeOptions
+        }
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         let manager = MigrationManager(registry: .standard)
         if arguments.has("dry-run") {

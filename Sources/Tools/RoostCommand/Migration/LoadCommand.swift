@@ -43,8 +43,9 @@ extension Subcommand {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
         var options = ConversionOptions(
-            overwrites: arguments.has("overwrite"), destinationTypeOptions: destination.options.typeOptions,
-            cancellation: cancellation)
+            overwrites: arguments.has("overwrite"),
+            cancellation: cancellation
+        ).with { $0.destinationTypeOptions = destination.options.typeOptions }
         if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         let report: ConversionReport

@@ -171,11 +171,18 @@ private struct MigrationRequest {
         var options = MigrationOptions(
             conversion: ConversionOptions(
                 overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
-                acceptsChanges: store.options.acceptsChanges, verifies: !arguments.has("no-verify"),
-                sourceModel: store.options.model, acceptsLinks: store.options.acceptsLinks,
-                sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds),
-            inference: MappingModel.InferenceOptions(convertsToString: arguments.has("to-text")),
-            keepsBackup: arguments.has("keep-backup"), allowsLoss: arguments.has("allow-loss"))
+                timeoutSeconds: store.options.timeoutSeconds
+            ).with {
+                $0.acceptsChanges = store.options.acceptsChanges
+                $0.verifies = !arguments.has("no-verify")
+                $0.sourceModel = store.options.model
+                $0.acceptsLinks = store.options.acceptsLinks
+                $0.sourceTypeOptions = store.options.typeOptions
+            }, allowsLoss: arguments.has("allow-loss")
+        ).with {
+            $0.inference = MappingModel.InferenceOptions(convertsToString: arguments.has("to-text"))
+            $0.keepsBackup = arguments.has("keep-backup")
+        }
         let files = try VersionList.mappings(arguments)
         let bundle = try VersionBundle(at: path)
         var evidence = VersionEvidence(order: try VersionList.order(arguments), target: version)

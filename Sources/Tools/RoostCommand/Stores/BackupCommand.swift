@@ -69,10 +69,14 @@ extension Subcommand {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
         var options = ConversionOptions(
-            overwrites: arguments.has("overwrite"), acceptsChanges: store.options.acceptsChanges,
-            sourceModel: store.options.model, acceptsLinks: store.options.acceptsLinks,
-            sourceTypeOptions: store.options.typeOptions, timeoutSeconds: store.options.timeoutSeconds,
-            cancellation: cancellation)
+            overwrites: arguments.has("overwrite"), timeoutSeconds: store.options.timeoutSeconds,
+            cancellation: cancellation
+        ).with {
+            $0.acceptsChanges = store.options.acceptsChanges
+            $0.sourceModel = store.options.model
+            $0.acceptsLinks = store.options.acceptsLinks
+            $0.sourceTypeOptions = store.options.typeOptions
+        }
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }
         return try Interruption.shared.cancelling(cancellation) { try body(options) }

@@ -1,7 +1,7 @@
 public import RoostCore
 
 /// How to convert.
-public struct ConversionOptions: Sendable {
+public struct ConversionOptions: Sendable, Adjustable {
     /// Whether an existing store of the destination's type is replaced.
     ///
     /// It stays as it is until the new one is complete.
@@ -13,20 +13,20 @@ public struct ConversionOptions: Sendable {
     ///
     /// Concerns a source that the conversion opens; see ``StoreOptions/acceptsChanges``. The
     /// report's warnings list what was taken.
-    public var acceptsChanges: Bool
+    public var acceptsChanges: Bool = false
     /// Whether the finished destination is read again and compared with what was read from the source.
-    public var verifies: Bool
+    public var verifies: Bool = true
     /// The model of the source; nil for the one it embeds.
     ///
     /// Stores that embed none need it.
-    public var sourceModel: ManagedObjectModel?
+    public var sourceModel: ManagedObjectModel? = nil
     /// Whether the file of the source may have other names (hard links); see
     /// ``StoreOptions/acceptsLinks``.
-    public var acceptsLinks: Bool
+    public var acceptsLinks: Bool = false
     /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
-    public var sourceTypeOptions: [String: String]
+    public var sourceTypeOptions: [String: String] = [:]
     /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
-    public var destinationTypeOptions: [String: String]
+    public var destinationTypeOptions: [String: String] = [:]
     /// The time to wait for a store that is in use before throwing `busy`, in seconds.
     ///
     /// Each wait may take as long: for the source, for another conversion into the destination, and
@@ -34,7 +34,7 @@ public struct ConversionOptions: Sendable {
     /// ends the last two.
     public var timeoutSeconds: Double
     /// The bytes of disk space that must stay free beside the estimate for the destination.
-    public var reservedBytes: Int
+    public var reservedBytes: Int = 4 << 20
     /// Where to ask for the end.
     public var cancellation: ConversionCancellation?
     /// Called after each batch and each change of phase, on a thread of the conversion.
@@ -44,21 +44,12 @@ public struct ConversionOptions: Sendable {
 
     /// Makes options.
     public init(
-        overwrites: Bool = false, skipsDamaged: Bool = false, acceptsChanges: Bool = false, verifies: Bool = true,
-        sourceModel: ManagedObjectModel? = nil, acceptsLinks: Bool = false, sourceTypeOptions: [String: String] = [:],
-        destinationTypeOptions: [String: String] = [:], timeoutSeconds: Double = 10, reservedBytes: Int = 4 << 20,
+        overwrites: Bool = false, skipsDamaged: Bool = false, timeoutSeconds: Double = 10,
         cancellation: ConversionCancellation? = nil, onProgress: (@Sendable (ConversionProgress) -> Void)? = nil
     ) {
         self.overwrites = overwrites
         self.skipsDamaged = skipsDamaged
-        self.acceptsChanges = acceptsChanges
-        self.verifies = verifies
-        self.sourceModel = sourceModel
-        self.acceptsLinks = acceptsLinks
-        self.sourceTypeOptions = sourceTypeOptions
-        self.destinationTypeOptions = destinationTypeOptions
         self.timeoutSeconds = timeoutSeconds
-        self.reservedBytes = reservedBytes
         self.cancellation = cancellation
         self.onProgress = onProgress
     }

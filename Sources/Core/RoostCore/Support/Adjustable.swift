@@ -1,0 +1,17 @@
+/// A value with properties that few programs set, beside those that its initializer takes.
+public protocol Adjustable {}
+
+extension Adjustable {
+    /// A copy with properties changed.
+    ///
+    /// ```swift
+    /// let title = AttributeDescription.string("title").with { $0.renamingIdentifier = "name" }
+    /// ```
+    ///
+    /// - Parameter change: Sets the properties.
+    public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
+        var copy = self
+        try change(&copy)
+        return copy
+    }
+}
