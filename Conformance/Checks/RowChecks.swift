@@ -32,7 +32,7 @@ extension ConformanceCheck {
             }
             try check.expect([[3, "x"], [3, "x"], [4, "x"]], "expressions and constants") {
                 $0.propertiesToFetch = [
-                    .init("length", .function(.length, [.keyPath(["str"])])), .init("constant", .constant("x")),
+                    .init("length", expression: .function(.length, [.keyPath(["str"])])), .init("constant", expression: .constant("x")),
                 ]
                 $0.predicate = .isNotNull("str") && .greater("i64", than: 1)
             }
@@ -52,18 +52,18 @@ extension ConformanceCheck {
         ) {
             check in
             let columns: [FetchRequest.FetchedProperty] = [
-                .init("count", .function(.count, [.keyPath(["str"])])),
-                .init("sum", .function(.sum, [.keyPath(["i64"])])),
-                .init("mean", .function(.average, [.keyPath(["i64"])])),
-                .init("least", .function(.minimum, [.keyPath(["str"])])),
-                .init("greatest", .function(.maximum, [.keyPath(["dbl"])])),
-                .init("doubles", .function(.sum, [.keyPath(["flt"])])),
-                .init("decimals", .function(.sum, [.keyPath(["dec"])])),
-                .init("ages", .function(.sum, [.keyPath(["owner", "age"])])),
-                .init("median", .function(.median, [.keyPath(["i64"])])),
-                .init("mode", .function(.mode, [.keyPath(["flag"])])),
-                .init("deviation", .function(.standardDeviation, [.keyPath(["flt"])])),
-                .init("ratio", .function(.divide, [.keyPath(["@sum", "i64"]), .keyPath(["@count"])])),
+                .init("count", expression: .function(.count, [.keyPath(["str"])])),
+                .init("sum", expression: .function(.sum, [.keyPath(["i64"])])),
+                .init("mean", expression: .function(.average, [.keyPath(["i64"])])),
+                .init("least", expression: .function(.minimum, [.keyPath(["str"])])),
+                .init("greatest", expression: .function(.maximum, [.keyPath(["dbl"])])),
+                .init("doubles", expression: .function(.sum, [.keyPath(["flt"])])),
+                .init("decimals", expression: .function(.sum, [.keyPath(["dec"])])),
+                .init("ages", expression: .function(.sum, [.keyPath(["owner", "age"])])),
+                .init("median", expression: .function(.median, [.keyPath(["i64"])])),
+                .init("mode", expression: .function(.mode, [.keyPath(["flag"])])),
+                .init("deviation", expression: .function(.standardDeviation, [.keyPath(["flt"])])),
+                .init("ratio", expression: .function(.divide, [.keyPath(["@sum", "i64"]), .keyPath(["@count"])])),
             ]
             try check.expect(
                 [
@@ -77,13 +77,13 @@ extension ConformanceCheck {
             try check.expect(
                 [[0, 0, .null, .null, .null, 0, 0, 0, .null, .null, .null, .null]], "of no object"
             ) {
-                $0.propertiesToFetch = columns.dropLast() + [.init("ratio", .constant(.null))]
+                $0.propertiesToFetch = columns.dropLast() + [.init("ratio", expression: .constant(.null))]
                 $0.predicate = .constant(false)
             }
             // Bit for bit the same in every store: the objects are added in the order of their keys.
             try check.expect([[.double((1e16 + 1.0) + -1e16)]], "floating-point numbers in the order of keys") {
                 $0.entity = "Everything"
-                $0.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["dbl"])]))]
+                $0.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["dbl"])]))]
                 $0.sortDescriptors = []
             }
         },
@@ -92,7 +92,7 @@ extension ConformanceCheck {
             "Objects with equal values are one group, in the order of the first; conditions and orders name columns."
         ) {
             check in
-            let count = FetchRequest.FetchedProperty("n", .function(.count, [.evaluatedObject]))
+            let count = FetchRequest.FetchedProperty("n", expression: .function(.count, [.evaluatedObject]))
             try check.expect([["Rex", 2], [.null, 3]], "by the owner's name") {
                 $0.propertiesToFetch = ["owner.name", count]
                 $0.propertiesToGroupBy = [.keyPath(["owner", "name"])]
@@ -110,10 +110,10 @@ extension ConformanceCheck {
             }
             try check.expect([[.objectID(ObjectID("Dog", key: 1)), 4, 2.0]], "a condition on an aggregate of its own") {
                 $0.propertiesToFetch = [
-                    "owner", .init("sum", .function(.sum, [.keyPath(["i64"])])),
+                    "owner", .init("sum", expression: .function(.sum, [.keyPath(["i64"])])),
                     .init(
                         "mean",
-                        .function(
+                        expression: .function(
                             .divide, [.function(.sum, [.keyPath(["i64"])]), .function(.count, [.keyPath(["i64"])])])),
                 ]
                 $0.propertiesToGroupBy = [.keyPath(["owner"])]
@@ -123,7 +123,7 @@ extension ConformanceCheck {
             }
         },
         rows("errors", "What makes no sense in rows is refused before the first row.") { check in
-            let sum = FetchRequest.FetchedProperty("sum", .function(.sum, [.keyPath(["i64"])]))
+            let sum = FetchRequest.FetchedProperty("sum", expression: .function(.sum, [.keyPath(["i64"])]))
             let cases: [(StoreError.Code, String, (inout RowRequest) -> Void)] = [
                 (.unknownProperty, "i46", { $0.propertiesToFetch = ["i46"] }),
                 (.unknownProperty, "nothing", { $0.propertiesToFetch = ["owner.nothing"] }),
@@ -133,8 +133,8 @@ extension ConformanceCheck {
                 (.invalidRequest, "'str'", { $0.propertiesToFetch = [sum, "str"] }),
                 (.invalidRequest, "groups", { $0.havingPredicate = .constant(true) }),
                 (.invalidRequest, "'i64'", { ($0.propertiesToFetch, $0.sortDescriptors) = ([sum], [.init("i64")]) }),
-                (.invalidRequest, "sum", { $0.propertiesToFetch = [.init("s", .function(.sum, [.keyPath(["str"])]))] }),
-                (.invalidRequest, "two columns", { $0.propertiesToFetch = [sum, .init("sum", .evaluatedObject)] }),
+                (.invalidRequest, "sum", { $0.propertiesToFetch = [.init("s", expression: .function(.sum, [.keyPath(["str"])]))] }),
+                (.invalidRequest, "two columns", { $0.propertiesToFetch = [sum, .init("sum", expression: .evaluatedObject)] }),
                 (.invalidRequest, "negative", { $0.fetchOffset = -1 }),
             ]
             for (code, word, configure) in cases {

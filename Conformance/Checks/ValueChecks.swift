@@ -36,7 +36,7 @@ extension ConformanceCheck {
             try store.change { changes in
                 for (index, bits) in bits.enumerated() {
                     changes.inserts.beginRecord(entity.layout, key: Int64(index + 1), version: 1)
-                    changes.inserts.setFloatBits(bits, field)
+                    changes.inserts.setFloatBits(bits, for: field)
                     changes.inserts.endRecord()
                 }
             }

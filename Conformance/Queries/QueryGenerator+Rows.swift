@@ -25,9 +25,9 @@ extension QueryGenerator {
         for index in 0...random.below(3) {
             let column: FetchRequest.FetchedProperty =
                 switch random.below(5) {
-                case 0: .init("object\(index)", toOnePath(entity) ?? .evaluatedObject)
-                case 1, 2: .init("c\(index)", scalar(random.pick(Kind.allCases), scope))
-                default: .init("c\(index)", groupable(entity) ?? .constant(.int(1)))
+                case 0: .init("object\(index)", expression: toOnePath(entity) ?? .evaluatedObject)
+                case 1, 2: .init("c\(index)", expression: scalar(random.pick(Kind.allCases), scope))
+                default: .init("c\(index)", expression: groupable(entity) ?? .constant(.int(1)))
                 }
             request.propertiesToFetch.append(column)
         }
@@ -37,10 +37,10 @@ extension QueryGenerator {
         for index in 0..<random.below(3) {
             guard let key = groupable(entity) else { continue }
             request.propertiesToGroupBy.append(key)
-            if !random.oneIn(4) { request.propertiesToFetch.append(.init("c\(index)", key)) }
+            if !random.oneIn(4) { request.propertiesToFetch.append(.init("c\(index)", expression: key)) }
         }
         for index in 0...random.below(3) {
-            request.propertiesToFetch.append(.init("a\(index)", aggregate(entity)))
+            request.propertiesToFetch.append(.init("a\(index)", expression: aggregate(entity)))
         }
         if !request.propertiesToGroupBy.isEmpty, random.oneIn(3), let last = request.propertiesToFetch.last {
             let left: Expression = random.oneIn(2) ? .keyPath([last.name]) : last.expression

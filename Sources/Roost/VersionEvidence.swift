@@ -7,7 +7,7 @@ public import RoostCore
 /// let evidence = VersionEvidence(
 ///     order: ["UserDataModel", "MultiassetUserDataModel"],
 ///     mappings: ["SingleToMultiasset.xcmappingmodel"])
-/// let (history, warnings) = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence)!
+/// let (history, warnings) = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence: evidence)!
 /// ```
 public struct VersionEvidence: Sendable {
     /// Versions in the order in which they were made.

@@ -172,7 +172,8 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
             options.isReadOnly
             ? nil
             : try StoreLock.acquire(
-                forStoreAt: path, options.isUnpublished ? .shared : .exclusive, timeoutSeconds: options.timeoutSeconds)
+                forStoreAt: path, mode: options.isUnpublished ? .shared : .exclusive,
+                timeoutSeconds: options.timeoutSeconds)
         let file = isNew ? AppendedFile() : try AppendedFile(at: path, fault)
         latest = Mutex(file)
         place = WriterGate()

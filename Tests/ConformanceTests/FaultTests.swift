@@ -62,7 +62,8 @@ struct FaultTests {
         var name: String { base.name }
         var capabilities: StoreCapabilities { base.capabilities }
         let optionDescriptions = [
-            StoreOptionDescription("no-such-option", .integer(0...1), standard: "0", "Refused all the same.")
+            StoreOptionDescription(
+                "no-such-option", values: .integer(0...1), standard: "0", summary: "Refused all the same.")
         ]
         func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
         func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {

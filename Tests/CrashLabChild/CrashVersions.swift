@@ -81,7 +81,7 @@ enum CrashVersions {
     static func history() throws -> ModelHistory {
         let (second, third) = (try second(), try third())
         var history = try ModelHistory([
-            .init("first", try first()), .init("second", second), .init("third", third),
+            .init("first", model: try first()), .init("second", model: second), .init("third", model: third),
         ])
         var mapping = try MappingModel.inferred(from: second, to: third)
         for index in mapping.entityMappings.indices {

@@ -45,8 +45,9 @@ enum KeptContent {
             mapping.entityMappings[index].sourcePredicate = try FetchRequest.Predicate(format: "number > 0")
             mapping.entityMappings[index].userInfo = ["note": "the label is made from the number"]
             mapping.entityMappings[index].attributeMappings = [
-                PropertyMapping("label", try FetchRequest.Expression(format: "CAST($source.number, \"NSString\")")),
-                PropertyMapping("number", .source("number"), userInfo: ["note": "as it is"]),
+                PropertyMapping(
+                    "label", expression: try FetchRequest.Expression(format: "CAST($source.number, \"NSString\")")),
+                PropertyMapping("number", expression: .source("number"), userInfo: ["note": "as it is"]),
             ]
         }
         mapping.userInfo = ["purpose": "fixtures"]

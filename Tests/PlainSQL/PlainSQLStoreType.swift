@@ -41,7 +41,7 @@
             let lock =
                 options.isReadOnly
                 ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: options.timeoutSeconds)
-                : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: options.timeoutSeconds)
+                : try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: options.timeoutSeconds)
             return try open(location, options, path, lock)
         }
 
@@ -93,13 +93,13 @@
             try options.requireWritable()
             let path = StoreFile.absolutePath(location.path)
             try StoreFile.requireAbsent(at: location.path)
-            try StoreFile.requireNoCompanions(of: location.path, Self.companions)
-            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
+            try StoreFile.requireNoCompanions(of: location.path, suffixes: Self.companions)
+            let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
             do throws(StoreError) {
                 // Another process may have been faster while this one waited.
                 try StoreFile.requireAbsent(at: path)
                 StoreFile.sweepTemporarySiblings(of: path)
-                try StoreFile.removeLeftovers(of: path, Self.companions)
+                try StoreFile.removeLeftovers(of: path, suffixes: Self.companions)
                 try make(path, model, options)
             } catch {
                 if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
@@ -149,7 +149,7 @@
                 _ = try? connection.integer("SELECT 1 FROM _roost_metadata LIMIT 1")
                 try connection.close()
             }
-            try StoreFile.removeCompanions(of: path, companionSuffixes)
+            try StoreFile.removeCompanions(of: path, suffixes: companionSuffixes)
         }
 
         /// The statements that made the tables and indexes of a database, by name.

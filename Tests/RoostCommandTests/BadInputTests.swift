@@ -148,7 +148,7 @@ struct BadInputTests {
     func locked(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 10)
-        let lock = try StoreLock.acquire(forStoreAt: place.file("a"), .exclusive, timeoutSeconds: 10)
+        let lock = try StoreLock.acquire(forStoreAt: place.file("a"), mode: .exclusive, timeoutSeconds: 10)
         for command in [["info"], ["check"], ["convert", "sqlite:b"]] {
             var arguments = command
             arguments.insert(contentsOf: ["\(type):a", "--timeout=0"], at: 1)

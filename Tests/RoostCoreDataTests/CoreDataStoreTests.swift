@@ -167,8 +167,8 @@ import RoostCore
             }
             let new = try version(old + [AttributeDescription("extra", type: .string)])
             let history = try ModelHistory([
-                .init("v0", try version([AttributeDescription("gone", type: .string)])), .init("v1", right),
-                .init("v2", new),
+                .init("v0", model: try version([AttributeDescription("gone", type: .string)])), .init("v1", model: right),
+                .init("v2", model: new),
             ])
             let manager = MigrationManager(registry: .standard)
             let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("new")))
@@ -185,7 +185,7 @@ import RoostCore
                     attribute.versionHashModifier = "b"
                     return attribute
                 })
-            options.history = try ModelHistory([.init("v1", right), .init("v1b", wider), .init("v2", new)])
+            options.history = try ModelHistory([.init("v1", model: right), .init("v1b", model: wider), .init("v2", model: new)])
             let other = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("other")))
             let error = try failure {
                 _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
@@ -197,7 +197,7 @@ import RoostCore
             options.conversion.sourceModel = right
             _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
             // Without a version that fits, the store's own refusal stands.
-            options = MigrationOptions(history: try ModelHistory([.init("v2", new)]))
+            options = MigrationOptions(history: try ModelHistory([.init("v2", model: new)]))
             let unknown = try failure {
                 _ = try manager.migrate(
                     from: .location(location),

@@ -130,7 +130,7 @@ struct CorpusInferenceTests {
                 guard let before = origin.attribute(attribute.name), before.type != attribute.type else { continue }
                 #expect(
                     entityMapping.attributeMappings.contains(
-                        PropertyMapping(attribute.name, .source(attribute.name))))
+                        PropertyMapping(attribute.name, expression: .source(attribute.name))))
                 widened.append("\(entity.name).\(attribute.name) \(before.type)->\(attribute.type)")
             }
         }
@@ -151,7 +151,7 @@ struct CorpusInferenceTests {
         #expect(new.entity("Continent")?.declaration.attributes.contains { $0.name == "updatedAt" } == true)
         for name in ["Continent", "Country"] {
             let entity = try #require(mapping.entityMapping(named: "IEM_Transform_\(name)"))
-            #expect(entity.attributeMappings.contains(PropertyMapping("updatedAt", .source("updatedAt"))))
+            #expect(entity.attributeMappings.contains(PropertyMapping("updatedAt", expression: .source("updatedAt"))))
         }
         #expect(!mapping.remarks(from: old, to: new).contains { $0.kind == .demand })
     }

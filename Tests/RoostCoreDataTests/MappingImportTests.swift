@@ -48,7 +48,7 @@ struct MappingImportTests {
         #expect(mappings[0].policyName == "App.Cutter")
         #expect(mappings[2].sourceVersionHash == source.entity("Note")?.versionHash)
         #expect(mappings[2].destinationVersionHash == destination.entity("Note")?.versionHash)
-        #expect(mappings[2].attributeMappings == [PropertyMapping("title", .source("title"))])
+        #expect(mappings[2].attributeMappings == [PropertyMapping("title", expression: .source("title"))])
         #expect(imported.sourceModelPath == "App/A.xcdatamodel")
         #expect(imported.destinationModelPath == "App/B.xcdatamodel")
         #expect(imported.warnings.map(\.message).contains { $0.contains("this one is called 'Attachment2'") })
@@ -143,7 +143,7 @@ struct MappingImportTests {
         written.entity("Chain", "Chain", number: 1, attributeMappings: [title])
         #expect(
             try read(written, source, destination).mapping.entityMappings[0].attributeMappings
-                == [PropertyMapping("name", .constant(.string("x")))])
+                == [PropertyMapping("name", expression: .constant(.string("x")))])
     }
 
     @Test("what is asked of SELF or of nothing is asked of the source object, in every part of an expression")
@@ -185,7 +185,7 @@ struct MappingImportTests {
             file.entity("Note", "Note", number: 1, attributeMappings: [title])
             #expect(
                 try read(file, Self.model(), Self.model()).mapping.entityMappings[0].attributeMappings
-                    == [PropertyMapping("title", .source("body"))], "\(path)")
+                    == [PropertyMapping("title", expression: .source("body"))], "\(path)")
         }
         var file = MappingFileText()
         let note = file.relationship("note", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "SELF")])
@@ -195,7 +195,8 @@ struct MappingImportTests {
             try read(file, Self.model(), Self.model()).mapping.entityMappings[1].relationshipMappings
                 == [
                     PropertyMapping(
-                        "note", .destinationInstances(ofEntityMapping: "NoteToNote", from: .variable("source")))
+                        "note",
+                        expression: .destinationInstances(ofEntityMapping: "NoteToNote", from: .variable("source")))
                 ])
     }
 
@@ -224,7 +225,8 @@ struct MappingImportTests {
         }
         let imported = try read(file([]), source, destination)
         let note = imported.mapping.entityMappings[0]
-        #expect(note.attributeMappings == [PropertyMapping("size"), PropertyMapping("title", .source("title"))])
+        #expect(
+            note.attributeMappings == [PropertyMapping("size"), PropertyMapping("title", expression: .source("title"))])
         #expect(note.relationshipMappings == [PropertyMapping("parts")])
         #expect(imported.mapping.problems(from: source, to: destination).map(\.description) == [])
         let warnings = imported.warnings.filter { $0.message.contains("does not fit") }
@@ -238,7 +240,9 @@ struct MappingImportTests {
             [("valueexpressiondata", ExpressionArchive.data { $0.keyPath("size", of: $0.variable("source")) })],
         ] {
             let imported = try read(file(written), source, destination)
-            #expect(imported.mapping.entityMappings[0].attributeMappings[0] == PropertyMapping("size", .source("size")))
+            #expect(
+                imported.mapping.entityMappings[0].attributeMappings[0]
+                    == PropertyMapping("size", expression: .source("size")))
             let problems = imported.mapping.problems(from: source, to: destination)
             #expect(problems.map(\.property) == ["size"])
         }
@@ -575,10 +579,13 @@ struct MappingImportTests {
         let (title, notes) = (file.attribute("title"), file.relationship("notes"))
         file.entity("Note", "Note", number: 1, attributeMappings: [title], relationshipMappings: [notes])
         let imported = try read(file)
-        #expect(imported.mapping.entityMappings[0].attributeMappings == [PropertyMapping("title", .source("title"))])
+        #expect(
+            imported.mapping.entityMappings[0].attributeMappings == [
+                PropertyMapping("title", expression: .source("title"))
+            ])
         #expect(
             imported.mapping.entityMappings[0].relationshipMappings
-                == [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))])
+                == [PropertyMapping("notes", expression: .relatedInstances(ofSourceRelationship: "notes"))])
         #expect(imported.warnings.filter { $0.message.contains("give the models") }.count == 2)
     }
 

@@ -35,7 +35,7 @@ struct VersionOrderTests {
     }
 
     private func history(_ path: String, _ evidence: VersionEvidence = VersionEvidence()) throws -> ModelHistory {
-        try #require(try ModelFile.history(at: path, evidence)).history
+        try #require(try ModelFile.history(at: path, evidence: evidence)).history
     }
 
     private func model(_ path: String, _ version: String) throws -> ManagedObjectModel {

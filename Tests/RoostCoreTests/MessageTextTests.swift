@@ -36,12 +36,12 @@ struct MessageTextTests {
     func errors() {
         let name = String(repeating: "n", count: 3_000_000)
         #expect(StoreError(.notFound, "'\(name)' is missing.").message.utf8.count < 1000)
-        #expect(ModelProblem(entity: name, property: name, name).description.utf8.count < 2000)
+        #expect(ModelProblem(entity: name, property: name, message: name).description.utf8.count < 2000)
     }
 
     @Test("of very many problems the first are listed, and the rest is counted")
     func problems() {
-        let problems = (0..<100_000).map { ModelProblem(entity: "E", property: "p\($0)", "It is wrong.") }
+        let problems = (0..<100_000).map { ModelProblem(entity: "E", property: "p\($0)", message: "It is wrong.") }
         let message = StoreError.invalidModel(problems).message
         #expect(message.utf8.count <= MessageText.maximumByteCount)
         #expect(message.contains("\n  E.p0: It is wrong.\n  E.p1: ") && message.hasSuffix(" more problems."))

@@ -124,9 +124,9 @@ struct RecordTests {
         let boolean = try layout.requireField("boolean")
         var batch = RecordBatch(model: model)
         batch.beginRecord(layout, key: 1, version: 1)
-        batch.setInteger64(7, try layout.requireField("integer64"))
+        batch.setInteger64(7, for: try layout.requireField("integer64"))
         try [UInt8(0xC3), 0x28].withUnsafeBytes { bytes in
-            try batch.setBytes(bytes, try layout.requireField("string"))
+            try batch.setBytes(bytes, for: try layout.requireField("string"))
         }
         batch.endRecord()
         let failure = #expect(throws: StoreError.self) {
@@ -148,9 +148,9 @@ struct RecordTests {
         var changed = RecordBatch(model: model)
         try read.withRecord(at: 0) { record in
             changed.beginRecord(copying: record)
-            try changed.setInteger(-5, try layout.requireField("integer16"))
+            try changed.setInteger(-5, for: try layout.requireField("integer16"))
             // Null before.
-            changed.setInteger64(1, try layout.requireField("integer64"))
+            changed.setInteger64(1, for: try layout.requireField("integer64"))
             changed.endRecord()
             changed.beginRecord(copying: record)
             changed.endRecord()

@@ -95,10 +95,10 @@ struct HeldFilesTests {
         let range = CollectionOfOne(100..<110)
         for _ in 0..<20 {
             #expect(FileRangeLock.exclusiveByteCount(100..<110, at: path) == nil)
-            _ = try FileRangeLock.acquire(oneOf: range, .shared, at: path)
-            let alone = try #require(try FileRangeLock.acquire(oneOf: range, .exclusive, at: path))
+            _ = try FileRangeLock.acquire(oneOf: range, mode: .shared, at: path)
+            let alone = try #require(try FileRangeLock.acquire(oneOf: range, mode: .exclusive, at: path))
             #expect(FileRangeLock.exclusiveByteCount(100..<110, at: path) == 10)
-            #expect(try FileRangeLock.acquire(oneOf: range, .exclusive, at: path) == nil)
+            #expect(try FileRangeLock.acquire(oneOf: range, mode: .exclusive, at: path) == nil)
             #expect(StoreFile.read(prefix: 3, of: path) == Array("012".utf8))
             withExtendedLifetime(alone) {}
         }

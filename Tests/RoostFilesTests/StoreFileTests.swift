@@ -133,7 +133,7 @@ struct StoreFileTests {
         #expect(chmod(directory.path, 0o777) == 0)
         #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .permissionDenied)
         #expect(
-            code { _ = try StoreLock.acquire(forStoreAt: directory.file("new"), .shared, timeoutSeconds: 0) }
+            code { _ = try StoreLock.acquire(forStoreAt: directory.file("new"), mode: .shared, timeoutSeconds: 0) }
                 == .permissionDenied)
         #expect(try directory.names.isEmpty)
         #expect(chmod(directory.path, 0o1777) == 0)
@@ -146,7 +146,7 @@ struct StoreFileTests {
         let old = try directory.write("store", "old")
         #expect(chmod(old, 0o640) == 0)
         let temporary = StoreFile.temporarySibling(of: old)
-        let lock = try StoreLock.acquire(forStoreAt: temporary, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: temporary, mode: .exclusive, timeoutSeconds: 0)
         try StoreFile.createExclusive(at: temporary)
         try Data("new".utf8).write(to: URL(fileURLWithPath: temporary))
         try StoreFile.syncFile(at: temporary)
@@ -208,7 +208,7 @@ struct StoreFileTests {
         // A file to be used without a name, whose process ended before it had none.
         _ = try directory.write(".roost-spill.12ab.roost-tmp")
         let live = StoreFile.temporarySibling(of: store)
-        let lock = try StoreLock.acquire(forStoreAt: live, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: live, mode: .exclusive, timeoutSeconds: 0)
         try StoreFile.createExclusive(at: live)
         let others = [
             ".store.roost-tmp", ".store.0123.roost-tmp", ".other.0123456789abcdef.roost-tmp",
@@ -244,7 +244,7 @@ struct StoreFileTests {
         let directory = try directory.get()
         let store = directory.file("store")
         var claim = try DestinationClaim.acquire(forStoreAt: store)
-        let lock = try StoreLock.acquire(forStoreAt: store, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: store, mode: .exclusive, timeoutSeconds: 0)
         claim.release()
         claim.release()
         #expect(try directory.names == ["store.lock"])
@@ -290,12 +290,12 @@ struct StoreFileTests {
             (ESTALE, .ioFailure),
         ])
     func mapping(errno: Int32, expected: StoreError.Code) {
-        let error = StoreFile.error(errno: errno, "cannot be opened", path: "/store")
+        let error = StoreFile.error(errno: errno, what: "cannot be opened", path: "/store")
         #expect(error.code == expected)
         #expect(error.underlying as? SystemError == SystemError(code: errno))
         #expect(error.message.hasPrefix("'/store' cannot be opened: "))
         #expect(
-            StoreFile.error(errno: ENOENT, "cannot be opened", path: "/no such directory/store").code
+            StoreFile.error(errno: ENOENT, what: "cannot be opened", path: "/no such directory/store").code
                 == .missingDirectory)
     }
 }

@@ -33,22 +33,22 @@ struct StoreLockTests {
     @Test("is shared by many or held by one")
     func modes() throws {
         let path = try directory.get().file("store")
-        let first = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
-        let second = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
-        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .busy)
+        let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
+        let second = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) } == .busy)
         #expect(code { try first.change(to: .exclusive, timeoutSeconds: 0) } == .busy)
         second.release()
         try first.change(to: .exclusive, timeoutSeconds: 0)
-        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0.01) } == .busy)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0.01) } == .busy)
         try first.change(to: .shared, timeoutSeconds: 0)
-        _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        _ = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
     }
 
     @Test("after a failed change the mode is as before")
     func failedChange() throws {
         let path = try directory.get().file("store")
-        let first = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
-        let second = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
+        let second = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         #expect(code { try first.change(to: .exclusive, timeoutSeconds: 0) } == .busy)
         #expect(code { try second.change(to: .exclusive, timeoutSeconds: 0) } == .busy)
         first.release()
@@ -59,23 +59,23 @@ struct StoreLockTests {
     func release() throws {
         let path = try directory.get().file("store")
         do {
-            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             _ = lock
         }
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         lock.release()
         lock.release()
         #expect(code { try lock.change(to: .shared, timeoutSeconds: 0) } == .closed)
         #expect(code { try lock.releaseRemovingFile() } == .invalidRequest)
-        let shared = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         #expect(code { try shared.releaseRemovingFile() } == .invalidRequest)
     }
 
     @Test("a waiting opener gets the lock when its holder lets go")
     func waiting() async throws {
         let path = try directory.get().file("store")
-        let held = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
-        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 60) }
+        let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
+        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 60) }
         held.release()
         try await waiting.value.release()
     }
@@ -86,7 +86,7 @@ struct StoreLockTests {
         let request = try ExclusiveRequest(forStoreAt: path)
         func seconds(_ timeout: Double) throws -> (lock: StoreLock, Duration) {
             let start = ContinuousClock.now
-            let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
+            let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeout)
             return (lock, ContinuousClock.now - start)
         }
         // Who does not wait at all does not wait for that either.
@@ -101,7 +101,7 @@ struct StoreLockTests {
         #expect(limited >= .seconds(0.35))
         third.release()
         // Nor does it keep out who wants the same.
-        try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0).release()
+        try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
         request.withdraw()
         request.withdraw()
         let (last, nothing) = try seconds(600)
@@ -112,17 +112,17 @@ struct StoreLockTests {
     @Test("who waits to have it alone says so, until it has it or gives up")
     func requesting() throws {
         let path = try directory.get().file("store")
-        let shared = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, .store, isWritable: false)
-        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0.01) } == .busy)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0.01) } == .busy)
         #expect(!file.isWaitedFor)
-        let waiting = Background { try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 600) }
+        let waiting = Background { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
         while !file.isWaitedFor { sched_yield() }
         shared.release()
         let lock = try waiting.value()
         #expect(!file.isWaitedFor)
         try lock.change(to: .shared, timeoutSeconds: 0)
-        let other = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let other = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let changing = Background { try lock.change(to: .exclusive, timeoutSeconds: 600) }
         while !file.isWaitedFor { sched_yield() }
         other.release()
@@ -133,9 +133,9 @@ struct StoreLockTests {
     @Test("a wait ends with code cancelled when its task or its caller is cancelled")
     func cancelled() async throws {
         let path = try directory.get().file("store")
-        let held = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, .store, isWritable: false)
-        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 600) }
+        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
         // On a thread of its own: those of tasks may all be waiting.
         let cancelling = Background {
             while !file.isWaitedFor { sched_yield() }
@@ -147,7 +147,8 @@ struct StoreLockTests {
         #expect(!file.isWaitedFor)
         #expect(
             code {
-                _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 600, isCancelled: { true })
+                _ = try StoreLock.acquire(
+                    forStoreAt: path, mode: .exclusive, timeoutSeconds: 600, isCancelled: { true })
             } == .cancelled)
         let claim = try DestinationClaim.acquire(forStoreAt: path)
         #expect(
@@ -162,12 +163,12 @@ struct StoreLockTests {
     func removedFile() async throws {
         let directory = try directory.get()
         let path = directory.file("store")
-        let held = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
-        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 60) }
+        let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
+        let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 60) }
         try held.releaseRemovingFile()
         let second = try await waiting.value
         #expect(try directory.names == ["store.lock"])
-        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) } == .busy)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0) } == .busy)
         try second.releaseRemovingFile()
         #expect(try directory.names.isEmpty)
     }
@@ -180,7 +181,8 @@ struct StoreLockTests {
         try FileManager.default.linkItem(atPath: directory.file("victim"), toPath: directory.file("linked.lock"))
         for name in ["poetry", "linked"] {
             let path = directory.file(name)
-            #expect(code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .notAStore)
+            #expect(
+                code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) } == .notAStore)
             #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .notAStore)
             #expect(code { _ = try WriterLock(forStoreAt: path) } == .notAStore)
             #expect(code { _ = try DestinationClaim.acquire(forStoreAt: path) } == .notAStore)
@@ -194,8 +196,8 @@ struct StoreLockTests {
         let directory = try directory.get()
         let store = try directory.write("store")
         #expect(symlink(store, directory.file("link")) == 0)
-        let lock = try StoreLock.acquire(forStoreAt: directory.file("link"), .exclusive, timeoutSeconds: 0)
-        #expect(code { _ = try StoreLock.acquire(forStoreAt: store, .shared, timeoutSeconds: 0) } == .busy)
+        let lock = try StoreLock.acquire(forStoreAt: directory.file("link"), mode: .exclusive, timeoutSeconds: 0)
+        #expect(code { _ = try StoreLock.acquire(forStoreAt: store, mode: .shared, timeoutSeconds: 0) } == .busy)
         lock.release()
     }
 
@@ -206,7 +208,9 @@ struct StoreLockTests {
         #expect(symlink(victim, directory.file("store.lock")) == 0)
         #expect(mkfifo(directory.file("other.lock"), 0o600) == 0)
         for name in ["store", "other", "no/store"] {
-            let code = code { _ = try StoreLock.acquire(forStoreAt: directory.file(name), .shared, timeoutSeconds: 0) }
+            let code = code {
+                _ = try StoreLock.acquire(forStoreAt: directory.file(name), mode: .shared, timeoutSeconds: 0)
+            }
             #expect(code == (name == "no/store" ? .missingDirectory : .notAStore))
         }
         #expect(try directory.content("victim") == "content")
@@ -219,16 +223,18 @@ struct StoreLockTests {
             let none = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0)
             #expect(none === nil)
             #expect(
-                code { _ = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) } == .permissionDenied)
+                code { _ = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0) }
+                    == .permissionDenied)
         }
         #expect(try directory.get().names == ["store"])
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         #expect(chmod(StoreLock.path(forStoreAt: path), 0o644) == 0)
         // A lock file that can be read is honoured.
         asNobody {
             #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .busy)
             #expect(
-                code { _ = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0) } == .permissionDenied
+                code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) }
+                    == .permissionDenied
             )
         }
         lock.release()
@@ -239,7 +245,7 @@ struct StoreLockTests {
         let path = try directory.get().file("store")
         let first = try WriterLock(forStoreAt: path)
         let second = try WriterLock(forStoreAt: path)
-        let store = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+        let store = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         try first.lock(timeoutSeconds: 0)
         #expect(code { try second.lock(timeoutSeconds: 0.01) } == .busy)
         try store.change(to: .exclusive, timeoutSeconds: 0)
@@ -254,7 +260,7 @@ struct StoreLockTests {
         @Test("a copy of the open file, as a child has between fork and exec, does not keep a lock")
         func copiedDescriptor() throws {
             let path = try directory.get().file("store")
-            let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
                 Int32.init)
             let own = descriptors.filter {
@@ -265,14 +271,14 @@ struct StoreLockTests {
             try #require(copy >= 0)
             defer { close(copy) }
             lock.release()
-            try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0).release()
+            try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
         }
     #endif
 
     @Test("a child process does not keep a lock that its parent let go")
     func childProcess() throws {
         let path = try directory.get().file("store")
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         let holder = Process()
         holder.executableURL = URL(fileURLWithPath: "/bin/sh")
         holder.arguments = ["-c", "exec cat"]
@@ -280,7 +286,7 @@ struct StoreLockTests {
         holder.standardInput = input
         try holder.run()
         lock.release()
-        let second = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+        let second = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         second.release()
         // A child of a dispatch thread starts with signals blocked; only this one always ends it.
         kill(holder.processIdentifier, SIGKILL)

@@ -72,7 +72,7 @@ struct WholeStoreTests {
         let directory = try directory.get()
         let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
         #expect(code { try remove(letter) } == .notAStore)
-        let lock = try StoreLock.acquire(forStoreAt: store, .shared, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: store, mode: .shared, timeoutSeconds: 0)
         #expect(code { try remove(store) } == .busy)
         lock.release()
         try remove(store)
@@ -100,7 +100,7 @@ struct WholeStoreTests {
         #expect(move(a, b, overwriting: false) == .alreadyExists)
         #expect(try directory.names == ["a", "b", "c"])
         for path in [a, b] {
-            let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0)
+            let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
             #expect(move(a, b) == .busy)
             lock.release()
         }

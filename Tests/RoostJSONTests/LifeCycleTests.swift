@@ -112,7 +112,7 @@ struct LifeCycleTests {
         let opened = try bench.type.open(bench.location(), options: StoreOptions(timeoutSeconds: 60))
         #expect(throws: StoreError.self) { try bench.open() }
         #expect(throws: StoreError.self) {
-            _ = try StoreLock.acquire(forStoreAt: bench.path(), .exclusive, timeoutSeconds: 0)
+            _ = try StoreLock.acquire(forStoreAt: bench.path(), mode: .exclusive, timeoutSeconds: 0)
         }
         try opened.close()
     }

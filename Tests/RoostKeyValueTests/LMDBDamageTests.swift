@@ -259,12 +259,14 @@ import RoostCore
         func locked() throws {
             let directory = try directory.get()
             try directory.create().close()
-            let lock = try StoreLock.acquire(forStoreAt: directory.store, .exclusive, timeoutSeconds: 0)
+            let lock = try StoreLock.acquire(forStoreAt: directory.store, mode: .exclusive, timeoutSeconds: 0)
             #expect(errorCode { _ = try directory.open() } == .busy)
             lock.release()
             let storage = try directory.open()
             #expect(
-                errorCode { _ = try StoreLock.acquire(forStoreAt: directory.store, .exclusive, timeoutSeconds: 0) }
+                errorCode {
+                    _ = try StoreLock.acquire(forStoreAt: directory.store, mode: .exclusive, timeoutSeconds: 0)
+                }
                     == .busy)
             try storage.close()
         }

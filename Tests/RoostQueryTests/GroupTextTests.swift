@@ -44,7 +44,7 @@ struct GroupTextTests {
         #expect(try Expression(read.format(), for: entity, model: model, ofGroups: true) == read)
         #expect(throws: StoreError.self) { try Expression(text, for: entity, model: model) }
         var request = RowRequest(FetchRequest(entity))
-        request.propertiesToFetch = [.init("x", read)]
+        request.propertiesToFetch = [.init("x", expression: read)]
         #expect(try RowPlan(request, model: model).grouping != nil)
     }
 
@@ -85,11 +85,11 @@ struct GroupTextTests {
         // What it says can be written.
         var request = RowRequest(FetchRequest("Album"))
         request.propertiesToFetch = [
-            .init("x", try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
+            .init("x", expression: try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
         ]
         #expect(try RowPlan(request, model: model).grouping != nil)
         // The same without a text.
-        request.propertiesToFetch = [.init("x", try Expression(format: text))]
+        request.propertiesToFetch = [.init("x", expression: try Expression(format: text))]
         let same = try #require(throws: StoreError.self) { try RowPlan(request, model: model) }
         #expect(same.message.contains(words), "\(same.message)")
     }

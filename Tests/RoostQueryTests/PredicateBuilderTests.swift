@@ -17,7 +17,7 @@ struct PredicateBuilderTests {
     @Test("comparisons say what their text says")
     func comparisons() throws {
         try check(
-            .path("album.title").contains("Blue", .caseInsensitive) && .any("tracks.length") > 600,
+            .path("album.title").contains("Blue", options: .caseInsensitive) && .any("tracks.length") > 600,
             #"album.title CONTAINS[c] "Blue" AND ANY tracks.length > 600"#)
         try check(.path("name").isNull || .path("name") == nil, "name == NULL OR name == NULL")
         try check(!(.path("name") != nil), "NOT name != NULL")
@@ -27,10 +27,10 @@ struct PredicateBuilderTests {
         try check(.path("year").isBetween(1959, and: 1964), "year BETWEEN {1959, 1964}")
         try check(.path("year").isIn([1, 2]), "year IN {1, 2}")
         try check(.object == ObjectID("A", key: 1), #"SELF == CAST("A/1", "NSManagedObjectID")"#)
-        try check(.path("name").like("a*", [.caseInsensitive, .diacriticInsensitive]), #"name LIKE[cd] "a*""#)
+        try check(.path("name").like("a*", options: [.caseInsensitive, .diacriticInsensitive]), #"name LIKE[cd] "a*""#)
         try check(
             .path("name").matches("a.*") && .path("name").endsWith("z"), #"name MATCHES "a.*" AND name ENDSWITH "z""#)
-        try check(.path("name").equals("x", .caseInsensitive), #"name ==[c] "x""#)
+        try check(.path("name").equals("x", options: .caseInsensitive), #"name ==[c] "x""#)
         try check(.variable("x") == true, "$x == TRUE")
         try check(.path("a") == (nil as String?), "a == NULL")
         try check(.path("a") == (3 as Int?), "a == 3")

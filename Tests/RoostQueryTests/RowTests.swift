@@ -191,7 +191,7 @@ struct RowTests {
     @Test("columns follow to-one relationships, whose own value is an ID")
     func paths() throws {
         let found = try rows {
-            $0.propertiesToFetch = ["album.artist.name", "album", "album.artist", Property("me", .evaluatedObject)]
+            $0.propertiesToFetch = ["album.artist.name", "album", "album.artist", Property("me", expression: .evaluatedObject)]
             $0.sortDescriptors = [.init("album.artist.name", ascending: false), .init("title", ascending: false)]
         }
         #expect(
@@ -233,7 +233,7 @@ struct RowTests {
         func titles(_ limit: Int?, _ offset: Int, distinct: Bool = false) throws -> [Value] {
             try rows {
                 $0.propertiesToFetch = [
-                    Property("parity", .function(.modulus, [.keyPath(["plays"]), .constant(2)])), "title",
+                    Property("parity", expression: .function(.modulus, [.keyPath(["plays"]), .constant(2)])), "title",
                 ]
                 $0.sortDescriptors = [
                     .init("parity", ascending: false), .init("album.title", options: .caseInsensitive),
@@ -256,10 +256,10 @@ struct RowTests {
     @Test("aggregates without groups make one row, of no object too")
     func wholes() throws {
         let columns: [Property] = [
-            Property("count", Self.function(.count, "plays")), Property("sum", Self.function(.sum, "plays")),
-            Property("least", Self.function(.minimum, "title")), Property("mean", Self.function(.average, "price")),
-            Property("most", Self.function(.maximum, "seconds")), Property("all", .keyPath(["@count"])),
-            Property("years", .keyPath(["@max", "album", "year"])), Property("live", Self.function(.sum, "isLive")),
+            Property("count", expression: Self.function(.count, "plays")), Property("sum", expression: Self.function(.sum, "plays")),
+            Property("least", expression: Self.function(.minimum, "title")), Property("mean", expression: Self.function(.average, "price")),
+            Property("most", expression: Self.function(.maximum, "seconds")), Property("all", expression: .keyPath(["@count"])),
+            Property("years", expression: .keyPath(["@max", "album", "year"])), Property("live", expression: Self.function(.sum, "isLive")),
         ]
         let found = try rows { $0.propertiesToFetch = columns }
         #expect(
@@ -284,7 +284,7 @@ struct RowTests {
             nil, .constant(false), .less("plays", than: 4), .equal("isLive", to: true),
         ] {
             var request = RowRequest(FetchRequest("Track", where: predicate))
-            request.propertiesToFetch = [Property("value", Self.function(function, field))]
+            request.propertiesToFetch = [Property("value", expression: Self.function(function, field))]
             let copied = try Self.rows(request, of: Self.library())
             #expect(try Self.rows(request, of: ShowingSnapshot(Self.library())) == copied)
         }
@@ -293,7 +293,7 @@ struct RowTests {
     @Test("an aggregate of records that are shown where they lie goes on behind a damaged one")
     func damageInPlace() throws {
         var request = RowRequest(FetchRequest("Track", where: .less("plays", than: 100)))
-        request.propertiesToFetch = [Property("sum", Self.function(.sum, "plays"))]
+        request.propertiesToFetch = [Property("sum", expression: Self.function(.sum, "plays"))]
         let cursor = try ShowingSnapshot(Self.library(), damagedKey: 2).rows(request)
         var batch = RowBatch()
         let error = #expect(throws: StoreError.self) { try cursor.next(into: &batch) }
@@ -306,8 +306,8 @@ struct RowTests {
 
     @Test("groups come in the order of their first objects, or as they are sorted; conditions choose among them")
     func groups() throws {
-        let count = Property("n", .function(.count, [.evaluatedObject]))
-        let total = Property("total", Self.function(.sum, "plays"))
+        let count = Property("n", expression: .function(.count, [.evaluatedObject]))
+        let total = Property("total", expression: Self.function(.sum, "plays"))
         #expect(
             try rows {
                 $0.propertiesToFetch = ["album.title", count, total]
@@ -341,8 +341,8 @@ struct RowTests {
             try rows {
                 $0.propertiesToFetch = [
                     Property(
-                        "rate", .function(.divide, [Self.function(.sum, "plays"), Self.function(.count, "plays")])),
-                    Property("kind", .constant("x")),
+                        "rate", expression: .function(.divide, [Self.function(.sum, "plays"), Self.function(.count, "plays")])),
+                    Property("kind", expression: .constant("x")),
                 ]
                 $0.propertiesToGroupBy = [.keyPath(["kind"]), .keyPath(["isLive"])]
                 $0.returnsDistinctResults = true
@@ -364,18 +364,18 @@ struct RowTests {
         #expect(try message(.unknownProperty) { $0.propertiesToFetch = ["titel"] }.contains("title"))
         #expect(
             try message(.invalidRequest) {
-                $0.propertiesToFetch = [Property("n", Self.function(.count, "plays")), "title"]
+                $0.propertiesToFetch = [Property("n", expression: Self.function(.count, "plays")), "title"]
             }.contains("'title'"))
         #expect(
             try message(.invalidRequest) {
-                $0.propertiesToFetch = [Property("n", Self.function(.sum, "title"))]
+                $0.propertiesToFetch = [Property("n", expression: Self.function(.sum, "title"))]
             }.contains("sum"))
         #expect(
             try message(.invalidRequest) {
-                $0.propertiesToFetch = [Property("n", .function(.sum, [Self.function(.sum, "plays")]))]
+                $0.propertiesToFetch = [Property("n", expression: .function(.sum, [Self.function(.sum, "plays")]))]
             }.contains("sum(plays)"))
         #expect(
-            try message(.invalidRequest) { $0.propertiesToFetch = ["album", Property("album", .evaluatedObject)] }
+            try message(.invalidRequest) { $0.propertiesToFetch = ["album", Property("album", expression: .evaluatedObject)] }
                 .contains("two columns 'album'"))
         if grouped {
             #expect(
@@ -417,10 +417,10 @@ struct RowTests {
         }
         var deep = Expression.keyPath(["plays"])
         for _ in 0..<5000 { deep = .function(.negate, [deep]) }
-        #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("deep", deep)] }.contains("200"))
+        #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("deep", expression: deep)] }.contains("200"))
         var sums = Expression.keyPath(["plays"])
         for _ in 0..<150 { sums = .function(.sum, [sums]) }
-        #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("sums", sums)] }.contains("aggregate"))
+        #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("sums", expression: sums)] }.contains("aggregate"))
     }
 
     @Test("columns, groups and conditions on groups may nest as deep as predicates, whatever the stack")
@@ -430,10 +430,10 @@ struct RowTests {
         }
         let model = try Self.library().model
         var columns = RowRequest(FetchRequest("Track"))
-        columns.propertiesToFetch = [Property("n", nested(.keyPath(["plays"]), 190))]
+        columns.propertiesToFetch = [Property("n", expression: nested(.keyPath(["plays"]), 190))]
         var groups = RowRequest(FetchRequest("Track"))
         groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), 190)]
-        groups.propertiesToFetch = [Property("n", Self.function(.count, "title"))]
+        groups.propertiesToFetch = [Property("n", expression: Self.function(.count, "title"))]
         groups.havingPredicate = .comparison(
             .init(left: nested(Self.function(.count, "title"), 180), operator: .greater, right: .constant(0)))
         for request in [columns, groups] {
@@ -452,7 +452,7 @@ struct RowTests {
         // The count has the name of what is grouped by.
         var request = RowRequest(FetchRequest("Track"))
         request.propertiesToFetch = [
-            Property("a", .keyPath(["plays"])), Property("plays", .function(.count, [.evaluatedObject])),
+            Property("a", expression: .keyPath(["plays"])), Property("plays", expression: .function(.count, [.evaluatedObject])),
         ]
         request.propertiesToGroupBy = [.keyPath(["a"])]
         let snapshot = try Self.library()
@@ -466,8 +466,8 @@ struct RowTests {
     func perObject() throws {
         var request = RowRequest(FetchRequest("Album", sortedBy: [.init("title", options: .caseInsensitive)]))
         request.propertiesToFetch = [
-            "title", Property("n", Self.function(.count, "tracks")),
-            Property("sum", .keyPath(["tracks", "@sum", "plays"])),
+            "title", Property("n", expression: Self.function(.count, "tracks")),
+            Property("sum", expression: .keyPath(["tracks", "@sum", "plays"])),
         ]
         let snapshot = try Self.library()
         #expect(
@@ -475,7 +475,7 @@ struct RowTests {
                 ["blue", 2, 7], ["Green", 2, .decimal(Decimal(string: "9223372036854775808") ?? 0)], ["Red", 2, 8],
             ])
         request.sortDescriptors = []
-        request.propertiesToFetch = [Property("most", .function(.maximum, [Self.function(.count, "tracks")]))]
+        request.propertiesToFetch = [Property("most", expression: .function(.maximum, [Self.function(.count, "tracks")]))]
         #expect(try Self.rows(request, of: snapshot) == [[2]])
     }
 
@@ -555,12 +555,12 @@ struct RowTests {
         for (path, counts) in [("at", [2, 1, 1, 1]), ("other", [3, 1, 1])] as [(String, [Int64])] {
             var grouped = RowRequest(FetchRequest("Place"))
             grouped.propertiesToFetch = [
-                .init(path, .keyPath([path])), .init("n", .function(.count, [.evaluatedObject])),
+                .init(path, expression: .keyPath([path])), .init("n", expression: .function(.count, [.evaluatedObject])),
             ]
             grouped.propertiesToGroupBy = [.keyPath([path])]
             #expect(try Self.rows(grouped, of: snapshot).map { $0[1] } == counts.map { .int($0) })
             var distinct = RowRequest(FetchRequest("Place"))
-            distinct.propertiesToFetch = [.init(path, .keyPath([path]))]
+            distinct.propertiesToFetch = [.init(path, expression: .keyPath([path]))]
             distinct.returnsDistinctResults = true
             #expect(try Self.rows(distinct, of: snapshot).count == counts.count)
         }

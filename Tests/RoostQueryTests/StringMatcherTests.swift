@@ -20,7 +20,7 @@ private let texts = [
 private func matches(
     _ text: String, _ operation: FetchRequest.Comparison.Operator, _ pattern: String, _ options: Options = []
 ) throws -> Bool {
-    let matcher = try StringMatcher(operation, pattern, options: options)
+    let matcher = try StringMatcher(operation, pattern: pattern, options: options)
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
@@ -262,7 +262,7 @@ struct StringMatcherTests {
 
     @Test("what is no pattern is refused before it is used", arguments: ["(", "[a", "a)|(b", "*", "\\"])
     func badExpressions(pattern: String) {
-        let failure = #expect(throws: StoreError.self) { try StringMatcher(.matches, pattern) }
+        let failure = #expect(throws: StoreError.self) { try StringMatcher(.matches, pattern: pattern) }
         #expect(failure?.code == .invalidRequest)
     }
 
@@ -270,7 +270,7 @@ struct StringMatcherTests {
     func longPatterns(operation: FetchRequest.Comparison.Operator) throws {
         #expect(try matches(String(repeating: "a", count: 4096), operation, String(repeating: "a", count: 4096)))
         let failure = #expect(throws: StoreError.self) {
-            try StringMatcher(operation, String(repeating: "a", count: 4097))
+            try StringMatcher(operation, pattern: String(repeating: "a", count: 4097))
         }
         #expect(failure?.code == .limitExceeded)
     }

@@ -9,16 +9,16 @@ import Testing
 @Suite("Aggregates in an SQLite store")
 struct AggregateTests {
     private static let columns: [FetchRequest.FetchedProperty] = [
-        .init("count", .function(.count, [.evaluatedObject])),
-        .init("sum16", .function(.sum, [.keyPath(["i16"])])), .init("mean16", .function(.average, [.keyPath(["i16"])])),
-        .init("sum32", .function(.sum, [.keyPath(["i32"])])),
-        .init("least32", .function(.minimum, [.keyPath(["i32"])])),
-        .init("sum64", .function(.sum, [.keyPath(["i64"])])), .init("mean64", .function(.average, [.keyPath(["i64"])])),
-        .init("least", .function(.minimum, [.keyPath(["i64"])])),
-        .init("greatest", .function(.maximum, [.keyPath(["i64"])])),
-        .init("loved", .function(.sum, [.keyPath(["loved"])])),
-        .init("anyLoved", .function(.maximum, [.keyPath(["loved"])])),
-        .init("rest", .function(.subtract, [.keyPath(["@max", "i64"]), .keyPath(["@count"])])),
+        .init("count", expression: .function(.count, [.evaluatedObject])),
+        .init("sum16", expression: .function(.sum, [.keyPath(["i16"])])), .init("mean16", expression: .function(.average, [.keyPath(["i16"])])),
+        .init("sum32", expression: .function(.sum, [.keyPath(["i32"])])),
+        .init("least32", expression: .function(.minimum, [.keyPath(["i32"])])),
+        .init("sum64", expression: .function(.sum, [.keyPath(["i64"])])), .init("mean64", expression: .function(.average, [.keyPath(["i64"])])),
+        .init("least", expression: .function(.minimum, [.keyPath(["i64"])])),
+        .init("greatest", expression: .function(.maximum, [.keyPath(["i64"])])),
+        .init("loved", expression: .function(.sum, [.keyPath(["loved"])])),
+        .init("anyLoved", expression: .function(.maximum, [.keyPath(["loved"])])),
+        .init("rest", expression: .function(.subtract, [.keyPath(["@max", "i64"]), .keyPath(["@count"])])),
     ]
 
     private static let predicates: [FetchRequest.Predicate?] = [
@@ -104,7 +104,7 @@ struct AggregateTests {
             try snapshot.wholeNumbers([.sum("i64")], of: try CheckedFetchRequest(all, model: snapshot.model))
         }
         var request = RowRequest(all)
-        request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["i64"])]))]
+        request.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["i64"])]))]
         let sum = Decimal(Int64.max) * 2
         #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
     }
@@ -117,7 +117,7 @@ struct AggregateTests {
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         var request = RowRequest(FetchRequest("Track"))
-        request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["i64"])]))]
+        request.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["i64"])]))]
         let cursor = try snapshot.rows(request)
         snapshot.close()
         var batch = RowBatch()

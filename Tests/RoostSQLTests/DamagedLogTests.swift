@@ -110,7 +110,7 @@ struct DamagedLogTests {
         try put(damaged)
         do {
             // What another program has that is about to open the store.
-            let other = try StoreLock.acquire(forStoreAt: directory.file("w"), .shared, timeoutSeconds: 0)
+            let other = try StoreLock.acquire(forStoreAt: directory.file("w"), mode: .shared, timeoutSeconds: 0)
             defer { other.release() }
             #expect(
                 code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: isReadOnly)).close() }

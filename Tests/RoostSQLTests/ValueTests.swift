@@ -56,7 +56,7 @@ struct ValueTests {
         // Values that decoded values cannot carry: a signalling NaN of 32 bits.
         let layout = try model.requireEntity("Track").layout
         batch.beginRecord(layout, key: 100, version: 1)
-        batch.setFloatBits(0x7F80_0001, try layout.requireField("gain"))
+        batch.setFloatBits(0x7F80_0001, for: try layout.requireField("gain"))
         batch.endRecord()
 
         let store = try type.create(

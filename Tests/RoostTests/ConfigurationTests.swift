@@ -280,7 +280,9 @@ struct ConfigurationTests {
 private struct ForeignType: PersistentStoreType {
     let name = "foreign"
     let capabilities = StoreCapabilities(.file)
-    let optionDescriptions = [StoreOptionDescription("colour", .words(["red"]), standard: "red", "Its colour.")]
+    let optionDescriptions = [
+        StoreOptionDescription("colour", values: .words(["red"]), standard: "red", summary: "Its colour.")
+    ]
     private let refusal = StoreError(.unsupported, "foreign")
 
     func recognises(fileAt path: String) -> Bool { false }

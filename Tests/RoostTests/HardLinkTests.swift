@@ -312,7 +312,7 @@ struct HardLinkTests {
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
         // As a user without any right there: the name is in use.
-        let lock = try StoreLock.acquire(forStoreAt: sibling, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)
         try reader.close()

@@ -80,21 +80,21 @@ struct RecordTextTests {
         for value in TextSample.doubles {
             var batch = RecordBatch(model: model)
             batch.beginRecord(layout, key: 1, version: 1)
-            try batch.setDouble(value, double)
+            try batch.setDouble(value, for: double)
             batch.endRecord()
             #expect(try read(text(batch, at: 0)).record(at: 0) == batch.record(at: 0), "\(value)")
         }
         for bits in TextSample.floatBits {
             var batch = RecordBatch(model: model)
             batch.beginRecord(layout, key: 1, version: 1)
-            batch.setFloatBits(bits, float)
+            batch.setFloatBits(bits, for: float)
             batch.endRecord()
             #expect(try read(text(batch, at: 0)).record(at: 0) == batch.record(at: 0), "\(bits)")
         }
         for decimal in TextSample.decimals {
             var batch = RecordBatch(model: model)
             batch.beginRecord(layout, key: 1, version: 1)
-            batch.setDecimal(try #require(DecimalNumber(utf8: decimal.utf8)), try layout.requireField("decimal"))
+            batch.setDecimal(try #require(DecimalNumber(utf8: decimal.utf8)), for: try layout.requireField("decimal"))
             batch.endRecord()
             #expect(try read(text(batch, at: 0)).record(at: 0) == batch.record(at: 0), "\(decimal)")
         }
@@ -147,9 +147,9 @@ struct RecordTextTests {
         batch.setComposite(try layout.requireField("place"))
         batch.endRecord()
         batch.beginRecord(layout, key: 2, version: 1)
-        try batch.setDouble(1.5, try layout.requireField("place.height"))
+        try batch.setDouble(1.5, for: try layout.requireField("place.height"))
         batch.setComposite(try layout.requireField("place.grid"))
-        try batch.setInteger(6, try layout.requireField("place.grid.x"))
+        try batch.setInteger(6, for: try layout.requireField("place.grid.x"))
         batch.endRecord()
         #expect(try text(batch, at: 0) == #"{"id": 1, "version": 1, "place": {}}"#)
         #expect(try text(batch, at: 1) == #"{"id": 2, "version": 1, "place.grid": {"x": 6}, "place.height": 1.5}"#)
@@ -305,7 +305,7 @@ struct RecordTextTests {
         batch.beginRecord(layout, key: 5, version: 1)
         let invalid: [UInt8] = [0xC3, 0x28]
         try invalid.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
-            try batch.setBytes(bytes, try layout.requireField("string"))
+            try batch.setBytes(bytes, for: try layout.requireField("string"))
         }
         batch.endRecord()
         let error = #expect(throws: StoreError.self) { try text(batch, at: 0) }

@@ -100,44 +100,50 @@ extension TextSample {
         for field in layout.fields where Int.random(in: 0..<4, using: &random) > 0 {
             switch field.kind {
             case .integer64, .order:
-                try batch.setInteger(integers.randomElement(using: &random) ?? 0, field)
+                try batch.setInteger(integers.randomElement(using: &random) ?? 0, for: field)
             case .integer32:
-                try batch.setInteger(Int64([Int32.min, .max, 0, -7].randomElement(using: &random) ?? 0), field)
+                try batch.setInteger(Int64([Int32.min, .max, 0, -7].randomElement(using: &random) ?? 0), for: field)
             case .integer16:
-                try batch.setInteger(Int64([Int16.min, .max, 0, -7].randomElement(using: &random) ?? 0), field)
-            case .boolean: try batch.setInteger(Bool.random(using: &random) ? 1 : 0, field)
+                try batch.setInteger(Int64([Int16.min, .max, 0, -7].randomElement(using: &random) ?? 0), for: field)
+            case .boolean: try batch.setInteger(Bool.random(using: &random) ? 1 : 0, for: field)
             case .double, .date:
                 let any = Double(bitPattern: random.next())
                 try batch.setDouble(
-                    Bool.random(using: &random) ? any : doubles.randomElement(using: &random) ?? 0, field)
+                    Bool.random(using: &random) ? any : doubles.randomElement(using: &random) ?? 0, for: field)
             case .float:
                 let any = UInt32(truncatingIfNeeded: random.next())
                 batch.setFloatBits(
-                    Bool.random(using: &random) ? any : floatBits.randomElement(using: &random) ?? 0, field)
+                    Bool.random(using: &random) ? any : floatBits.randomElement(using: &random) ?? 0, for: field)
             case .decimal:
                 let known = decimals.randomElement(using: &random).flatMap { DecimalNumber(utf8: $0.utf8) }
                 let any = DecimalNumber(
                     isNegative: Bool.random(using: &random),
                     mantissa: (UInt128(random.next()) << 64 | UInt128(random.next())) % DecimalNumber.mantissaLimit,
                     exponent: Int.random(in: -100...100, using: &random))
-                batch.setDecimal((Bool.random(using: &random) ? any : known) ?? .zero, field)
+                batch.setDecimal((Bool.random(using: &random) ? any : known) ?? .zero, for: field)
             case .reference, .polymorphicReference, .objectID:
                 let candidates =
                     field.destination.map { model.entities[$0].selfAndSubentities } ?? Array(model.entities.indices)
                 try batch.setReference(
                     entity: candidates.randomElement(using: &random) ?? 0, key: Bool.random(using: &random) ? 1 : .max,
-                    field)
+                    for: field)
             case .composite: batch.setComposite(field)
             case .uuid:
                 let bytes = (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-                try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try batch.setUUID(bytes, field) }
+                try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+                    try batch.setUUID(bytes, for: field)
+                }
             case .string, .uri:
                 let text = Array((texts.randomElement(using: &random) ?? "").utf8)
-                try text.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try batch.setBytes(bytes, field) }
+                try text.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+                    try batch.setBytes(bytes, for: field)
+                }
             case .data, .transformable:
                 let count = Int.random(in: 0..<70, using: &random)
                 let bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-                try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try batch.setBytes(bytes, field) }
+                try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+                    try batch.setBytes(bytes, for: field)
+                }
             }
         }
         batch.endRecord()

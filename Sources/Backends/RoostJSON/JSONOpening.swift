@@ -101,7 +101,7 @@ struct JSONOpening {
         while true {
             let lock =
                 held == nil
-                ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: patience.secondsLeft) : nil
+                ? try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: patience.secondsLeft) : nil
             do throws(StoreError) {
                 let writerLock = try WriterLock(forStoreAt: path)
                 try writerLock.lock(timeoutSeconds: 0)

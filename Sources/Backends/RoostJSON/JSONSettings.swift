@@ -4,11 +4,11 @@ internal import RoostCore
 struct JSONSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(
-            "maximumDocumentBytes", .integer(4096...1 << 40), standard: "\(standardDocumentByteCount)",
-            "The largest document that is read or written, in bytes."),
+            "maximumDocumentBytes", values: .integer(4096...1 << 40), standard: "\(standardDocumentByteCount)",
+            summary: "The largest document that is read or written, in bytes."),
         StoreOptionDescription(
-            "journalBytes", .integer(4096...1 << 40), standard: "what the document has, at least 1048576",
-            "What the journal may have, in bytes, before it is folded into a new document."),
+            "journalBytes", values: .integer(4096...1 << 40), standard: "what the document has, at least 1048576",
+            summary: "What the journal may have, in bytes, before it is folded into a new document."),
     ]
     private static let standardDocumentByteCount = 4 << 30
 

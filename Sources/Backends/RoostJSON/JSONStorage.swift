@@ -66,7 +66,7 @@ final class JSONStorage: OrderedKeyValueStorage {
     convenience init(creatingAt path: String, _ settings: JSONSettings, storeUUID: StoreUUID) throws(StoreError) {
         try StoreFile.requireAbsent(at: path)
         try StoreFile.refuseNetworkFileSystem(at: path)
-        let lock = try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+        let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
         do throws(StoreError) {
             let writerLock = try WriterLock(forStoreAt: path)
             try writerLock.lock(timeoutSeconds: 0)

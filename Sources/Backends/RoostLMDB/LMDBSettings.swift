@@ -4,11 +4,11 @@ internal import RoostCore
 struct LMDBSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(
-            "mapSize", .integer(1 << 20...1 << 46), standard: "\(standardMapByteCount)",
-            "The most bytes that the file may have; the disk bounds it too."),
+            "mapSize", values: .integer(1 << 20...1 << 46), standard: "\(standardMapByteCount)",
+            summary: "The most bytes that the file may have; the disk bounds it too."),
         StoreOptionDescription(
-            "maxReaders", .integer(2...1_000_000), standard: "\(standardReaderCount)",
-            "How many snapshots all processes together may have open."),
+            "maxReaders", values: .integer(2...1_000_000), standard: "\(standardReaderCount)",
+            summary: "How many snapshots all processes together may have open."),
     ]
     private static let standardMapByteCount = 1 << 44
     private static let standardReaderCount: UInt32 = 1022

@@ -67,7 +67,7 @@ package final class LMDBStorage: OrderedKeyValueStorage {
     /// one with its name.
     static func removeLockFiles(_ path: String) {
         guard StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)),
-            let lock = try? StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            let lock = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         else { return }
         defer { lock.release() }
         guard !StoreFile.hasEntry(at: path) else { return }

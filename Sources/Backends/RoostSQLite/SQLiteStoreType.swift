@@ -49,9 +49,9 @@ package struct SQLiteStoreType: FileStoreType {
         let path = StoreFile.absolutePath(location.path)
         let opening = try SQLiteOpening(path, options)
         try StoreFile.requireAbsent(at: location.path)
-        try StoreFile.requireNoCompanions(of: location.path, SQLiteSettling.companions)
+        try StoreFile.requireNoCompanions(of: location.path, suffixes: SQLiteSettling.companions)
         try StoreFile.refuseNetworkFileSystem(at: location.path)
-        let lock = try StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: options.timeoutSeconds)
+        let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
         do throws(StoreError) {
             // Another process may have been faster while this one waited.
             try StoreFile.requireAbsent(at: path)

@@ -5,7 +5,7 @@ public import RoostQuery
 ///
 /// ```swift
 /// let blue: FetchRequest.Predicate =
-///     .path("album.title").contains("Blue", .caseInsensitive) && .any("tracks.length") > 600
+///     .path("album.title").contains("Blue", options: .caseInsensitive) && .any("tracks.length") > 600
 ///
 /// let long: FetchRequest.Predicate =
 ///     .objects("tracks", as: "track") { $0.path("length") > 600 && $0.path("rating") == 5 }.count >= 2
@@ -118,8 +118,8 @@ extension FetchRequest.Predicate {
 extension FetchRequest.Operand {
     /// A comparison with a value or another operand.
     public func compared(
-        _ comparison: FetchRequest.Comparison.Operator, _ other: some PredicateArgument,
-        _ options: FetchRequest.Comparison.Options = []
+        _ comparison: FetchRequest.Comparison.Operator, with other: some PredicateArgument,
+        options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate {
         let modifier: FetchRequest.Comparison.Modifier =
             switch quantifier {
@@ -136,79 +136,81 @@ extension FetchRequest.Operand {
 
     /// `==`, with options such as `.caseInsensitive`.
     public func equals(
-        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.equal, other, options) }
+        _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.equal, with: other, options: options) }
     /// `CONTAINS`: a part of a text, or one of many values.
     public func contains(
-        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.contains, other, options) }
+        _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.contains, with: other, options: options) }
     /// `BEGINSWITH`.
     public func beginsWith(
-        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.beginsWith, other, options) }
+        _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.beginsWith, with: other, options: options) }
     /// `ENDSWITH`.
     public func endsWith(
-        _ other: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.endsWith, other, options) }
+        _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.endsWith, with: other, options: options) }
     /// `LIKE`: `*` stands for any characters, `?` for one.
     public func like(
-        _ pattern: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.like, pattern, options) }
+        _ pattern: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.like, with: pattern, options: options) }
     /// `MATCHES`: a regular expression for the whole text.
     public func matches(
-        _ pattern: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.matches, pattern, options) }
+        _ pattern: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.matches, with: pattern, options: options) }
     /// `IN`: one of a list of values, or one of the many values of an operand.
     public func isIn(
-        _ values: some PredicateArgument, _ options: FetchRequest.Comparison.Options = []
-    ) -> FetchRequest.Predicate { compared(.isIn, values, options) }
+        _ values: some PredicateArgument, options: FetchRequest.Comparison.Options = []
+    ) -> FetchRequest.Predicate { compared(.isIn, with: values, options: options) }
     /// `BETWEEN`: at least one value and at most another.
     public func isBetween(
         _ low: some PredicateArgument, and high: some PredicateArgument
     ) -> FetchRequest.Predicate {
         compared(
-            .between, Self(.aggregate([low.predicateExpression, high.predicateExpression])))
+            .between, with: Self(.aggregate([low.predicateExpression, high.predicateExpression])))
     }
     /// `== NULL`.
-    public var isNull: FetchRequest.Predicate { compared(.equal, Value.null) }
+    public var isNull: FetchRequest.Predicate { compared(.equal, with: Value.null) }
 
     /// `==`; of two nulls too.
     public static func == (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.equal, right)
+        left.compared(.equal, with: right)
     }
     /// `==` of two operands, and of an operand and `nil`.
-    public static func == (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.equal, right) }
+    public static func == (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.equal, with: right) }
     /// `!=`; of null and a value too.
     public static func != (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.notEqual, right)
+        left.compared(.notEqual, with: right)
     }
     /// `!=` of two operands, and of an operand and `nil`.
-    public static func != (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.notEqual, right) }
+    public static func != (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.notEqual, with: right) }
     /// `<`.
     public static func < (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.less, right)
+        left.compared(.less, with: right)
     }
     /// `<` of two operands.
-    public static func < (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.less, right) }
+    public static func < (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.less, with: right) }
     /// `<=`.
     public static func <= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.lessOrEqual, right)
+        left.compared(.lessOrEqual, with: right)
     }
     /// `<=` of two operands.
-    public static func <= (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.lessOrEqual, right) }
+    public static func <= (left: Self, right: Self) -> FetchRequest.Predicate {
+        left.compared(.lessOrEqual, with: right)
+    }
     /// `>`.
     public static func > (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.greater, right)
+        left.compared(.greater, with: right)
     }
     /// `>` of two operands.
-    public static func > (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.greater, right) }
+    public static func > (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.greater, with: right) }
     /// `>=`.
     public static func >= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.greaterOrEqual, right)
+        left.compared(.greaterOrEqual, with: right)
     }
     /// `>=` of two operands.
     public static func >= (left: Self, right: Self) -> FetchRequest.Predicate {
-        left.compared(.greaterOrEqual, right)
+        left.compared(.greaterOrEqual, with: right)
     }
 }
 

@@ -132,10 +132,10 @@ struct OneTransactionTests {
             try path(model { $0.append(EntityDescription("Zebra", attributes: [.string("name")])) }) == .oneTransaction)
         #expect(try path(model { $0.append(EntityDescription("Aardvark", attributes: [.string("name")])) }) == .onePass)
         var twoSteps = try ModelHistory([
-            .init("1", Sample.model()), .init("2", small),
+            .init("1", model: Sample.model()), .init("2", model: small),
             .init(
                 "3",
-                model { entities in
+                model: model { entities in
                     let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
                     entities[shelf].attributes += [
                         .string("colour", isOptional: false, default: "blue"), .string("place"),

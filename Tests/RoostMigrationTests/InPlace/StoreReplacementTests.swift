@@ -30,7 +30,7 @@ struct StoreReplacementTests {
         }
         defer { lock.release() }
         #expect(count == 2 && !exists(path + suffix))
-        #expect(throws: StoreError.self) { try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: 0) }
+        #expect(throws: StoreError.self) { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0) }
     }
 
     @Test("what somebody else keeps is not waited for without end, and the lock is given all the same")

@@ -216,7 +216,7 @@ struct LossTests {
         let mapping = MappingModel([
             EntityMapping(
                 "AToA", type: .transform, from: "A", to: "A",
-                attributes: ["place", "n", "of", "d"].map { PropertyMapping($0, .source($0)) })
+                attributes: ["place", "n", "of", "d"].map { PropertyMapping($0, expression: .source($0)) })
         ])
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let found = try refusal {
@@ -249,7 +249,7 @@ struct LossTests {
                     "Bare", type: .transform, from: "Folder", to: "Folder"
                 ).with {
                     $0.relationshipMappings = [
-                        PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))
+                        PropertyMapping("notes", expression: .relatedInstances(ofSourceRelationship: "notes"))
                     ]
                 }
             }
@@ -340,7 +340,7 @@ struct LossTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let second = try Self.changing("Folder") { $0.attributes.append(.string("more")) }
         let third = try Self.withoutTags()
-        var history = try ModelHistory([.init("1", Self.model()), .init("2", second), .init("3", third)])
+        var history = try ModelHistory([.init("1", model: Self.model()), .init("2", model: second), .init("3", model: third)])
         try history.add(MappingModel.inferred(from: Self.model(), to: second), from: "1", to: "2")
         let found = try refusal {
             _ = try manager.migrateInPlace(location, model: third, options: MigrationOptions(history: history))

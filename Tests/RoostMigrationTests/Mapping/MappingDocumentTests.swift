@@ -44,16 +44,17 @@ struct MappingDocumentTests {
                 attributes: [
                     PropertyMapping(
                         "celsius",
-                        .function(
+                        expression: .function(
                             .divide,
                             [.function(.subtract, [.source("fahrenheit"), .constant(32.0)]), .constant(1.8)])),
-                    PropertyMapping("createdOn"), PropertyMapping("title", .source("title")),
+                    PropertyMapping("createdOn"), PropertyMapping("title", expression: .source("title")),
                 ]
             ).with {
                 $0.sourcePredicate = .equal("isDraft", to: false)
                 $0.relationshipMappings = [
                     PropertyMapping(
-                        "labels", .destinationInstances(ofEntityMapping: "TagToLabel", from: .source("tags")))
+                        "labels",
+                        expression: .destinationInstances(ofEntityMapping: "TagToLabel", from: .source("tags")))
                 ]
             },
             EntityMapping("TagToLabel", type: .custom, from: "Tag", to: "Label").with { $0.policyName = "TagPolicy" },
@@ -145,7 +146,8 @@ struct MappingDocumentTests {
         #expect(storeError { _ = try property.document() }?.code == .invalidMappingModel)
         let composite = MappingModel([
             EntityMapping(
-                "m", type: .add, to: "A", attributes: [PropertyMapping("x", .constant(.composite(["a": 1])))])
+                "m", type: .add, to: "A",
+                attributes: [PropertyMapping("x", expression: .constant(.composite(["a": 1])))])
         ])
         #expect(storeError { _ = try composite.document() }?.code == .unsupported)
     }
@@ -169,7 +171,7 @@ private struct RandomMapping {
 
     private mutating func properties() -> [PropertyMapping] {
         (0..<Int.random(in: 0...4, using: &trees.random)).map { number in
-            PropertyMapping("p\(number)" + text(), chance() ? nil : trees.expression(3), userInfo: info())
+            PropertyMapping("p\(number)" + text(), expression: chance() ? nil : trees.expression(3), userInfo: info())
         }
     }
 

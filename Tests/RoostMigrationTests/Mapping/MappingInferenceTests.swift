@@ -52,7 +52,8 @@ struct MappingInferenceTests {
             EntityDescription("Tag"))
         let mapping = try MappingModel.inferred(from: old, to: new)
         let note = try #require(mapping.entityMapping(named: "IEM_Transform_Note"))
-        #expect(note.attributeMappings == [PropertyMapping("body", .source("body")), PropertyMapping("date")])
+        #expect(
+            note.attributeMappings == [PropertyMapping("body", expression: .source("body")), PropertyMapping("date")])
         #expect(note.relationshipMappings == [PropertyMapping("newTags")])
         #expect(
             mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.entity).\($0.property ?? "")" }
@@ -81,9 +82,11 @@ struct MappingInferenceTests {
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Tag", "IEM_Transform_Note"])
         let post = try #require(mapping.entityMapping(named: "IEM_Transform_Note"))
         #expect(post.destinationEntity == "Post")
-        #expect(post.attributeMappings == [PropertyMapping("hexColor", .source("color"))])
+        #expect(post.attributeMappings == [PropertyMapping("hexColor", expression: .source("color"))])
         #expect(
-            post.relationshipMappings == [PropertyMapping("labels", .relatedInstances(ofSourceRelationship: "tags"))])
+            post.relationshipMappings == [
+                PropertyMapping("labels", expression: .relatedInstances(ofSourceRelationship: "tags"))
+            ])
         #expect(mapping.remarks(from: old, to: new).isEmpty)
     }
 
@@ -134,13 +137,19 @@ struct MappingInferenceTests {
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
             mapping.entityMappings[0].attributeMappings
-                == [PropertyMapping("headline", .source("title")), PropertyMapping("title", .source("title"))])
+                == [
+                    PropertyMapping("headline", expression: .source("title")),
+                    PropertyMapping("title", expression: .source("title")),
+                ])
         // From there on each keeps its own value, though both have the identifier.
         var changed = both
         changed.versionHashModifier = "2"
         #expect(
             try MappingModel.inferred(from: new, to: model(changed)).entityMappings[0].attributeMappings
-                == [PropertyMapping("headline", .source("headline")), PropertyMapping("title", .source("title"))])
+                == [
+                    PropertyMapping("headline", expression: .source("headline")),
+                    PropertyMapping("title", expression: .source("title")),
+                ])
     }
 
     @Test("an identifier that means several source properties, none of that name, is refused")
@@ -181,7 +190,7 @@ struct MappingInferenceTests {
         let old = try model(EntityDescription("Note", attributes: [A("a", type: .string, isOptional: false)]))
         let new = try model(EntityDescription("Note", attributes: [A("a", type: .string)]))
         let mapping = try MappingModel.inferred(from: old, to: new)
-        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a", .source("a"))])
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("a", expression: .source("a"))])
         #expect(mapping.remarks(from: old, to: new).isEmpty)
     }
 
@@ -217,7 +226,7 @@ struct MappingInferenceTests {
             try model(EntityDescription("Note", attributes: [A("y", type: new).with { $0.renamingIdentifier = "x" }]))
         )
         let mapping = try MappingModel.inferred(from: a, to: b)
-        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("y", .source("x"))])
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("y", expression: .source("x"))])
         #expect(mapping.problems(from: a, to: b).isEmpty)
         #expect(!MappingModel.inferenceProblems(from: b, to: a).isEmpty)
     }
@@ -254,7 +263,7 @@ struct MappingInferenceTests {
                 EntityDescription("Card", attributes: [A("sum", type: new).with { $0.renamingIdentifier = "amount" }]))
         )
         let mapping = try MappingModel.inferred(from: a, to: b)
-        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("sum", .source("amount"))])
+        #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("sum", expression: .source("amount"))])
         #expect(mapping.problems(from: a, to: b).isEmpty)
         let remarks = mapping.remarks(from: a, to: b)
         #expect(remarks.map(\.kind) == (isDemand ? [.demand] : []))
@@ -294,7 +303,9 @@ struct MappingInferenceTests {
         }
         let mapping = try MappingModel.inferred(from: old, to: new, options: options)
         #expect(
-            mapping.entityMappings[0].attributeMappings == [PropertyMapping("x", .cast(.source("x"), .string))])
+            mapping.entityMappings[0].attributeMappings == [
+                PropertyMapping("x", expression: .cast(.source("x"), .string))
+            ])
         #expect(mapping.problems(from: old, to: new).isEmpty)
     }
 
@@ -327,7 +338,8 @@ struct MappingInferenceTests {
             EntityMapping(
                 "N", type: .transform, from: "Note", to: "Note",
                 attributes: [
-                    PropertyMapping("place.lat", try .init(format: "$source.place.lat + $source.place.street.number"))
+                    PropertyMapping(
+                        "place.lat", expression: try .init(format: "$source.place.lat + $source.place.street.number"))
                 ])
         ])
         #expect(try losses(source, single) == ["place.lon", "place.street.name"])
@@ -345,7 +357,7 @@ struct MappingInferenceTests {
         let same = try note([A("lat", type: .float), A("lon", type: .float), A("note", type: .string)], modifier: "2")
         #expect(
             try MappingModel.inferred(from: old, to: same).entityMappings[0].attributeMappings
-                == [PropertyMapping("place", .source("place"))])
+                == [PropertyMapping("place", expression: .source("place"))])
         let new = try note([
             A("lat", type: .double), A("longitude", type: .float).with { $0.renamingIdentifier = "lon" },
             A("height", type: .float),
@@ -354,9 +366,9 @@ struct MappingInferenceTests {
         #expect(
             mapping.entityMappings[0].attributeMappings
                 == [
-                    PropertyMapping("place", .source("place")), PropertyMapping("place.height"),
-                    PropertyMapping("place.lat", .source("place.lat")),
-                    PropertyMapping("place.longitude", .source("place.lon")),
+                    PropertyMapping("place", expression: .source("place")), PropertyMapping("place.height"),
+                    PropertyMapping("place.lat", expression: .source("place.lat")),
+                    PropertyMapping("place.longitude", expression: .source("place.lon")),
                 ])
         #expect(mapping.problems(from: old, to: new).isEmpty)
         let wrong = try note([A("lat", type: .integer16), A("lon", type: .float)])
@@ -388,7 +400,7 @@ struct MappingInferenceTests {
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
             mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
-                == [PropertyMapping("images", .relatedInstances(ofSourceRelationship: "image"))])
+                == [PropertyMapping("images", expression: .relatedInstances(ofSourceRelationship: "image"))])
         #expect(mapping.problems(from: old, to: new).isEmpty)
         // And not back: which one to keep, nobody says.
         var image = R.toOne("image", to: "Image")
@@ -441,7 +453,7 @@ struct MappingInferenceTests {
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
             mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
-                == [PropertyMapping("owner", .relatedInstances(ofSourceRelationship: "owner"))])
+                == [PropertyMapping("owner", expression: .relatedInstances(ofSourceRelationship: "owner"))])
         let remarks = mapping.remarks(from: old, to: new)
         #expect(remarks.map(\.kind) == [.loss])
         #expect(remarks.first?.message.contains("'Party'") == true)
@@ -458,7 +470,7 @@ struct MappingInferenceTests {
         let added = try MappingModel.inferred(from: old, to: new)
         #expect(
             added.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
-                == [PropertyMapping("owner", .relatedInstances(ofSourceRelationship: "owner"))])
+                == [PropertyMapping("owner", expression: .relatedInstances(ofSourceRelationship: "owner"))])
         #expect(
             added.entityMapping(named: "IEM_Transform_Person")?.relationshipMappings == [PropertyMapping("notes")])
         #expect(added.remarks(from: old, to: new).isEmpty)
@@ -477,7 +489,7 @@ struct MappingInferenceTests {
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(
             mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
-                == [PropertyMapping("owner", .relatedInstances(ofSourceRelationship: "owner"))])
+                == [PropertyMapping("owner", expression: .relatedInstances(ofSourceRelationship: "owner"))])
         #expect(
             mapping.entityMapping(named: "IEM_Transform_Person")?.relationshipMappings == [PropertyMapping("notes")])
         #expect(mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.property ?? "")" } == ["loss notes"])
@@ -576,13 +588,13 @@ struct MappingInferenceTests {
         let up = try MappingModel.inferred(from: below, to: above)
         #expect(
             up.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
-                == [PropertyMapping("name", .source("name"))])
+                == [PropertyMapping("name", expression: .source("name"))])
         #expect(up.entityMapping(named: "IEM_Transform_Party")?.attributeMappings == [PropertyMapping("name")])
         #expect(up.remarks(from: below, to: above).isEmpty)
         let down = try MappingModel.inferred(from: above, to: below)
         #expect(
             down.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
-                == [PropertyMapping("name", .source("name"))])
+                == [PropertyMapping("name", expression: .source("name"))])
         #expect(down.remarks(from: above, to: below).map { "\($0.kind) \($0.entity)" } == ["loss Party"])
     }
 
@@ -599,7 +611,7 @@ struct MappingInferenceTests {
             let mapping = try MappingModel.inferred(from: a, to: b)
             #expect(
                 mapping.entityMapping(named: "IEM_Transform_Person")?.attributeMappings
-                    == [PropertyMapping("name", .source("name"))])
+                    == [PropertyMapping("name", expression: .source("name"))])
             #expect(mapping.problems(from: a, to: b).isEmpty)
         }
     }

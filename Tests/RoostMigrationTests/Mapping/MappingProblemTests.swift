@@ -38,7 +38,7 @@ struct MappingProblemTests {
     }
 
     private func problems(_ name: String, _ format: String, policy: String? = nil) throws -> [String] {
-        let property = PropertyMapping(name, try FetchRequest.Expression(format: format))
+        let property = PropertyMapping(name, expression: try FetchRequest.Expression(format: format))
         let isRelationship = destination.entity("Note")?.relationship(name) != nil
         return problems(
             EntityMapping(
@@ -57,19 +57,20 @@ struct MappingProblemTests {
                 try EntityMapping(
                     "NoteToNote", type: .transform, from: "Note", to: "Note",
                     attributes: [
-                        PropertyMapping("title", .source("title")),
-                        PropertyMapping("pages", try .init(format: "($source.length - 32.0) / 1.8")),
-                        PropertyMapping("place.lat", try .init(format: "$source.place.lat")),
-                        PropertyMapping("scratch", .source("scratch")),
+                        PropertyMapping("title", expression: .source("title")),
+                        PropertyMapping("pages", expression: try .init(format: "($source.length - 32.0) / 1.8")),
+                        PropertyMapping("place.lat", expression: try .init(format: "$source.place.lat")),
+                        PropertyMapping("scratch", expression: .source("scratch")),
                     ]
                 ).with {
                     $0.sourceVersionHash = source.entity("Note")?.versionHash
                     $0.destinationVersionHash = destination.entity("Note")?.versionHash
                     $0.sourcePredicate = try .init(format: "length > 3 AND ANY tags.notes.title == 'a'")
                     $0.relationshipMappings = [
-                        PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags")),
+                        PropertyMapping("tags", expression: .relatedInstances(ofSourceRelationship: "tags")),
                         PropertyMapping(
-                            "first", .destinationInstances(ofEntityMapping: "TagToTag", from: .source("first"))),
+                            "first",
+                            expression: .destinationInstances(ofEntityMapping: "TagToTag", from: .source("first"))),
                     ]
                 },
                 EntityMapping("TagToTag", type: .transform, from: "Tag", to: "Tag"),
@@ -182,7 +183,7 @@ struct MappingProblemTests {
         #expect(
             problems(EntityMapping("m", type: .add, to: "Note").with { $0.sourcePredicate = .constant(true) }).count
                 == 1)
-        let constant = PropertyMapping("title", .constant("new"))
+        let constant = PropertyMapping("title", expression: .constant("new"))
         #expect(problems(EntityMapping("m", type: .add, to: "Note", attributes: [constant])).count == 1)
         #expect(problems(EntityMapping("m", type: .add, to: "Note", attributes: [PropertyMapping("title")])).isEmpty)
         #expect(
@@ -203,7 +204,7 @@ struct MappingProblemTests {
                     "m", type: .copy, from: "Tag", to: "Tag"
                 ).with {
                     $0.relationshipMappings = [
-                        PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))
+                        PropertyMapping("notes", expression: .relatedInstances(ofSourceRelationship: "notes"))
                     ]
                 }
             ).isEmpty)
@@ -215,7 +216,7 @@ struct MappingProblemTests {
             EntityMapping(
                 "tags", type: .copy, from: "Tag", to: "Tag"
             ).with {
-                $0.relationshipMappings = [PropertyMapping("notes", expression)]
+                $0.relationshipMappings = [PropertyMapping("notes", expression: expression)]
                 $0.policyName = policy
             }
         }
@@ -238,7 +239,8 @@ struct MappingProblemTests {
                 "n", type: .transform, from: "Note", to: "Note"
             ).with {
                 $0.relationshipMappings = [
-                    PropertyMapping("first", .destinationInstances(ofEntityMapping: "t", from: .source("tags")))
+                    PropertyMapping(
+                        "first", expression: .destinationInstances(ofEntityMapping: "t", from: .source("tags")))
                 ]
             },
             EntityMapping("t", type: .transform, from: "Tag", to: "Tag"),
@@ -262,7 +264,8 @@ struct MappingProblemTests {
                 attributes: [PropertyMapping("title"), PropertyMapping("title"), PropertyMapping("tags")]
             ).with { $0.relationshipMappings = [PropertyMapping("pages"), PropertyMapping("tgas")] },
             EntityMapping(
-                "", type: .transform, from: "Tag", to: "Tag", attributes: [PropertyMapping("x", .source("y"))]),
+                "", type: .transform, from: "Tag", to: "Tag",
+                attributes: [PropertyMapping("x", expression: .source("y"))]),
         ])
         let error = storeError { try mapping.requireValid(from: source, to: destination) }
         #expect(error?.code == .invalidMappingModel)
@@ -320,8 +323,9 @@ struct ModelMismatchTests {
     @Test("the message of every problem, and of very many, has a bounded size")
     func boundedMessages() {
         let name = String(repeating: "n", count: 3_000_000)
-        #expect(MappingProblem(mapping: name, entity: name, property: name, name).description.utf8.count < 2000)
-        let reasons = (0..<100_000).map { MappingProblem(entity: "E", property: "p\($0)", "It is wrong.") }
+        #expect(
+            MappingProblem(mapping: name, entity: name, property: name, message: name).description.utf8.count < 2000)
+        let reasons = (0..<100_000).map { MappingProblem(entity: "E", property: "p\($0)", message: "It is wrong.") }
         #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
     }
 

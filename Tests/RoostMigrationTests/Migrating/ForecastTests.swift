@@ -43,7 +43,7 @@ struct ForecastTests {
         MappingModel([
             EntityMapping(
                 "NoteToNote", type: .transform, from: "Note", to: "Note",
-                attributes: values.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, $0.value) })
+                attributes: values.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, expression: $0.value) })
         ])
     }
 
@@ -117,7 +117,9 @@ struct ForecastTests {
                 "TagToTag", type: .transform, from: "Tag", to: "Tag"
             ).with {
                 $0.sourcePredicate = .equal("notes.@count", to: 5)
-                $0.relationshipMappings = [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))]
+                $0.relationshipMappings = [
+                    PropertyMapping("notes", expression: .relatedInstances(ofSourceRelationship: "notes"))
+                ]
             }
         }
         let plan = try manager.planMigration(

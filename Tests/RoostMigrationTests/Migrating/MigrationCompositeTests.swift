@@ -22,7 +22,7 @@ struct MigrationCompositeTests {
             EntityMapping(
                 "P", type: .transform, from: "P", to: "P",
                 attributes: attributes + [
-                    PropertyMapping("note", try FetchRequest.Expression(format: names))
+                    PropertyMapping("note", expression: try FetchRequest.Expression(format: names))
                 ])
         ])
         let location = StoreLocation(type: "memory", path: directory.file("new"))
@@ -55,7 +55,7 @@ struct MigrationCompositeTests {
 
     @Test("a mandatory element of a composite that is not there is null", arguments: [1, 3])
     func elementOfAbsentComposite(passes: Int) throws {
-        let mapped = [PropertyMapping("street", .source("address.street"))]
+        let mapped = [PropertyMapping("street", expression: .source("address.street"))]
         #expect(
             try migrate([address(mandatory)], objects, to: [standard], mapped, passes: passes) == [
                 ["street": "x"], ["street": "DEF"],
@@ -74,7 +74,7 @@ struct MigrationCompositeTests {
 
     @Test("an explicit null becomes the default of a mandatory attribute", arguments: [1, 3])
     func explicitNull(passes: Int) throws {
-        let null = [PropertyMapping("street", .constant(.null))]
+        let null = [PropertyMapping("street", expression: .constant(.null))]
         #expect(
             try migrate([mandatory], [["street": "x"]], to: [standard], null, passes: passes) == [["street": "DEF"]])
         let optional = AttributeDescription("street", type: .string, defaultValue: "DEF")
@@ -86,8 +86,8 @@ struct MigrationCompositeTests {
         let old: [AttributeDescription] = [.string("street"), .string("zip")]
         let objects: [[String: Value]] = [["street": "s", "zip": "z"], [:], ["zip": "z"]]
         let mapped = [
-            PropertyMapping("address.street", .source("street")),
-            PropertyMapping("address.zip", try FetchRequest.Expression(format: "uppercase($source.zip)")),
+            PropertyMapping("address.street", expression: .source("street")),
+            PropertyMapping("address.zip", expression: try FetchRequest.Expression(format: "uppercase($source.zip)")),
         ]
         let both: Value = .composite(["street": "s", "zip": "Z"])
         #expect(
@@ -120,7 +120,10 @@ struct MigrationCompositeTests {
         let found = try migrate(
             source, [["other": "o", "address": .composite(["zip": "z"])], ["other": "o"]],
             to: [address(.string("street"), .string("zip"))],
-            [PropertyMapping("address", .source("address")), PropertyMapping("address.street", .source("other"))],
+            [
+                PropertyMapping("address", expression: .source("address")),
+                PropertyMapping("address.street", expression: .source("other")),
+            ],
             passes: 1)
         #expect(found == [["address": .composite(["street": "o", "zip": "z"])], [:]])
     }

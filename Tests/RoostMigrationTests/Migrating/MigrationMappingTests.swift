@@ -76,9 +76,10 @@ struct MigrationMappingTests {
                 EntityMapping(
                     "All", type: .transform, from: "Reading", to: "Measurement",
                     attributes: [
-                        PropertyMapping("celsius", celsius),
-                        PropertyMapping("number", .cast(.source("text"), .number)),
-                        PropertyMapping("unit", .constant("C")), PropertyMapping("station", .source("station.name")),
+                        PropertyMapping("celsius", expression: celsius),
+                        PropertyMapping("number", expression: .cast(.source("text"), .number)),
+                        PropertyMapping("unit", expression: .constant("C")),
+                        PropertyMapping("station", expression: .source("station.name")),
                     ])
             ])
         let objects = try store.snapshot().objects(of: "Measurement")
@@ -105,15 +106,17 @@ struct MigrationMappingTests {
             [
                 try EntityMapping(
                     "Readings", type: .transform, from: "Reading", to: "Reading",
-                    attributes: [PropertyMapping("text", .source("text"))]
+                    attributes: [PropertyMapping("text", expression: .source("text"))]
                 ).with {
                     $0.sourcePredicate = try FetchRequest.Predicate(format: "isForecast == NO")
                     $0.relationshipMappings = [
-                        PropertyMapping("station", .relatedInstances(ofSourceRelationship: "station")),
+                        PropertyMapping("station", expression: .relatedInstances(ofSourceRelationship: "station")),
                         PropertyMapping(
-                            "related", .destinationInstances(ofEntityMapping: "Readings", from: .source("related"))),
+                            "related",
+                            expression: .destinationInstances(ofEntityMapping: "Readings", from: .source("related"))),
                         PropertyMapping(
-                            "best", .destinationInstances(ofEntityMapping: "Stations", from: .source("station"))),
+                            "best",
+                            expression: .destinationInstances(ofEntityMapping: "Stations", from: .source("station"))),
                     ]
                 },
                 try EntityMapping(
@@ -153,7 +156,7 @@ struct MigrationMappingTests {
                 ).with {
                     $0.sourcePredicate = try FetchRequest.Predicate(format: "isForecast == YES")
                     $0.relationshipMappings = [
-                        PropertyMapping("next", .relatedInstances(ofSourceRelationship: "related"))
+                        PropertyMapping("next", expression: .relatedInstances(ofSourceRelationship: "related"))
                     ]
                 },
                 try EntityMapping(
@@ -191,7 +194,7 @@ struct MigrationMappingTests {
                     "R", type: .transform, from: "Reading", to: "Reading"
                 ).with {
                     $0.relationshipMappings = [
-                        PropertyMapping("stations", .relatedInstances(ofSourceRelationship: "station"))
+                        PropertyMapping("stations", expression: .relatedInstances(ofSourceRelationship: "station"))
                     ]
                 },
                 EntityMapping("S", type: .transform, from: "Station", to: "Station"),
@@ -219,7 +222,8 @@ struct MigrationMappingTests {
             ? nil : try FetchRequest.Expression(format: "TERNARY($source.text == '50', nil, $source.text)")
         let mapping = MappingModel([
             EntityMapping(
-                "R", type: .transform, from: "Reading", to: "Reading", attributes: [PropertyMapping("note", expression)]
+                "R", type: .transform, from: "Reading", to: "Reading",
+                attributes: [PropertyMapping("note", expression: expression)]
             )
         ])
         let directory = try TemporaryDirectory()
@@ -250,7 +254,8 @@ struct MigrationMappingTests {
                     EntityMapping(
                         "R", type: .transform, from: "Reading", to: "Reading",
                         attributes: [
-                            PropertyMapping("half", try FetchRequest.Expression(format: "$source.fahrenheit / 2.0"))
+                            PropertyMapping(
+                                "half", expression: try FetchRequest.Expression(format: "$source.fahrenheit / 2.0"))
                         ])
                 ])
         }
@@ -270,7 +275,7 @@ struct MigrationMappingTests {
                 [
                     EntityMapping(
                         "R", type: .transform, from: "Reading", to: "Reading",
-                        attributes: [PropertyMapping("flag", .source("isForecast"))])
+                        attributes: [PropertyMapping("flag", expression: .source("isForecast"))])
                 ])
         }
         #expect(error?.code == .constraintViolation)
@@ -336,7 +341,7 @@ struct MigrationMappingTests {
                 mapping: MappingModel([
                     EntityMapping(
                         "M", type: .transform, from: "Mark", to: "Mark",
-                        attributes: [PropertyMapping("of", .source("of"))]),
+                        attributes: [PropertyMapping("of", expression: .source("of"))]),
                     EntityMapping("P", type: .transform, from: "Page", to: "Sheet").with {
                         $0.sourcePredicate = .greater("number", than: 1)
                     },
@@ -370,7 +375,8 @@ struct MigrationMappingTests {
         let options = MigrationOptions(
             mapping: MappingModel([
                 EntityMapping(
-                    "M", type: .transform, from: "Mark", to: "Mark", attributes: [PropertyMapping("of", .source("of"))]),
+                    "M", type: .transform, from: "Mark", to: "Mark",
+                    attributes: [PropertyMapping("of", expression: .source("of"))]),
                 EntityMapping("P", type: .transform, from: "Page", to: "Page"),
                 EntityMapping("C", type: .transform, from: "Page", to: "Copy"),
                 EntityMapping("L", type: .transform, from: "Tab", to: "Left").with {
@@ -444,11 +450,11 @@ struct MigrationMappingTests {
             let mapping = MappingModel([
                 try EntityMapping(
                     "R", type: .transform, from: "Reading", to: "Reading",
-                    attributes: [PropertyMapping(text.name, try FetchRequest.Expression(format: value))]
+                    attributes: [PropertyMapping(text.name, expression: try FetchRequest.Expression(format: value))]
                 ).with {
                     $0.relationshipMappings =
                         try relationship.map {
-                            [PropertyMapping($0.0.name, try FetchRequest.Expression(format: $0.1))]
+                            [PropertyMapping($0.0.name, expression: try FetchRequest.Expression(format: $0.1))]
                         } ?? []
                     $0.policyName = policy
                 },

@@ -289,7 +289,9 @@ struct RelationshipChangeTests {
             EntityMapping(
                 "A", type: .transform, from: "A", to: "A"
             ).with {
-                $0.relationshipMappings = [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]
+                $0.relationshipMappings = [
+                    PropertyMapping("b", expression: .relatedInstances(ofSourceRelationship: "b"))
+                ]
             },
             EntityMapping("B", type: .transform, from: "B", to: "B"),
         ])
@@ -528,7 +530,9 @@ struct RelationshipChangeTests {
                 EntityMapping(
                     "A\(suffix)", type: .transform, from: EntityName("A\(suffix)"), to: "A"
                 ).with {
-                    $0.relationshipMappings = [PropertyMapping("b", .relatedInstances(ofSourceRelationship: "b"))]
+                    $0.relationshipMappings = [
+                        PropertyMapping("b", expression: .relatedInstances(ofSourceRelationship: "b"))
+                    ]
                 },
                 EntityMapping("B\(suffix)", type: .transform, from: EntityName("B\(suffix)"), to: "B"),
             ]
@@ -669,9 +673,11 @@ struct RelationshipChangeTests {
         let mapping = MappingModel([
             EntityMapping("A", type: .copy, from: "A", to: "A"),
             EntityMapping(
-                "B", type: .transform, from: "B", to: "B", attributes: [PropertyMapping("n", .source("n"))]
+                "B", type: .transform, from: "B", to: "B", attributes: [PropertyMapping("n", expression: .source("n"))]
             ).with {
-                $0.relationshipMappings = [PropertyMapping("members", lead), PropertyMapping("lead", lead)]
+                $0.relationshipMappings = [
+                    PropertyMapping("members", expression: lead), PropertyMapping("lead", expression: lead),
+                ]
             },
         ])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)

@@ -47,11 +47,11 @@ struct MandatoryRelationshipTests {
         }
 
         private var mapping: MappingModel {
-            let author = PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))
-            let books = PropertyMapping("books", .relatedInstances(ofSourceRelationship: "works"))
+            let author = PropertyMapping("author", expression: .relatedInstances(ofSourceRelationship: "writer"))
+            let books = PropertyMapping("books", expression: .relatedInstances(ofSourceRelationship: "works"))
             var book = EntityMapping(
                 "B", type: .transform, from: "Book", to: "Book",
-                attributes: [PropertyMapping("title", .source("title"))]
+                attributes: [PropertyMapping("title", expression: .source("title"))]
             ).with {
                 $0.relationshipMappings = saysAuthor ? [author] : []
                 $0.policyName = policies["Book"]
@@ -60,7 +60,7 @@ struct MandatoryRelationshipTests {
             book.type = policies["Book"] == nil ? .transform : .custom
             var person = EntityMapping(
                 "P", type: .transform, from: "Person", to: "Person",
-                attributes: [PropertyMapping("name", .source("name"))]
+                attributes: [PropertyMapping("name", expression: .source("name"))]
             ).with { $0.relationshipMappings = saysBooks ? [books] : [] }
             person.sourcePredicate = people
             let tag = EntityMapping(
@@ -243,12 +243,14 @@ struct MandatoryRelationshipTests {
                 "books", destination: "Book", inverse: "author", minCount: 1, maxCount: nil
             ).with { $0.isOptional = false },
             "author")
-        let books = PropertyMapping("books", .relatedInstances(ofSourceRelationship: "works"))
+        let books = PropertyMapping("books", expression: .relatedInstances(ofSourceRelationship: "works"))
         let mapping = MappingModel([
             EntityMapping(
                 "B", type: .transform, from: "Book", to: "Book"
             ).with {
-                $0.relationshipMappings = [PropertyMapping("author", .relatedInstances(ofSourceRelationship: "writer"))]
+                $0.relationshipMappings = [
+                    PropertyMapping("author", expression: .relatedInstances(ofSourceRelationship: "writer"))
+                ]
             },
             EntityMapping("P", type: .transform, from: "Person", to: "Person").with {
                 $0.relationshipMappings = [books]

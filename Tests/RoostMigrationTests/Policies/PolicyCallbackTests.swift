@@ -68,7 +68,8 @@ struct PolicyCallbackTests {
         ])
         let mapping = MappingModel([
             EntityMapping(
-                "A", type: .custom, from: "A", to: "A", attributes: [PropertyMapping("name", .source("name"))]
+                "A", type: .custom, from: "A", to: "A",
+                attributes: [PropertyMapping("name", expression: .source("name"))]
             ).with { $0.policyName = "P" }
         ])
         let seen = Mutex<[String]>([])

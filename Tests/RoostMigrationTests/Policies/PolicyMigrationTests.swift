@@ -114,7 +114,7 @@ struct PolicyMigrationTests {
             EntityDescription("A", superentity: "Thing"), EntityDescription("B", superentity: "Thing"),
             EntityDescription("Log", attributes: [.string("name")]),
         ])
-        let name = [PropertyMapping("name", .source("name"))]
+        let name = [PropertyMapping("name", expression: .source("name"))]
         let mapping = MappingModel([
             EntityMapping("A", type: .transform, from: "Item", to: "A", attributes: name).with {
                 $0.sourcePredicate = .equal("kind", to: "a")
@@ -189,14 +189,14 @@ struct PolicyMigrationTests {
                     .toMany("pets", to: "Pet", inverse: "home"), .toOne("favourite", to: "Pet"),
                 ]),
         ])
-        let name = [PropertyMapping("name", .source("name"))]
+        let name = [PropertyMapping("name", expression: .source("name"))]
         func pets(_ entity: EntityName) -> EntityMapping {
             EntityMapping(
                 "\(entity)ToPet", type: .transform, from: entity, to: "Pet", attributes: name
             ).with {
                 $0.relationshipMappings = [
-                    PropertyMapping("home", .relatedInstances(ofSourceRelationship: "home")),
-                    PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags")),
+                    PropertyMapping("home", expression: .relatedInstances(ofSourceRelationship: "home")),
+                    PropertyMapping("tags", expression: .relatedInstances(ofSourceRelationship: "tags")),
                 ]
             }
         }
@@ -374,8 +374,8 @@ struct PolicyMigrationTests {
             EntityMapping(
                 "Item", type: .custom, from: "Item", to: "Item",
                 attributes: [
-                    PropertyMapping("place", .source("place")),
-                    PropertyMapping("place.city", .policy("shout", .source("city"))),
+                    PropertyMapping("place", expression: .source("place")),
+                    PropertyMapping("place.city", expression: .policy("shout", .source("city"))),
                 ]
             ).with { $0.policyName = "P" }
         ])
@@ -401,7 +401,7 @@ struct PolicyMigrationTests {
         let base = try Scenario.store(
             "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "n"]) })
         let old = FaultyStore(base, Faults(damaged: [ObjectID("Item", key: 3), ObjectID("Item", key: 5)]))
-        let name = [PropertyMapping("name", .source("name"))]
+        let name = [PropertyMapping("name", expression: .source("name"))]
         let mapping = MappingModel([
             EntityMapping("A", type: .transform, from: "Item", to: "A", attributes: name).with { $0.policyName = "P" },
             EntityMapping("B", type: .transform, from: "Item", to: "B", attributes: name).with { $0.policyName = "P" },
@@ -478,7 +478,8 @@ struct PolicyMigrationTests {
             EntityMapping("A", type: .transform, from: "A", to: "C"),
             EntityMapping("B", type: .transform, from: "B", to: "C").with { $0.sourcePredicate = .isNull("name") },
             EntityMapping(
-                "X", type: .transform, from: "X", to: "X", attributes: [PropertyMapping("target", .source("target"))]
+                "X", type: .transform, from: "X", to: "X",
+                attributes: [PropertyMapping("target", expression: .source("target"))]
             ).with { $0.policyName = "P" },
         ])
         let location = StoreLocation(type: type, path: directory.file("new"))
@@ -549,7 +550,7 @@ struct PolicyMigrationTests {
                 ])
         ])
         func property(_ name: String, _ format: String) throws -> PropertyMapping {
-            PropertyMapping(name, try FetchRequest.Expression(format: format))
+            PropertyMapping(name, expression: try FetchRequest.Expression(format: format))
         }
         let mapping = MappingModel([
             EntityMapping(

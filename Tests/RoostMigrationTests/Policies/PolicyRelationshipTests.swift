@@ -235,13 +235,15 @@ struct PolicyRelationshipTests {
             MappingModel([
                 EntityMapping(
                     "Dept", type: .transform, from: "Dept", to: "Dept",
-                    attributes: [PropertyMapping("name", .source("name"))]
+                    attributes: [PropertyMapping("name", expression: .source("name"))]
                 ).with { $0.policyName = "Dept" },
                 EntityMapping(
                     "Emp", type: .transform, from: "Emp", to: "Emp",
-                    attributes: [PropertyMapping("name", .source("name"))]
+                    attributes: [PropertyMapping("name", expression: .source("name"))]
                 ).with {
-                    $0.relationshipMappings = [PropertyMapping("dept", .relatedInstances(ofSourceRelationship: "dept"))]
+                    $0.relationshipMappings = [
+                        PropertyMapping("dept", expression: .relatedInstances(ofSourceRelationship: "dept"))
+                    ]
                     $0.policyName = "Emp"
                 },
             ])
@@ -384,7 +386,7 @@ struct PolicyRelationshipTests {
                 "Track", attributes: [.string("name")],
                 relationships: [.toOne("release", to: "Release", inverse: "tracks")]),
         ])
-        let name = PropertyMapping("name", .source("name"))
+        let name = PropertyMapping("name", expression: .source("name"))
         let mapping = MappingModel([
             EntityMapping("S", type: .transform, from: "Single", to: "Release", attributes: [name]),
             EntityMapping("A", type: .transform, from: "Album", to: "Release", attributes: [name]),
@@ -392,7 +394,8 @@ struct PolicyRelationshipTests {
                 "T", type: .transform, from: "Track", to: "Track", attributes: [name]
             ).with {
                 $0.relationshipMappings = [
-                    PropertyMapping("release", .destinationInstances(ofEntityMapping: "A", from: .source("album")))
+                    PropertyMapping(
+                        "release", expression: .destinationInstances(ofEntityMapping: "A", from: .source("album")))
                 ]
             },
         ])

@@ -35,12 +35,13 @@ struct ScenarioTests {
         MappingModel([
             EntityMapping(
                 "PostToPost", type: .custom, from: "Post", to: "Post",
-                attributes: [PropertyMapping("title", .source("title"))]
+                attributes: [PropertyMapping("title", expression: .source("title"))]
             ).with {
                 $0.relationshipMappings = [
                     PropertyMapping(
                         "comments",
-                        .destinationInstances(ofEntityMapping: "CommentToComment", from: .source("comments")))
+                        expression: .destinationInstances(
+                            ofEntityMapping: "CommentToComment", from: .source("comments")))
                 ]
                 $0.policyName = "DropPosts"
             },
@@ -215,7 +216,7 @@ struct ScenarioTests {
     }
 
     private static let noteTexts = [
-        PropertyMapping("title", .source("title")), PropertyMapping("body", .source("body")),
+        PropertyMapping("title", expression: .source("title")), PropertyMapping("body", expression: .source("body")),
     ]
 
     private final class NoteToNote: EntityMigrationPolicy {
@@ -260,7 +261,9 @@ struct ScenarioTests {
             MappingModel([
                 EntityMapping(
                     "ImageToImage", type: .transform, from: "Image", to: "Image",
-                    attributes: [PropertyMapping("imageData", .source("imageData")), PropertyMapping("index")]),
+                    attributes: [
+                        PropertyMapping("imageData", expression: .source("imageData")), PropertyMapping("index"),
+                    ]),
                 EntityMapping(
                     "NoteToNote", type: .custom, from: "Note", to: "Note", attributes: Self.noteTexts
                 ).with {
@@ -380,7 +383,7 @@ struct ScenarioTests {
                 ? MappingModel([
                     EntityMapping(
                         "PostToPost", type: .custom, from: "Post", to: "Post",
-                        attributes: ["date", "postID", "hexColor"].map { PropertyMapping($0, .source($0)) }
+                        attributes: ["date", "postID", "hexColor"].map { PropertyMapping($0, expression: .source($0)) }
                     ).with { $0.policyName = "PostToSections" }
                 ]) : nil
         }
@@ -487,9 +490,9 @@ struct ScenarioTests {
             EntityMapping(
                 "ItemToItem", type: .transform, from: "Item", to: "Item",
                 attributes: [
-                    PropertyMapping("number", number),
-                    PropertyMapping("twice", .function(.multiply, [number, .constant(2)])),
-                    PropertyMapping("half", .function(.divide, [.source("x"), .constant(2.0)])),
+                    PropertyMapping("number", expression: number),
+                    PropertyMapping("twice", expression: .function(.multiply, [number, .constant(2)])),
+                    PropertyMapping("half", expression: .function(.divide, [.source("x"), .constant(2.0)])),
                 ]
             ).with { $0.policyName = "Convert" }
         ])

@@ -34,14 +34,14 @@ struct ModelHistoryTests {
     func direct() throws {
         let last = try ManagedObjectModel(
             entities: Notes.v3().entityDescriptions + [EntityDescription("Box", attributes: [.string("label")])])
-        let history = try ModelHistory([.init("v2", Notes.v2()), .init("v3", Notes.v3()), .init("last", last)])
+        let history = try ModelHistory([.init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()), .init("last", model: last)])
         #expect(try chain(history, from: Notes.v2(), to: last) == ["v2-last"])
     }
 
     @Test("uses mapping models between the versions that they fit, also over several versions")
     func mappings() throws {
         var history = try ModelHistory([
-            .init("v1", Notes.v1()), .init("v2", Notes.v2()), .init("v3", Notes.v3()), .init("v4", Notes.v4()),
+            .init("v1", model: Notes.v1()), .init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()), .init("v4", model: Notes.v4()),
         ])
         let refused = error { _ = try chain(history, from: Notes.v1(), to: Notes.v4()) }
         #expect(refused?.code == .mappingNotInferable)
@@ -74,7 +74,7 @@ struct ModelHistoryTests {
     }
 
     private func way(_ models: ManagedObjectModel...) throws -> (steps: [String], way: String?, losses: [String]) {
-        let history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", $1) })
+        let history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", model: $1) })
         let (first, last) = (try #require(models.first), try #require(models.last))
         let chain = try history.chain(from: first, to: last, storeAt: location, MigrationOptions())
         var (losses, model) = ([String](), first)
@@ -119,7 +119,7 @@ struct ModelHistoryTests {
         let models = try (1...6).map { number in
             try note((1...number).map { .string("a\($0)") })
         }
-        var history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", $1) })
+        var history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", model: $1) })
         func add(_ from: Int, _ to: Int) throws {
             var mapping = try MappingModel.inferred(from: models[from - 1], to: models[to - 1])
             mapping.entityMappings[0].name = "M"
@@ -162,7 +162,7 @@ struct ModelHistoryTests {
     @Test("takes versions that store the same as one, and gives the newest model")
     func same() throws {
         var history = try ModelHistory([
-            .init("v3", Notes.v3()), .init("v4", Notes.v4()), .init("v4b", Notes.v4(index: true)),
+            .init("v3", model: Notes.v3()), .init("v4", model: Notes.v4()), .init("v4b", model: Notes.v4(index: true)),
         ])
         try history.add(Notes.withoutRatings())
         let steps = try history.chain(
@@ -177,7 +177,7 @@ struct ModelHistoryTests {
     @Test("is refused with versions or mapping models that make no sense")
     func refusals() throws {
         #expect(error { _ = try ModelHistory([]) }?.code == .invalidRequest)
-        let twice = error { _ = try ModelHistory([.init("v1", try Notes.v1()), .init("v1", try Notes.v2())]) }
+        let twice = error { _ = try ModelHistory([.init("v1", model: try Notes.v1()), .init("v1", model: try Notes.v2())]) }
         #expect(twice?.code == .invalidRequest && twice?.message.contains("'v1'") == true)
         var history = try Notes.inferredHistory()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
@@ -192,7 +192,7 @@ struct ModelHistoryTests {
         let tags = MappingModel([
             EntityMapping(
                 "TagToTag", type: .transform, from: "Tag", to: "Tag",
-                attributes: [PropertyMapping("name", .source("name"))])
+                attributes: [PropertyMapping("name", expression: .source("name"))])
         ])
         let several = error { try history.add(tags) }
         #expect(several?.code == .invalidMappingModel && several?.message.contains("fits several versions") == true)

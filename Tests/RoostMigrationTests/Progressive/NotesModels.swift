@@ -83,17 +83,22 @@ enum Notes {
             EntityMapping(
                 "NoteToNote", type: .transform, from: "Note", to: "Note",
                 attributes: [
-                    PropertyMapping("title", .source("title")), PropertyMapping("paint", .source("paint")),
-                    PropertyMapping("isDone", .source("isDone")), PropertyMapping("rating"),
+                    PropertyMapping("title", expression: .source("title")),
+                    PropertyMapping("paint", expression: .source("paint")),
+                    PropertyMapping("isDone", expression: .source("isDone")), PropertyMapping("rating"),
                 ]
             ).with {
-                $0.relationshipMappings = [PropertyMapping("tags", .relatedInstances(ofSourceRelationship: "tags"))]
+                $0.relationshipMappings = [
+                    PropertyMapping("tags", expression: .relatedInstances(ofSourceRelationship: "tags"))
+                ]
             },
             EntityMapping(
                 "TagToTag", type: .transform, from: "Tag", to: "Tag",
-                attributes: [PropertyMapping("name", .source("name"))]
+                attributes: [PropertyMapping("name", expression: .source("name"))]
             ).with {
-                $0.relationshipMappings = [PropertyMapping("notes", .relatedInstances(ofSourceRelationship: "notes"))]
+                $0.relationshipMappings = [
+                    PropertyMapping("notes", expression: .relatedInstances(ofSourceRelationship: "notes"))
+                ]
             },
         ])
     }
@@ -108,7 +113,7 @@ enum Notes {
 
     /// The versions 1 to 3 without mapping models.
     static func inferredHistory() throws(StoreError) -> ModelHistory {
-        try ModelHistory([.init("v1", v1()), .init("v2", v2()), .init("v3", v3())])
+        try ModelHistory([.init("v1", model: v1()), .init("v2", model: v2()), .init("v3", model: v3())])
     }
 
     /// Makes a store of ``v1()`` with notes `1…count`, each with two of three tags.

@@ -14,16 +14,16 @@ extension TrackSchema {
         let fields = trackFields
         batch.beginRecord(trackLayout, key: value.id, version: version)
         if fields.playCount.kind == .integer64 {
-            batch.setInteger64(value.play_count, fields.playCount)
+            batch.setInteger64(value.play_count, for: fields.playCount)
         } else {
-            try batch.setInteger(value.play_count, fields.playCount)
+            try batch.setInteger(value.play_count, for: fields.playCount)
         }
-        batch.setInteger64(value.album, fields.album)
-        try batch.setDouble(value.duration, fields.duration)
-        try batch.setDouble(value.date, fields.date)
-        try batch.setInteger(Int64(value.loved), fields.loved)
+        batch.setInteger64(value.album, for: fields.album)
+        try batch.setDouble(value.duration, for: fields.duration)
+        try batch.setDouble(value.date, for: fields.date)
+        try batch.setInteger(Int64(value.loved), for: fields.loved)
         // The fields in the tail in the layout's order: texts by name, then data.
-        try withUnsafeBytes(of: value.uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, fields.uuid) }
+        try withUnsafeBytes(of: value.uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, for: fields.uuid) }
         try Self.set(value.artist, value.artist_length, fields.artist, &batch)
         try Self.set(value.title, value.title_length, fields.title, &batch)
         try Self.set(value.thumb, value.thumb_length, fields.thumb, &batch)
@@ -34,15 +34,15 @@ extension TrackSchema {
     func appendUpdate(of record: RecordReader, at index: Int, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(copying: record)
-        try batch.setInteger(track_updated_play_count(record.integer(fields.playCount)), fields.playCount)
-        try batch.setDouble(track_updated_date(UInt64(index)), fields.date)
+        try batch.setInteger(track_updated_play_count(record.integer(fields.playCount)), for: fields.playCount)
+        try batch.setDouble(track_updated_date(UInt64(index)), for: fields.date)
         batch.endRecord()
     }
 
     /// Appends an album of the workload.
     func append(_ value: borrowing album, to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(albumLayout, key: value.id, version: 1)
-        batch.setInteger64(value.year, albumFields.year)
+        batch.setInteger64(value.year, for: albumFields.year)
         try Self.set(value.title, value.title_length, albumFields.title, &batch)
         batch.endRecord()
     }
@@ -52,7 +52,7 @@ extension TrackSchema {
     ) throws(StoreError) {
         guard length >= 0 else { return }
         try withUnsafeBytes(of: storage) { (bytes) throws(StoreError) in
-            try batch.setBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(length))), field)
+            try batch.setBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(length))), for: field)
         }
     }
 

@@ -24,7 +24,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         lock =
             isReadOnly
             ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: timeout)
-            : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: timeout)
+            : try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeout)
     }
 
     func read() throws(StoreError) -> any KeyValueReader { SortedFileTransaction(try current()) }

@@ -143,7 +143,8 @@ struct MappingImport {
             let place = "\(place), attribute '\(property.name)'"
             mapping.attributeMappings.append(
                 PropertyMapping(
-                    property.name, try attributeExpression(property.object, property.name, of: object, place),
+                    property.name,
+                    expression: try attributeExpression(property.object, property.name, of: object, place),
                     userInfo: try userInfo(property.object, place)))
             note(property.object, property.name, of: name)
         }
@@ -151,7 +152,8 @@ struct MappingImport {
             let place = "\(place), relationship '\(property.name)'"
             mapping.relationshipMappings.append(
                 PropertyMapping(
-                    property.name, try relationshipExpression(property.object, property.name, of: object, place),
+                    property.name,
+                    expression: try relationshipExpression(property.object, property.name, of: object, place),
                     userInfo: try userInfo(property.object, place)))
             note(property.object, property.name, of: name)
         }

@@ -53,28 +53,28 @@ internal import RoostCore
         ) throws(StoreError) -> Bool {
             let (field, column) = (reading.field, reading.column)
             switch field.kind {
-            case .integer64, .integer32, .integer16, .order: try batch.setInteger(try integer(row, reading), field)
-            case .boolean: try batch.setInteger(try integer(row, reading) == 0 ? 0 : 1, field)
-            case .double, .float, .date: try batch.setDouble(try double(row, reading), field)
-            case .decimal: batch.setDecimal(try decimal(row, reading), field)
+            case .integer64, .integer32, .integer16, .order: try batch.setInteger(try integer(row, reading), for: field)
+            case .boolean: try batch.setInteger(try integer(row, reading) == 0 ? 0 : 1, for: field)
+            case .double, .float, .date: try batch.setDouble(try double(row, reading), for: field)
+            case .decimal: batch.setDecimal(try decimal(row, reading), for: field)
             case .reference, .polymorphicReference:
                 // A reference to a row that does not exist, or is of a wrong entity, is as good as none.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
                     let destination = field.destination, schema.model.entities[destination].includes(entity)
                 else { return false }
-                try batch.setReference(entity: entity, key: row.integer(column), field)
+                try batch.setReference(entity: entity, key: row.integer(column), for: field)
             case .uuid:
                 try row.withBytes(column) { (bytes) throws(StoreError) in
-                    if bytes.count == 16 { return try batch.setUUID(bytes, field) }
+                    if bytes.count == 16 { return try batch.setUUID(bytes, for: field) }
                     guard let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) else {
                         throw unreadable(reading, "a UUID")
                     }
-                    try withUnsafeBytesOf(uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, field) }
+                    try withUnsafeBytesOf(uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, for: field) }
                 }
             case .string, .uri:
                 try row.withBytes(column) { (bytes) throws(StoreError) in
                     guard bytes.isValidUTF8 else { throw unreadable(reading, "valid UTF-8 text") }
-                    try batch.setBytes(bytes, field)
+                    try batch.setBytes(bytes, for: field)
                 }
             case .data, .transformable:
                 return try row.withBytes(column) { (bytes) throws(StoreError) in
@@ -90,16 +90,16 @@ internal import RoostCore
             _ bytes: UnsafeRawBufferPointer, _ reading: CoreDataSchema.Reading, _ batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
             switch (reading.isExternal, bytes.first) {
-            case (true, 1): try batch.setBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), reading.field)
+            case (true, 1): try batch.setBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), for: reading.field)
             case (true, 2):
                 guard let name = ExternalData.name(in: Array(bytes)) else {
                     throw unreadable(reading, "the name of a data file")
                 }
                 guard let contents = try external.contents(of: name) else { return false }
                 try contents.span.bytes.withUnsafeBytes { (contents) throws(StoreError) in
-                    try batch.setBytes(contents, reading.field)
+                    try batch.setBytes(contents, for: reading.field)
                 }
-            default: try batch.setBytes(bytes, reading.field)
+            default: try batch.setBytes(bytes, for: reading.field)
             }
             return true
         }

@@ -28,12 +28,13 @@
         package var optionDescriptions: [StoreOptionDescription] {
             [
                 StoreOptionDescription(
-                    "model", .path, standard: "the model in the file",
-                    "The model that wrote the store: a bundle (.xcdatamodeld, .momd), a .xcdatamodel, a .mom or a model document."
+                    "model", values: .path, standard: "the model in the file",
+                    summary:
+                        "The model that wrote the store: a bundle (.xcdatamodeld, .momd), a .xcdatamodel, a .mom or a model document."
                 ),
                 StoreOptionDescription(
-                    "modelVersion", .text, standard: "the version that fits the store",
-                    "The version in the bundle that model names."),
+                    "modelVersion", values: .text, standard: "the version that fits the store",
+                    summary: "The version in the bundle that model names."),
             ]
         }
 

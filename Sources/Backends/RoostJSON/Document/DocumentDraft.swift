@@ -80,7 +80,7 @@ struct UnfinishedDocument {
     /// Makes the file beside the document at `path`.
     init(for path: String, _ settings: JSONSettings) throws(StoreError) {
         self.path = StoreFile.temporarySibling(of: path)
-        lock = try StoreLock.acquire(forStoreAt: self.path, .exclusive, timeoutSeconds: 0)
+        lock = try StoreLock.acquire(forStoreAt: self.path, mode: .exclusive, timeoutSeconds: 0)
         do throws(StoreError) {
             try StoreFile.createExclusive(at: self.path)
             output = try DocumentOutput(at: self.path, limit: settings.maximumDocumentBytes, documentPath: path)

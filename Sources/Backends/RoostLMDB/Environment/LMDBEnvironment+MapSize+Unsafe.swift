@@ -19,7 +19,7 @@ extension LMDBEnvironment {
             guard gate.mapByteCount < settings.maximumMapByteCount else {
                 throw StoreError.lmdb(MDB_MAP_FULL, "cannot grow", path: path)
             }
-            guard room > Self.mapUnit else { throw StoreFile.error(errno: ENOSPC, "cannot grow", path: path) }
+            guard room > Self.mapUnit else { throw StoreFile.error(errno: ENOSPC, what: "cannot grow", path: path) }
             let doubled = min(
                 gate.mapByteCount.multipliedReportingOverflow(by: 2).partialValue, settings.maximumMapByteCount)
             let useful = file.addingReportingOverflow(room).overflow ? doubled : file + room

@@ -59,7 +59,7 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
         let storeLock =
             settings.isWritable
-            ? try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+            ? try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
             : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks)

@@ -25,7 +25,7 @@ extension StoreError {
         guard code < 0 else {
             // LMDB says so when only a part of what it wrote found space.
             let isFull = code == EIO && ((try? StoreFile.freeBytes(inDirectoryOf: path)) ?? .max) < 1 << 20
-            return StoreFile.error(errno: isFull ? ENOSPC : code, what, path: path)
+            return StoreFile.error(errno: isFull ? ENOSPC : code, what: what, path: path)
         }
         func error(_ mapped: Code, _ name: String, _ remedy: String) -> StoreError {
             StoreError(mapped, "'\(path)' \(what): \(remedy)", underlying: LMDBError(code: code, name: name))

@@ -30,7 +30,7 @@ final class SQLiteFileLock: Sendable {
             let byte = sharedBytes.lowerBound + (index - sharedBytes.lowerBound + offset) % sharedBytes.count
             return byte..<byte + 1
         }
-        guard let lock = try FileRangeLock.acquire(oneOf: bytes, .exclusive, at: path) else { return nil }
+        guard let lock = try FileRangeLock.acquire(oneOf: bytes, mode: .exclusive, at: path) else { return nil }
         return SQLiteFileLock(lock, keepsOthersOut: true)
     }
 
@@ -39,7 +39,8 @@ final class SQLiteFileLock: Sendable {
         do throws(StoreError) {
             return try keepingOthersOut(of: path)
         } catch  where error.code == .permissionDenied || error.code == .readOnly {
-            guard let lock = try FileRangeLock.acquire(oneOf: CollectionOfOne(sharedBytes), .shared, at: path) else {
+            guard let lock = try FileRangeLock.acquire(oneOf: CollectionOfOne(sharedBytes), mode: .shared, at: path)
+            else {
                 return nil
             }
             return SQLiteFileLock(lock, keepsOthersOut: false)

@@ -56,7 +56,7 @@ enum SQLiteSettling {
             }
             // Two that close at the same time are in each other's way: the one that asks again after letting go is the last.
             lock.release()
-            own = try? StoreLock.acquire(forStoreAt: path, .exclusive, timeoutSeconds: 0)
+            own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
         }
         defer { own?.release() }

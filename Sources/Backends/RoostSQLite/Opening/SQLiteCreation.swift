@@ -13,7 +13,7 @@ enum SQLiteCreation {
     ) throws(StoreError) {
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
         // What a store that is gone left here would be taken for the new one's; what may be more than that is refused.
-        try StoreFile.removeLeftovers(of: path, SQLiteSettling.companions)
+        try StoreFile.removeLeftovers(of: path, suffixes: SQLiteSettling.companions)
         guard !settings.isUnpublished else {
             // Before what is undone: a file that somebody else put there meanwhile must stay.
             try StoreFile.createExclusive(at: path)

@@ -58,7 +58,7 @@ struct SQLiteOpening {
     private func acquireLock() throws(StoreError) -> StoreLock? {
         settings.isReadOnly
             ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
-            : try StoreLock.acquire(forStoreAt: path, .shared, timeoutSeconds: settings.timeoutSeconds)
+            : try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
     }
 
     /// Opens the store; where the disk has no room for a log's index, a reader does without a log,

@@ -28,18 +28,19 @@ struct SQLiteSettings: Sendable {
 
     static let optionDescriptions = [
         StoreOptionDescription(
-            "synchronous", .words(Synchronous.allCases.map(\.rawValue)), standard: Synchronous.full.rawValue,
-            "What a commit waits for: with full and extra it is durable on return, with normal a power cut can take the last ones back."
+            "synchronous", values: .words(Synchronous.allCases.map(\.rawValue)), standard: Synchronous.full.rawValue,
+            summary:
+                "What a commit waits for: with full and extra it is durable on return, with normal a power cut can take the last ones back."
         ),
         StoreOptionDescription(
-            "maximumValueBytes", .integer(1 << 20...1 << 30), standard: "\(256 << 20)",
-            "The largest value, and the largest object, in bytes."),
+            "maximumValueBytes", values: .integer(1 << 20...1 << 30), standard: "\(256 << 20)",
+            summary: "The largest value, and the largest object, in bytes."),
         StoreOptionDescription(
-            "pageSizeBytes", .powerOfTwo(512...65536), standard: "4096",
-            "The page size of a new store, in bytes."),
+            "pageSizeBytes", values: .powerOfTwo(512...65536), standard: "4096",
+            summary: "The page size of a new store, in bytes."),
         StoreOptionDescription(
-            "rowTimeoutSeconds", .number(0...1e6), standard: "300",
-            "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
+            "rowTimeoutSeconds", values: .number(0...1e6), standard: "300",
+            summary: "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
     ]
 
     /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.

@@ -19,7 +19,7 @@ extension ModelDocument {
         let problems = JSONProblems(of: bytes)
         let parts = ModelDocumentReader(problems: problems).model(node)
         guard problems.messages.isEmpty else {
-            throw .invalidModel(problems.messages.map { ModelProblem(entity: nil, $0) })
+            throw .invalidModel(problems.messages.map { ModelProblem(entity: nil, message: $0) })
         }
         return parts
     }

@@ -8,7 +8,7 @@ public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
-    package init(entity: String?, property: String? = nil, _ message: String) {
+    package init(entity: String?, property: String? = nil, message: String) {
         self.entity = entity
         self.property = property
         self.message = MessageText.bounded(message)

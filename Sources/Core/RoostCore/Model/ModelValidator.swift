@@ -64,7 +64,7 @@ package struct ModelValidator {
     }
 
     mutating func add(_ entity: String?, _ property: String?, _ message: String) {
-        problems.append(ModelProblem(entity: entity, property: property, message))
+        problems.append(ModelProblem(entity: entity, property: property, message: message))
     }
 
     mutating func add(_ entity: String?, _ message: String) { add(entity, nil, message) }

@@ -10,14 +10,14 @@ extension FetchRequest {
         public var expression: Expression
 
         /// A column with the value of an expression.
-        public init(_ name: String, _ expression: Expression) {
+        public init(_ name: String, expression: Expression) {
             self.name = name
             self.expression = expression
         }
 
         /// A column with what a key path leads to, named like it.
         public init(_ keyPath: String) {
-            self.init(keyPath, .keyPath(keyPath.names))
+            self.init(keyPath, expression: .keyPath(keyPath.names))
         }
     }
 }

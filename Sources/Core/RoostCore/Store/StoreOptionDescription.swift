@@ -57,7 +57,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
     public let summary: String
 
     /// Describes an option.
-    public init(_ name: String, _ values: Values, standard: String, _ summary: String) {
+    public init(_ name: String, values: Values, standard: String, summary: String) {
         self.name = name
         self.values = values
         self.standard = standard

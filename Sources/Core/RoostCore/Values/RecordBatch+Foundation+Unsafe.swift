@@ -2,26 +2,26 @@ internal import Foundation
 
 extension RecordBatch {
     /// Sets a UUID field.
-    mutating func setUUID(_ uuid: UUID, _ field: RecordLayout.Field) throws(StoreError) {
+    mutating func setUUID(_ uuid: UUID, for field: RecordLayout.Field) throws(StoreError) {
         guard field.kind == .uuid else { throw wrongType(field, "a UUID") }
         store(uuid.uuid, field)
     }
 
     /// Sets a string or URI field.
-    mutating func setText(_ text: String, _ field: RecordLayout.Field) throws(StoreError) {
+    mutating func setText(_ text: String, for field: RecordLayout.Field) throws(StoreError) {
         var text = text
         var failure: StoreError?
         text.withUTF8 { utf8 in
-            do throws(StoreError) { try setBytes(UnsafeRawBufferPointer(utf8), field) } catch { failure = error }
+            do throws(StoreError) { try setBytes(UnsafeRawBufferPointer(utf8), for: field) } catch { failure = error }
         }
         if let failure { throw failure }
     }
 
     /// Sets a data or transformable field.
-    mutating func setData(_ data: Data, _ field: RecordLayout.Field) throws(StoreError) {
+    mutating func setData(_ data: Data, for field: RecordLayout.Field) throws(StoreError) {
         var failure: StoreError?
         data.withUnsafeBytes { bytes in
-            do throws(StoreError) { try setBytes(bytes, field) } catch { failure = error }
+            do throws(StoreError) { try setBytes(bytes, for: field) } catch { failure = error }
         }
         if let failure { throw failure }
     }

@@ -22,7 +22,7 @@ extension RecordBatch {
                 if let replacement = values.first(where: { $0.field.index == index }) {
                     try set(replacement.value, field)
                 } else if !record.isNull(field) {
-                    try setBytes(record.bytes(field), field)
+                    try setBytes(record.bytes(field), for: field)
                 }
             }
         } catch {

@@ -177,10 +177,12 @@ extension RecordBatch {
 
     /// Sets a field of 8 bytes: an integer, an order, or a plain reference's key.
     @inlinable
-    public mutating func setInteger64(_ value: Int64, _ field: RecordLayout.Field) { store(value.littleEndian, field) }
+    public mutating func setInteger64(_ value: Int64, for field: RecordLayout.Field) {
+        store(value.littleEndian, field)
+    }
 
     /// Sets an integer field of any width; throws code `invalidValue` if the value does not fit.
-    public mutating func setInteger(_ value: Int64, _ field: RecordLayout.Field) throws(StoreError) {
+    public mutating func setInteger(_ value: Int64, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer64, .order, .reference: store(value.littleEndian, field)
         case .integer32:
@@ -199,7 +201,7 @@ extension RecordBatch {
     /// Sets a double or date field, bit by bit; a float field is rounded to the nearest float.
     ///
     /// - Throws: Code `invalidValue` when a finite number is too large for a float.
-    public mutating func setDouble(_ value: Double, _ field: RecordLayout.Field) throws(StoreError) {
+    public mutating func setDouble(_ value: Double, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .double, .date: store(value.bitPattern.littleEndian, field)
         case .float:
@@ -211,10 +213,10 @@ extension RecordBatch {
     }
 
     /// Sets a float field by its bits.
-    public mutating func setFloatBits(_ bits: UInt32, _ field: RecordLayout.Field) { store(bits.littleEndian, field) }
+    public mutating func setFloatBits(_ bits: UInt32, for field: RecordLayout.Field) { store(bits.littleEndian, field) }
 
     /// Sets a decimal field.
-    public mutating func setDecimal(_ value: DecimalNumber, _ field: RecordLayout.Field) {
+    public mutating func setDecimal(_ value: DecimalNumber, for field: RecordLayout.Field) {
         clearNull(field)
         let base = buildOffset + field.byteOffset
         arena.withUnsafeMutableBytes { arena in
@@ -229,7 +231,7 @@ extension RecordBatch {
     }
 
     /// Sets the 16 bytes of a UUID field; throws code `invalidValue` for any other count.
-    public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, _ field: RecordLayout.Field) throws(StoreError) {
+    public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, "a UUID") }
         clearNull(field)
         let base = buildOffset + field.byteOffset
@@ -241,7 +243,7 @@ extension RecordBatch {
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
     /// - Throws: Code `invalidValue` when the key is not positive or the entity is not the destination or a subentity of it.
-    public mutating func setReference(entity: Int, key: Int64, _ field: RecordLayout.Field) throws(StoreError) {
+    public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
         // The destination itself, as most references name it, needs no look at the model.
         guard key > 0,
             field.destination == entity
@@ -268,7 +270,7 @@ extension RecordBatch {
     /// Text must be valid UTF-8; it is not checked here.
     ///
     /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
-    public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ field: RecordLayout.Field) throws(StoreError) {
+    public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")
         guard arena.count - buildOffset + bytes.count <= RecordLayout.maximumByteCount else { throw tooLarge }

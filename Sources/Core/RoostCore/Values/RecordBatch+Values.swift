@@ -51,31 +51,31 @@ extension RecordBatch {
         case (.null, _): return
         case (.int(let number), .integer64), (.int(let number), .integer32), (.int(let number), .integer16),
             (.int(let number), .order):
-            try setInteger(number, field)
-        case (.bool(let flag), .boolean): try setInteger(flag ? 1 : 0, field)
-        case (.double(let number), .double), (.double(let number), .float): try setDouble(number, field)
+            try setInteger(number, for: field)
+        case (.bool(let flag), .boolean): try setInteger(flag ? 1 : 0, for: field)
+        case (.double(let number), .double), (.double(let number), .float): try setDouble(number, for: field)
         case (.int(let number), .double), (.int(let number), .float):
             guard let exact = Double(exactly: number), field.kind == .double || Float(exactly: number) != nil else {
                 throw outOfRange(field)
             }
-            try setDouble(exact, field)
-        case (.date(let date), .date): try setDouble(date.timeIntervalSinceReferenceDate, field)
+            try setDouble(exact, for: field)
+        case (.date(let date), .date): try setDouble(date.timeIntervalSinceReferenceDate, for: field)
         case (.decimal(let decimal), .decimal):
             guard let number = DecimalNumber(decimal) else { throw outOfRange(field) }
-            setDecimal(number, field)
+            setDecimal(number, for: field)
         case (.int(let number), .decimal):
             guard
                 let number = DecimalNumber(
                     isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0)
             else { throw outOfRange(field) }
-            setDecimal(number, field)
-        case (.uuid(let uuid), .uuid): try setUUID(uuid, field)
-        case (.string(let text), .string), (.uri(let text), .uri): try setText(text, field)
-        case (.data(let data), .data), (.data(let data), .transformable): try setData(data, field)
+            setDecimal(number, for: field)
+        case (.uuid(let uuid), .uuid): try setUUID(uuid, for: field)
+        case (.string(let text), .string), (.uri(let text), .uri): try setText(text, for: field)
+        case (.data(let data), .data), (.data(let data), .transformable): try setData(data, for: field)
         case (.objectID(let id), .reference), (.objectID(let id), .polymorphicReference),
             (.objectID(let id), .objectID):
             guard let entity = model.entity(id.entity) else { throw wrongType(field, "the ID of an unknown entity") }
-            try setReference(entity: entity.number, key: id.key, field)
+            try setReference(entity: entity.number, key: id.key, for: field)
         case (.composite, .composite): setComposite(field)
         default: throw wrongType(field, value.kindDescription)
         }

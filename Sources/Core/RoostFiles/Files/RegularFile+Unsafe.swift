@@ -21,7 +21,7 @@ public struct RegularFile: ~Copyable, Sendable {
             byteCount = try file.status.byteCount
             self.file = file
         } catch {
-            throw StoreFile.error(errno: error.code, "cannot be opened", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be opened", path: path)
         }
         self.path = path
     }
@@ -29,7 +29,7 @@ public struct RegularFile: ~Copyable, Sendable {
     /// Which file it is, and its size and time of change now.
     public func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
-            throw StoreFile.error(errno: error.code, "cannot be examined", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)
         }
     }
 
@@ -59,7 +59,7 @@ public struct RegularFile: ~Copyable, Sendable {
             if got == 0 { break }
             if got < 0 {
                 if errno == EINTR { continue }
-                throw StoreFile.error(errno: errno, "cannot be read", path: path)
+                throw StoreFile.error(errno: errno, what: "cannot be read", path: path)
             }
             done += got
         }

@@ -16,7 +16,7 @@ public struct WritableFile: ~Copyable {
         do throws(SystemError) {
             file = try OpenFile.regular(path, O_RDWR)
         } catch {
-            throw StoreFile.error(errno: error.code, "cannot be opened for writing", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be opened for writing", path: path)
         }
         self.path = path
     }
@@ -24,7 +24,7 @@ public struct WritableFile: ~Copyable {
     /// Which file it is, and its size and time of change now.
     public func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
-            throw StoreFile.error(errno: error.code, "cannot be examined", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)
         }
     }
 
@@ -40,9 +40,9 @@ public struct WritableFile: ~Copyable {
                 file.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
             if written < 0 {
                 if errno == EINTR { continue }
-                throw StoreFile.error(errno: errno, "cannot be written", path: path)
+                throw StoreFile.error(errno: errno, what: "cannot be written", path: path)
             }
-            guard written > 0 else { throw StoreFile.error(errno: ENOSPC, "cannot be written", path: path) }
+            guard written > 0 else { throw StoreFile.error(errno: ENOSPC, what: "cannot be written", path: path) }
             done += written
         }
     }
@@ -50,7 +50,7 @@ public struct WritableFile: ~Copyable {
     /// Cuts the file, or makes it longer with zeros.
     public func setByteCount(_ byteCount: Int) throws(StoreError) {
         guard retrying({ ftruncate(file.descriptor, off_t(byteCount)) }) == 0 else {
-            throw StoreFile.error(errno: errno, "cannot be cut", path: path)
+            throw StoreFile.error(errno: errno, what: "cannot be cut", path: path)
         }
     }
 
@@ -59,7 +59,7 @@ public struct WritableFile: ~Copyable {
     /// After an error what was written may be lost although it still shows, and calling again proves nothing: write a new file.
     public func sync() throws(StoreError) {
         do throws(SystemError) { try file.sync() } catch {
-            throw StoreFile.error(errno: error.code, "cannot be flushed to the disk", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be flushed to the disk", path: path)
         }
     }
 
@@ -67,7 +67,7 @@ public struct WritableFile: ~Copyable {
     public consuming func close() throws(StoreError) {
         let path = self.path
         do throws(SystemError) { try file.close() } catch {
-            throw StoreFile.error(errno: error.code, "cannot be closed", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be closed", path: path)
         }
     }
 }

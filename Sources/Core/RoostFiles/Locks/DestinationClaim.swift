@@ -51,7 +51,7 @@ public final class DestinationClaim: Sendable {
         guard let file = file.withLock({ $0.take() }) else { return }
         // Whoever has the store's own lock is about to create or remove one; then the lock file is theirs.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
-            let lock = try? StoreLock.acquire(forStoreAt: storePath, .exclusive, timeoutSeconds: 0)
+            let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {
             if StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)) {
                 lock.release()

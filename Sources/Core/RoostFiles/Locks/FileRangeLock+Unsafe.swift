@@ -27,7 +27,7 @@ package final class FileRangeLock: Sendable {
     /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
     ///   `ioFailure`.
     package static func acquire(
-        oneOf ranges: some Sequence<Range<Int>>, _ mode: StoreLock.Mode, at path: String
+        oneOf ranges: some Sequence<Range<Int>>, mode: StoreLock.Mode, at path: String
     ) throws(StoreError) -> FileRangeLock? {
         let file = try open(path, mode == .exclusive ? O_RDWR : O_RDONLY)
         let kind = mode == .exclusive ? croost_lock_exclusive : croost_lock_shared
@@ -37,7 +37,7 @@ package final class FileRangeLock: Sendable {
             case 0: return FileRangeLock(file)
             case EWOULDBLOCK: continue
             case ENOTSUP: return nil
-            default: throw StoreFile.error(errno: code, "cannot be locked", path: path)
+            default: throw StoreFile.error(errno: code, what: "cannot be locked", path: path)
             }
         }
         return nil
@@ -57,7 +57,7 @@ package final class FileRangeLock: Sendable {
         do throws(SystemError) {
             return try OpenFile.regular(path, flags, isLockedElsewhere: true)
         } catch {
-            throw StoreFile.error(errno: error.code, "cannot be opened", path: path)
+            throw StoreFile.error(errno: error.code, what: "cannot be opened", path: path)
         }
     }
 }

@@ -38,7 +38,7 @@ final class LockFile: Sendable {
             self.file = file
         } catch {
             if let unsafeDirectory { throw unsafeDirectory }
-            throw StoreFile.error(errno: error.code, "is a lock file that cannot be opened", path: path)
+            throw StoreFile.error(errno: error.code, what: "is a lock file that cannot be opened", path: path)
         }
         self.path = path
         self.region = region
@@ -116,7 +116,7 @@ final class LockFile: Sendable {
             }
         let code = croost_set_lock(file.descriptor, region.rawValue, lock)
         if code == EWOULDBLOCK { return false }
-        guard code == 0 else { throw StoreFile.error(errno: code, "cannot be locked", path: path) }
+        guard code == 0 else { throw StoreFile.error(errno: code, what: "cannot be locked", path: path) }
         return true
     }
 
@@ -127,7 +127,7 @@ final class LockFile: Sendable {
         do throws(SystemError) {
             guard try file.status.byteCount == 0 else { return }
         } catch {
-            throw StoreFile.error(errno: error.code, "is a lock file that cannot be examined", path: path)
+            throw StoreFile.error(errno: error.code, what: "is a lock file that cannot be examined", path: path)
         }
         try StoreFile.remove(path)
     }
@@ -149,7 +149,7 @@ final class LockFile: Sendable {
                 case .failure(let system): throw system
                 }
             } catch {
-                throw StoreFile.error(errno: error.code, "is a lock file that cannot be examined", path: path)
+                throw StoreFile.error(errno: error.code, what: "is a lock file that cannot be examined", path: path)
             }
         }
     }

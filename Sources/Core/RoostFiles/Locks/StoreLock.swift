@@ -65,7 +65,7 @@ public final class StoreLock: Sendable {
     ///   `permissionDenied`, also for a directory in which every user may replace files;
     ///   `readOnly`; `notAStore` when a link or something else has the name of the lock file.
     public static func acquire(
-        forStoreAt path: String, _ mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
+        forStoreAt path: String, mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
         var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
         while true {
@@ -102,7 +102,7 @@ public final class StoreLock: Sendable {
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
-            return try acquire(forStoreAt: path, .shared, timeoutSeconds: timeoutSeconds)
+            return try acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeoutSeconds)
         } catch  where error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace {
             return nil
         }

@@ -97,12 +97,12 @@ extension FileStoreType {
         try StoreFile.requireAbsent(at: location.path)
         // A log without its store holds commits that only their owner can judge, and a library
         // would write over what has the name of its own file.
-        try StoreFile.requireNoCompanions(of: location.path, companionSuffixes)
+        try StoreFile.requireNoCompanions(of: location.path, suffixes: companionSuffixes)
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         // The store's own code locks the file too, so the lock is shared.
         try StoreFile.build(location.path, companions: companionSuffixes, lock: .shared) { (path) throws(StoreError) in
             try createFile(at: path, for: location, model: model, options: options)
-            try StoreFile.requireNoCompanions(of: location.path, companionSuffixes)
+            try StoreFile.requireNoCompanions(of: location.path, suffixes: companionSuffixes)
         }
         return try open(location, options: options)
     }
@@ -123,7 +123,7 @@ extension FileStoreType {
 
     /// Removes the companions, durably.
     public func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
-        try StoreFile.removeCompanions(of: path, companionSuffixes)
+        try StoreFile.removeCompanions(of: path, suffixes: companionSuffixes)
     }
 
     /// Removes the store, its companions, its lock file, and the link that `location` names if it is one.
@@ -135,13 +135,13 @@ extension FileStoreType {
         let target = StoreFile.resolvingLink(location.path)
         // Before the lock: beside a file that is not a store no lock file is made.
         guard try hasStore(at: target) else { return }
-        let lock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: target, mode: .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
         // Once more under the lock: another process may have removed or replaced it meanwhile.
         guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
         try requireOwnCompanions(besideStoreAt: target, isKept: false)
         // A log must never be found beside another store of the same name, so it goes first.
-        try StoreFile.removeCompanions(of: target, companionSuffixes)
+        try StoreFile.removeCompanions(of: target, suffixes: companionSuffixes)
         try StoreFile.remove(target)
         if target != location.path { try StoreFile.remove(location.path) }
         try StoreFile.syncDirectory(of: target)
@@ -170,9 +170,9 @@ extension FileStoreType {
         }
         // Before the locks, so that no lock file is made beside another file, and again under them.
         _ = try requireMovable(from: origin, to: target, overwriting: overwriting)
-        let originLock = try StoreLock.acquire(forStoreAt: origin, .exclusive, timeoutSeconds: 0)
+        let originLock = try StoreLock.acquire(forStoreAt: origin, mode: .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
-        let targetLock = try StoreLock.acquire(forStoreAt: target, .exclusive, timeoutSeconds: 0)
+        let targetLock = try StoreLock.acquire(forStoreAt: target, mode: .exclusive, timeoutSeconds: 0)
         defer { targetLock.release() }
         let isReplacing = try requireMovable(from: origin, to: target, overwriting: overwriting)
         for path in isReplacing ? [origin, target] : [origin] {
@@ -184,7 +184,7 @@ extension FileStoreType {
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {
-            try StoreFile.removeLeftovers(of: target, companionSuffixes)
+            try StoreFile.removeLeftovers(of: target, suffixes: companionSuffixes)
         }
         try settle(storeAt: origin, under: originLock)
         // What was written before the store had a known name may not be on the disk.
@@ -204,7 +204,7 @@ extension FileStoreType {
         if overwriting, try hasStore(at: target) { return true }
         // Nor may a dangling link have the name.
         try StoreFile.requireAbsent(at: target)
-        try StoreFile.requireNoCompanions(of: target, companionSuffixes)
+        try StoreFile.requireNoCompanions(of: target, suffixes: companionSuffixes)
         return false
     }
 
@@ -242,7 +242,7 @@ extension StoreFile {
         fill: (String) throws(StoreError) -> Void
     ) throws(StoreError) {
         let temporary = temporarySibling(of: path)
-        let lock = try StoreLock.acquire(forStoreAt: temporary, mode, timeoutSeconds: 0)
+        let lock = try StoreLock.acquire(forStoreAt: temporary, mode: mode, timeoutSeconds: 0)
         do throws(StoreError) {
             try fill(temporary)
             try publish(temporary, as: path, overwriting: overwriting)

@@ -16,10 +16,10 @@ extension StoreFile {
             throw StoreError(.notAStore, "'\(path)' is \(status.noun), not a store file; check the path")
         }
         guard retrying({ faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) }) == 0 else {
-            throw error(errno: errno, "cannot be read", path: path)
+            throw error(errno: errno, what: "cannot be read", path: path)
         }
         guard !forWriting || retrying({ faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }) == 0 else {
-            throw error(errno: errno, "cannot be written", path: path)
+            throw error(errno: errno, what: "cannot be written", path: path)
         }
     }
 
@@ -33,7 +33,7 @@ extension StoreFile {
         case .failure(let system) where system.code == ENOENT:
             break
         case .failure(let system):
-            throw error(errno: system.code, "cannot be examined", path: path)
+            throw error(errno: system.code, what: "cannot be examined", path: path)
         }
         let directory = directory(of: path)
         guard isDirectory(at: directory) else {
@@ -42,7 +42,7 @@ extension StoreFile {
                 "The directory '\(directory)' for '\(name(of: path))' does not exist; create it first")
         }
         guard retrying({ faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) }) == 0 else {
-            throw error(errno: errno, "is a directory in which nothing can be created", path: directory)
+            throw error(errno: errno, what: "is a directory in which nothing can be created", path: directory)
         }
     }
 
@@ -113,10 +113,10 @@ extension StoreFile {
     /// The bytes an ordinary user can still write in the file system of `path`'s directory.
     package static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
         let directory = directory(of: resolvingLink(path))
-        guard isUsable(directory) else { throw error(errno: EINVAL, "cannot be examined", path: directory) }
+        guard isUsable(directory) else { throw error(errno: EINVAL, what: "cannot be examined", path: directory) }
         var information = statvfs()
         guard retrying({ statvfs(directory, &information) }) == 0 else {
-            throw error(errno: errno, "is on a file system that cannot be examined", path: path)
+            throw error(errno: errno, what: "is on a file system that cannot be examined", path: path)
         }
         let unit = UInt64(information.f_frsize > 0 ? UInt64(information.f_frsize) : UInt64(information.f_bsize))
         let (bytes, overflow) = UInt64(information.f_bavail).multipliedReportingOverflow(by: unit)
@@ -125,11 +125,11 @@ extension StoreFile {
 
     /// Throws code `unsupported` when `path` lies on a network file system, whose locks and mapped files cannot be relied on.
     public static func refuseNetworkFileSystem(at path: String) throws(StoreError) {
-        guard isUsable(path) else { throw error(errno: EINVAL, "cannot be examined", path: path) }
+        guard isUsable(path) else { throw error(errno: EINVAL, what: "cannot be examined", path: path) }
         var type: UInt64 = 0
         var code = croost_file_system_type(path, &type)
         if code == ENOENT { code = croost_file_system_type(directory(of: resolvingLink(path)), &type) }
-        guard code == 0 else { throw error(errno: code, "cannot be examined", path: path) }
+        guard code == 0 else { throw error(errno: code, what: "cannot be examined", path: path) }
         if let name = networkFileSystem(type: type) {
             throw StoreError(
                 .unsupported,
@@ -217,7 +217,7 @@ extension StoreFile {
                 throw StoreError(
                     .notFound, "'\(path)' is a symbolic link to a file that does not exist", underlying: system)
             }
-            throw error(errno: system.code, "cannot be opened", path: path)
+            throw error(errno: system.code, what: "cannot be opened", path: path)
         }
     }
 
@@ -230,7 +230,7 @@ extension StoreFile {
         case .failure(let system) where system.code == ENOENT:
             throw StoreError(
                 .missingDirectory, "The directory '\(directory)' does not exist; create it first", underlying: system)
-        case .failure(let system): throw error(errno: system.code, "cannot be examined", path: directory)
+        case .failure(let system): throw error(errno: system.code, what: "cannot be examined", path: directory)
         }
         guard status.isDirectory else {
             throw StoreError(.missingDirectory, "'\(directory)' is \(status.noun), not a directory")

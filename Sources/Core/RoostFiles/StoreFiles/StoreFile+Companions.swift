@@ -14,7 +14,7 @@ extension StoreFile {
     ///   - path: The name, at which nothing stands.
     ///   - suffixes: The text after the store's name, for each file that the store would make.
     /// - Throws: `alreadyExists`, naming the file.
-    public static func requireNoCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
+    public static func requireNoCompanions(of path: String, suffixes: [String]) throws(StoreError) {
         let target = resolvingLink(path)
         for suffix in suffixes where !isLeftover(target, suffix) {
             let what =
@@ -126,8 +126,8 @@ extension StoreFile {
     ///   - path: The name, at which nothing stands.
     ///   - suffixes: What a store there would put behind its name.
     /// - Throws: What ``requireNoCompanions(of:_:)`` throws, before anything is removed; what ``remove(_:)`` throws.
-    package static func removeLeftovers(of path: String, _ suffixes: [String]) throws(StoreError) {
-        try requireNoCompanions(of: path, suffixes)
+    package static func removeLeftovers(of path: String, suffixes: [String]) throws(StoreError) {
+        try requireNoCompanions(of: path, suffixes: suffixes)
         for suffix in suffixes { try remove(resolvingLink(path) + suffix) }
     }
 
@@ -139,7 +139,7 @@ extension StoreFile {
     ///
     /// - Throws: What ``requireOwnCompanions(_:ofStoreAt:)`` throws, before anything is removed;
     ///   what ``remove(_:)`` throws.
-    package static func removeCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
+    package static func removeCompanions(of path: String, suffixes: [String]) throws(StoreError) {
         try requireOwnCompanions(suffixes, ofStoreAt: path)
         var isChanged = false
         for suffix in suffixes where hasEntry(at: path + suffix) {

@@ -25,7 +25,7 @@ extension StoreFile {
     ///   - what: What failed, as in "cannot be opened"; the message reads `'path' cannot be opened: …`.
     ///   - path: The file.
     /// - Returns: The error to throw.
-    public static func error(errno code: Int32, _ what: String, path: String) -> StoreError {
+    public static func error(errno code: Int32, what: String, path: String) -> StoreError {
         let system = SystemError(code: code)
         func error(_ code: StoreError.Code, _ remedy: String = "") -> StoreError {
             StoreError(

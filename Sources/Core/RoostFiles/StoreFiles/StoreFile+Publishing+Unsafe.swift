@@ -15,7 +15,7 @@ extension StoreFile {
             guard retrying({ fchmod(file.descriptor, 0o600) }) == 0 else { throw SystemError(code: errno) }
             try file.close()
         } catch {
-            throw self.error(errno: error.code, "cannot be created", path: path)
+            throw self.error(errno: error.code, what: "cannot be created", path: path)
         }
     }
 
@@ -44,7 +44,7 @@ extension StoreFile {
         } catch {
             // Report the first error.
             if isNew { try? remove(path) }
-            throw self.error(errno: error.code, "cannot be given its space", path: path)
+            throw self.error(errno: error.code, what: "cannot be given its space", path: path)
         }
     }
 
@@ -58,7 +58,7 @@ extension StoreFile {
             try file.sync()
             try file.close()
         } catch {
-            throw self.error(errno: error.code, "cannot be flushed to the disk", path: path)
+            throw self.error(errno: error.code, what: "cannot be flushed to the disk", path: path)
         }
     }
 
@@ -70,7 +70,8 @@ extension StoreFile {
             try file.sync()
             try file.close()
         } catch {
-            throw self.error(errno: error.code, "is in a directory that cannot be flushed to the disk", path: path)
+            throw self.error(
+                errno: error.code, what: "is in a directory that cannot be flushed to the disk", path: path)
         }
     }
 
@@ -91,12 +92,12 @@ extension StoreFile {
     public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
         let target = resolvingLink(path)
         guard isUsable(temporary), isUsable(target) else {
-            throw error(errno: EINVAL, "cannot be renamed", path: target)
+            throw error(errno: EINVAL, what: "cannot be renamed", path: target)
         }
         if overwriting {
             try takePermissions(for: temporary, from: target)
             guard retrying({ rename(temporary, target) }) == 0 else {
-                throw error(errno: errno, "cannot be put in its place", path: target)
+                throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
         } else {
             try renameExclusively(temporary, target)
@@ -115,7 +116,9 @@ extension StoreFile {
     /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`, `permissionDenied`, `notFound`.
     package static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
         let target = resolvingLink(path)
-        guard isUsable(name), isUsable(target) else { throw error(errno: EINVAL, "cannot be linked", path: target) }
+        guard isUsable(name), isUsable(target) else {
+            throw error(errno: EINVAL, what: "cannot be linked", path: target)
+        }
         guard retrying({ link(target, name) }) != 0 else { return }
         let code = errno
         switch code {
@@ -123,7 +126,7 @@ extension StoreFile {
             throw StoreError(
                 .unsupported, "'\(target)' is on a file system that gives no file a second name; convert it instead.",
                 underlying: SystemError(code: code))
-        default: throw error(errno: code, "cannot be given a second name", path: target)
+        default: throw error(errno: code, what: "cannot be given a second name", path: target)
         }
     }
 
@@ -134,10 +137,10 @@ extension StoreFile {
         case ENOSYS, EINVAL, ENOTSUP:
             // A hard link refuses an existing name on every file system that has links.
             guard retrying({ link(temporary, target) }) == 0 else {
-                throw error(errno: errno, "cannot be put in its place", path: target)
+                throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
             try remove(temporary)
-        default: throw error(errno: code, "cannot be put in its place", path: target)
+        default: throw error(errno: code, what: "cannot be put in its place", path: target)
         }
     }
 
@@ -155,7 +158,7 @@ extension StoreFile {
         switch FileStatus.of(target, followingLinks: false) {
         case .success(let status): old = status
         case .failure(let system) where system.code == ENOENT: return
-        case .failure(let system): throw error(errno: system.code, "cannot be examined", path: target)
+        case .failure(let system): throw error(errno: system.code, what: "cannot be examined", path: target)
         }
         guard old.isRegular else {
             throw StoreError(.notAStore, "'\(target)' is \(old.noun), not a store file; it was not replaced")
@@ -180,7 +183,7 @@ extension StoreFile {
             try file.close()
         } catch {
             throw self.error(
-                errno: error.code, "cannot be given the permissions of the file it replaces", path: temporary)
+                errno: error.code, what: "cannot be given the permissions of the file it replaces", path: temporary)
         }
     }
 
@@ -195,9 +198,9 @@ extension StoreFile {
     ///
     /// A file that does not exist is no error.
     public static func remove(_ path: String) throws(StoreError) {
-        guard isUsable(path) else { throw error(errno: EINVAL, "cannot be removed", path: path) }
+        guard isUsable(path) else { throw error(errno: EINVAL, what: "cannot be removed", path: path) }
         guard retrying({ unlink(path) }) == 0 || errno == ENOENT else {
-            throw error(errno: errno, "cannot be removed", path: path)
+            throw error(errno: errno, what: "cannot be removed", path: path)
         }
     }
 
@@ -244,7 +247,7 @@ extension StoreFile {
     ///
     /// The builder of a temporary file holds its lock, and took it before creating the file.
     static func removeUnlocked(_ file: String) {
-        guard let lock = try? StoreLock.acquire(forStoreAt: file, .exclusive, timeoutSeconds: 0) else { return }
+        guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
         for suffix in companionSuffixes + [""] { try? remove(file + suffix) }
         try? lock.releaseRemovingFile()
     }

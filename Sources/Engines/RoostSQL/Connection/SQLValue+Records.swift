@@ -137,31 +137,31 @@ extension SQLReadPlan {
             switch field.kind {
             case .integer64, .order:
                 guard case .integer(let number) = value else { return "is not an integer" }
-                row.setInteger64(number, field)
+                row.setInteger64(number, for: field)
             case .integer32, .integer16:
                 let reason = "is not an integer of \(field.kind == .integer32 ? 32 : 16) bits"
                 guard case .integer(let number) = value else { return reason }
                 let isPossible =
                     field.kind == .integer32 ? Int32(exactly: number) != nil : Int16(exactly: number) != nil
                 guard isPossible else { return reason }
-                try row.setInteger(number, field)
+                try row.setInteger(number, for: field)
             case .boolean:
                 guard case .integer(let number) = value, number == 0 || number == 1 else {
                     return "is neither 0 nor 1"
                 }
-                try row.setInteger(number, field)
+                try row.setInteger(number, for: field)
             case .composite:
                 guard value == .integer(1) else { return "is not 1" }
                 row.setComposite(field)
             case .double, .date:
                 guard let bits = value.doubleBits else { return "is not a number" }
-                try row.setDouble(Double(bitPattern: bits), field)
+                try row.setDouble(Double(bitPattern: bits), for: field)
             case .float:
                 guard let bits = value.floatBits else { return "is not a number of 32 bits" }
-                row.setFloatBits(bits, field)
+                row.setFloatBits(bits, for: field)
             case .decimal:
                 guard let number = value.decimal else { return "is not a decimal number" }
-                row.setDecimal(number, field)
+                row.setDecimal(number, for: field)
             case .uuid:
                 guard case .blob(let bytes) = value, let uuid = UUID(bytes) else { return "is not a blob of 16 bytes" }
                 try row.set(.uuid(uuid), field)
@@ -169,11 +169,11 @@ extension SQLReadPlan {
                 guard case .integer(let key) = value, key > 0, let destination = field.destination else {
                     return "is not a key"
                 }
-                try row.setReference(entity: destination, key: key, field)
+                try row.setReference(entity: destination, key: key, for: field)
             case .polymorphicReference, .objectID:
                 guard case .integer(let key) = value, key > 0, case .integer(let number) = entity, allows(number, step)
                 else { return "is not a key with the number of an entity it can have" }
-                try row.setReference(entity: Int(number), key: key, field)
+                try row.setReference(entity: Int(number), key: key, for: field)
             case .string:
                 guard case .text(let text) = value else { return "is not a text" }
                 try row.set(.string(text), field)

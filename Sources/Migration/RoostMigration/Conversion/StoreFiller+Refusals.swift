@@ -28,7 +28,8 @@ extension StoreFiller {
             return [error]
         }
         do throws(StoreError) {
-            try StoreFile.requireNoCompanions(of: location.path, registry.companionSuffixes + [StoreLock.suffix])
+            try StoreFile.requireNoCompanions(
+                of: location.path, suffixes: registry.companionSuffixes + [StoreLock.suffix])
             try requireRoomForName(location)
             return []
         } catch {
@@ -144,7 +145,7 @@ extension StoreFiller {
             let lock =
                 hasLockFile
                 ? try StoreLock.acquire(
-                    forStoreAt: location.path, .exclusive, timeoutSeconds: options.timeoutSeconds,
+                    forStoreAt: location.path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds,
                     isCancelled: options.isCancelled) : nil
             defer { lock?.release() }
             try StoreFile.requireReplaceableName(at: location.path)

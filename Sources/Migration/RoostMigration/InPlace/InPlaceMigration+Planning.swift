@@ -70,7 +70,7 @@ extension InPlaceMigration {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion
                 try StoreLock.acquire(
-                    forStoreAt: path, .exclusive, timeoutSeconds: conversion.timeoutSeconds,
+                    forStoreAt: path, mode: .exclusive, timeoutSeconds: conversion.timeoutSeconds,
                     isCancelled: conversion.isCancelled
                 ).release()
             }

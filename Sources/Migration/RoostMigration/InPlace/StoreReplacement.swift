@@ -43,7 +43,7 @@ package struct StoreReplacement: Sendable {
         while true {
             try settle()
             let lock = try StoreLock.acquire(
-                forStoreAt: path, .exclusive, timeoutSeconds: patience.secondsLeft,
+                forStoreAt: path, mode: .exclusive, timeoutSeconds: patience.secondsLeft,
                 isCancelled: { patience.isCancelled })
             attempts -= 1
             if attempts == 0 || otherFile(besideStoreAt: path, type) == nil { return lock }

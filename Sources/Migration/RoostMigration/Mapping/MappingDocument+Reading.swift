@@ -12,7 +12,7 @@ extension MappingDocument {
         let problems = JSONProblems(of: bytes)
         let model = MappingDocumentReader(problems: problems).model(node)
         guard problems.messages.isEmpty else {
-            throw .invalidMappingModel(problems.messages.map { MappingProblem($0) })
+            throw .invalidMappingModel(problems.messages.map { MappingProblem(message: $0) })
         }
         return model
     }
@@ -71,7 +71,7 @@ private struct MappingDocumentReader {
             let value = parsed(reader.node("value"), path: reader.path("value")) { (text) throws(StoreError) in
                 try FetchRequest.Expression(format: text)
             }
-            return PropertyMapping(member.key, value, userInfo: reader.stringDictionary("userInfo"))
+            return PropertyMapping(member.key, expression: value, userInfo: reader.stringDictionary("userInfo"))
         }
     }
 

@@ -13,7 +13,8 @@ extension MappingDocument {
         for mapping in model.entityMappings {
             guard names.insert(mapping.name).inserted else {
                 throw .invalidMappingModel([
-                    MappingProblem(mapping: mapping.name, "Another mapping has this name too; names must be unique.")
+                    MappingProblem(
+                        mapping: mapping.name, message: "Another mapping has this name too; names must be unique.")
                 ])
             }
             nodes.append(try node(of: mapping))
@@ -47,7 +48,8 @@ extension MappingDocument {
             guard names.insert(property.name).inserted else {
                 throw .invalidMappingModel([
                     MappingProblem(
-                        mapping: mapping.name, property: property.name, "The property has two mappings; leave one.")
+                        mapping: mapping.name, property: property.name,
+                        message: "The property has two mappings; leave one.")
                 ])
             }
             var result = JSONMembers()

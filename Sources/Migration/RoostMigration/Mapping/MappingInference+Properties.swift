@@ -34,16 +34,16 @@ extension MappingInference {
             let sourcePath = sourcePath + [origin.name]
             let value = FetchRequest.Expression.path(of: .variable(MappingVariable.source.rawValue), sourcePath)
             if attribute.type == .composite, origin.type == .composite {
-                mappings.append(PropertyMapping(name, value))
+                mappings.append(PropertyMapping(name, expression: value))
                 if !Self.haveSameElements(origin, attribute) {
                     mappings += self.mappings(
                         of: attribute.elements, from: origin.elements, path: path, sourcePath: sourcePath,
                         entity: entity)
                 }
             } else if origin.type.widens(to: attribute.type) || origin.type.convertsWhereExact(to: attribute.type) {
-                mappings.append(PropertyMapping(name, value))
+                mappings.append(PropertyMapping(name, expression: value))
             } else if attribute.type == .string, options.convertsToString, origin.type.hasText {
-                mappings.append(PropertyMapping(name, .cast(value, .string)))
+                mappings.append(PropertyMapping(name, expression: .cast(value, .string)))
             } else {
                 add(entity, path, Self.refusal(of: origin, at: sourcePath, becoming: attribute))
             }
@@ -110,7 +110,7 @@ extension MappingInference {
             guard leads(old, to: relationship), !givesWay(relationship, from: old) else {
                 return PropertyMapping(name)
             }
-            return PropertyMapping(name, .relatedInstances(ofSourceRelationship: old.declaration.name))
+            return PropertyMapping(name, expression: .relatedInstances(ofSourceRelationship: old.declaration.name))
         }
     }
 

@@ -39,7 +39,7 @@ struct MappingInference {
     }
 
     mutating func add(_ entity: EntityName, _ property: String? = nil, _ message: String) {
-        let problem = MappingProblem(entity: entity.text, property: property, message)
+        let problem = MappingProblem(entity: entity.text, property: property, message: message)
         if reported.insert(problem).inserted { problems.append(problem) }
     }
 

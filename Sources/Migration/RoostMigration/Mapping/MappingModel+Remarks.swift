@@ -107,7 +107,7 @@ private struct MappingRemarks {
     private mutating func add(
         _ kind: MappingRemark.Kind, _ entity: EntityName, _ property: String? = nil, _ message: String
     ) {
-        add(MappingRemark(kind, entity: entity.text, property: property, message))
+        add(MappingRemark(kind, entity: entity.text, property: property, message: message))
     }
 
     private mutating func add(_ remark: MappingRemark) {
@@ -120,7 +120,7 @@ private struct MappingRemarks {
     private mutating func add(
         loss: MappingLoss, _ entity: EntityName, _ property: String? = nil, _ message: String
     ) {
-        let remark = MappingRemark(.loss, entity: entity.text, property: property, message)
+        let remark = MappingRemark(.loss, entity: entity.text, property: property, message: message)
         add(remark)
         guard let index = said[remark], !remarks[index].losses.contains(loss) else { return }
         remarks[index].losses.append(loss)
@@ -612,7 +612,8 @@ private struct MappingRemarks {
             guard kept?.isEmpty ?? false else { continue }
             var remark = MappingRemark(
                 .demand, entity: entity.name.text,
-                "The uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) is new: the migration fails if two objects share the values."
+                message:
+                    "The uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) is new: the migration fails if two objects share the values."
             )
             remark.constraint = constraint.number
             add(remark)

@@ -12,7 +12,7 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
-    package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, _ message: String) {
+    package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, message: String) {
         self.mapping = mapping
         self.entity = entity
         self.property = property

@@ -28,7 +28,7 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     package var constraint: Int?
 
     /// Makes a remark.
-    package init(_ kind: Kind, entity: String, property: String? = nil, _ message: String) {
+    package init(_ kind: Kind, entity: String, property: String? = nil, message: String) {
         self.kind = kind
         self.entity = entity
         self.property = property
@@ -46,7 +46,7 @@ extension MappingRemark {
     package static func staysEmpty(_ relationship: String, of entity: EntityName) -> MappingRemark {
         MappingRemark(
             .note, entity: entity.text, property: relationship,
-            "The relationship is mandatory, and stays empty in every object.")
+            message: "The relationship is mandatory, and stays empty in every object.")
     }
 }
 

@@ -19,7 +19,7 @@ struct MappingValidator {
     }
 
     mutating func add(_ mapping: EntityMapping, _ property: String? = nil, _ message: String) {
-        problems.append(MappingProblem(mapping: mapping.name, property: property, message))
+        problems.append(MappingProblem(mapping: mapping.name, property: property, message: message))
     }
 
     /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at every name.

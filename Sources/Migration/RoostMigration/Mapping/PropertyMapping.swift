@@ -19,7 +19,9 @@ public struct PropertyMapping: Hashable, Sendable {
     public var userInfo: [String: String]
 
     /// Makes a mapping.
-    public init(_ name: String, _ valueExpression: FetchRequest.Expression? = nil, userInfo: [String: String] = [:]) {
+    public init(
+        _ name: String, expression valueExpression: FetchRequest.Expression? = nil, userInfo: [String: String] = [:]
+    ) {
         self.name = name
         self.valueExpression = valueExpression
         self.userInfo = userInfo

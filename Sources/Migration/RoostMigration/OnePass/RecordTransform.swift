@@ -136,7 +136,7 @@ final class RecordTransform {
                 lostIDs[field.name, default: 0] += 1
                 return
             }
-            try batch.setReference(entity: successor, key: key, field)
+            try batch.setReference(entity: successor, key: key, for: field)
         case .reference(let reference): try take(reference, record, &batch)
         case .backReference(let reference):
             // A rehearsal tries the rest of an object without the pairs.
@@ -146,7 +146,7 @@ final class RecordTransform {
                 if reference.isRequired { throw missing(reference.to, record) }
                 return
             }
-            try batch.setReference(entity: object.entity, key: object.key, reference.to)
+            try batch.setReference(entity: object.entity, key: object.key, for: reference.to)
         }
     }
 
@@ -196,11 +196,11 @@ final class RecordTransform {
             }
             return
         }
-        try batch.setReference(entity: Int(reference.targets[entity]), key: key, reference.to)
+        try batch.setReference(entity: Int(reference.targets[entity]), key: key, for: reference.to)
         guard let order = reference.order else { return }
         // Who had no place in order stands where its key puts it.
         let place = reference.orderFrom.map { record.isNull($0) ? record.key : record.integer($0) } ?? record.key
-        batch.setInteger64(place, order)
+        batch.setInteger64(place, for: order)
     }
 
     private func set(

@@ -15,7 +15,7 @@ public struct ModelHistory: Sendable {
         public let model: ManagedObjectModel
 
         /// Makes a version.
-        public init(_ name: String, _ model: ManagedObjectModel) { (self.name, self.model) = (name, model) }
+        public init(_ name: String, model: ManagedObjectModel) { (self.name, self.model) = (name, model) }
     }
 
     /// A mapping model and the versions between which it leads.

@@ -45,14 +45,14 @@ extension RowPlan {
         var line = [entity]
         while let superentity = line.last?.superentity { line.append(model.entities[superentity]) }
         return line.reversed().flatMap { $0.declaration.attributes }.filter { entity.layout.field($0.name) != nil }
-            .map { FetchRequest.FetchedProperty($0.name, .keyPath([$0.name])) }
+            .map { FetchRequest.FetchedProperty($0.name, expression: .keyPath([$0.name])) }
     }
 
     private static func property(_ expression: FetchRequest.Expression) -> FetchRequest.FetchedProperty {
         if case .keyPath(let names) = expression {
-            return FetchRequest.FetchedProperty(names.joined(separator: "."), expression)
+            return FetchRequest.FetchedProperty(names.joined(separator: "."), expression: expression)
         }
-        return FetchRequest.FetchedProperty(expression.label, expression)
+        return FetchRequest.FetchedProperty(expression.label, expression: expression)
     }
 
     private static func havingWithoutGroups(_ entity: ManagedObjectModel.Entity) -> StoreError {

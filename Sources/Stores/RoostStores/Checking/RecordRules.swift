@@ -201,7 +201,7 @@ struct RecordRules {
             if let known = patterns[text] { return known }
             var made: StringMatcher?
             do throws(StoreError) {
-                made = try StringMatcher(.matches, text)
+                made = try StringMatcher(.matches, pattern: text)
             } catch {
                 problems.append(
                     (

@@ -103,7 +103,7 @@ private struct Demonstration {
         let temporary = StoreLocation(type: location.type, path: StoreFile.temporarySibling(of: location.path))
         if !StoreFile.hasEntry(at: location.path) {
             let suffixes = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]
-            try StoreFile.requireNoCompanions(of: location.path, suffixes)
+            try StoreFile.requireNoCompanions(of: location.path, suffixes: suffixes)
         }
         let claim = try DestinationClaim.acquire(forStoreAt: location.path)
         defer { claim.release() }

@@ -56,7 +56,7 @@ struct RowOptions {
             }
             written[name] = try? FetchRequest.Expression(format: part.text)
             request.propertiesToFetch.append(
-                FetchRequest.FetchedProperty(name, try expression(part, of: "select", names: [:])))
+                FetchRequest.FetchedProperty(name, expression: try expression(part, of: "select", names: [:])))
         }
         if let text = arguments.value("group-by") {
             for part in try ListOption(text, "group-by").parts {

@@ -155,7 +155,9 @@ extension Subcommand {
         let path = arguments.positions[1]
         let evidence = VersionEvidence(
             order: try VersionList.order(arguments), mappings: try VersionList.mappings(arguments))
-        let read = try UsageError.readingModel(at: path, version: nil) { try ModelFile.history(at: path, evidence) }
+        let read = try UsageError.readingModel(at: path, version: nil) {
+            try ModelFile.history(at: path, evidence: evidence)
+        }
         guard let (found, warnings) = read else {
             throw UsageError(
                 "'\(path)' is not a bundle of several versions (.xcdatamodeld, .momd), so it has no history; compare two models with 'roost model diff'"

@@ -135,7 +135,7 @@ extension SQLPredicateTranslator {
         default: return nil
         }
         // A pattern that cannot be was refused when the request was compiled.
-        guard let matcher = try? StringMatcher(comparison, text, options: options),
+        guard let matcher = try? StringMatcher(comparison, pattern: text, options: options),
             let condition = dialect.matches(column, with: dialect.parameter(values.count + 1))
         else { return nil }
         _ = bind(.matcher(matcher))

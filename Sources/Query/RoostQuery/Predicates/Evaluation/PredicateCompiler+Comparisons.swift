@@ -104,7 +104,7 @@ extension PredicateCompiler {
     private mutating func match(
         _ term: Term, _ operation: Operator, _ text: String, _ options: FetchRequest.Comparison.Options
     ) throws(StoreError) -> Condition {
-        let matcher = try StringMatcher(operation, text, options: options)
+        let matcher = try StringMatcher(operation, pattern: text, options: options)
         let node = add(.match(term.node, matcher: add(matcher), whenNull: operation == .notEqual))
         return Condition(node: node, isPlain: term.isPlain && !matcher.isExpression)
     }

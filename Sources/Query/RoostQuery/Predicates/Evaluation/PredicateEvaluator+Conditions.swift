@@ -64,7 +64,7 @@ extension PredicateEvaluator {
             return PredicateOperand.compare(left, operation, right)
         }
         do throws(StoreError) {
-            return try StringMatcher(operation, String(decoding: pattern, as: UTF8.self), options: options)
+            return try StringMatcher(operation, pattern: String(decoding: pattern, as: UTF8.self), options: options)
                 .matches(text)
         } catch {
             fail(error)

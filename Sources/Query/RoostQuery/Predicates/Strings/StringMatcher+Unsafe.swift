@@ -33,7 +33,7 @@ public final class StringMatcher: @unchecked Sendable {
     /// - Throws: `invalidRequest` for what is no regular expression, and for `between`; `limitExceeded` for a pattern of more than
     ///   ``maximumPatternByteCount`` bytes.
     public init(
-        _ comparison: FetchRequest.Comparison.Operator, _ text: String,
+        _ comparison: FetchRequest.Comparison.Operator, pattern text: String,
         options: FetchRequest.Comparison.Options = []
     ) throws(StoreError) {
         if comparison == .like || comparison == .matches, text.utf8.count > Self.maximumPatternByteCount {
