@@ -90,7 +90,7 @@ extension StoreFixture {
     /// The same stores with a fault.
     package func faulty(_ fault: FaultyStoreType.Fault) -> StoreFixture {
         StoreFixture(
-            FaultyStoreType(type, fault), name: "\(name) that \(fault)",
+            FaultyStoreType(type, fault: fault), name: "\(name) that \(fault)",
             keepsClosedStores: keepsClosedStores, peer: peer
         ).with {
             $0.options = options

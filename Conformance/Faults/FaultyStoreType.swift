@@ -8,7 +8,7 @@ package struct FaultyStoreType: PersistentStoreType {
     private let fault: Fault
 
     /// Makes stores of `base` with a fault.
-    package init(_ base: any PersistentStoreType, _ fault: Fault) {
+    package init(_ base: any PersistentStoreType, fault: Fault) {
         self.base = base
         self.fault = fault
     }

@@ -25,7 +25,7 @@ struct ReadingTests {
         ] as [(FaultyStoreType.Fault, [String])])
     func notices(reader: StoreFixture, fault: (fault: FaultyStoreType.Fault, checks: [String])) throws {
         let faulty = StoreFixture(
-            FaultyStoreType(reader.type, fault.fault), keepsClosedStores: reader.keepsClosedStores
+            FaultyStoreType(reader.type, fault: fault.fault), keepsClosedStores: reader.keepsClosedStores
         ).with { $0.sample = reader.sample }
         for id in fault.checks {
             let check = try #require(ConformanceCheck.named(id))

@@ -7,7 +7,7 @@ import Testing
 struct RunnerTests {
     private static func memory(_ fault: FaultyStoreType.Fault? = nil) throws -> any PersistentStoreType {
         let sound = try StoreRegistry.standard.type(named: "memory")
-        return fault.map { FaultyStoreType(sound, $0) } ?? sound
+        return fault.map { FaultyStoreType(sound, fault: $0) } ?? sound
     }
 
     private static func check(_ id: String) throws -> ConformanceCheck { try #require(ConformanceCheck.named(id)) }

@@ -19,7 +19,7 @@ struct ConformanceCommandTests {
     }
 
     private static func faulty() throws -> any PersistentStoreType {
-        FaultyStoreType(try StoreRegistry.standard.type(named: "memory"), .dropsLastLink)
+        FaultyStoreType(try StoreRegistry.standard.type(named: "memory"), fault: .dropsLastLink)
     }
 
     @Test("runs what a filter finds and prints a line for each check, then the counts")

@@ -19,7 +19,7 @@ struct RecordedContentTests {
     @Test("a dump of records that are out of order has no last line")
     func order() throws {
         let type = RoostConformance.FaultyStoreType(
-            try StoreRegistry.standard.type(named: "memory"), .reversesBatches)
+            try StoreRegistry.standard.type(named: "memory"), fault: .reversesBatches)
         let sample = try Sample.store("memory", "", people: 20)
         let store = try type.create(
             StoreLocation(type: "memory", path: ""), model: sample.model, options: StoreOptions())

@@ -253,7 +253,8 @@ struct SortTests {
         let request = FetchRequest("Thing", sortedBy: [.init("string", options: .localized)])
         let maker = try #require(try RecordOrder(request, model: things.model).maker)
         let matching = MatchingRecords(
-            CursorVisitor(source, model: things.model), try RecordFilter(request, model: things.model), graph: nil)
+            CursorVisitor(source, model: things.model), filter: try RecordFilter(request, model: things.model),
+            graph: nil)
         let sort = KeyedSort(matching, by: maker, model: things.model, graph: nil, offset: 2, limit: 10)
         var batch = RecordBatch(model: things.model)
         #expect(try !sort.fill(&batch))

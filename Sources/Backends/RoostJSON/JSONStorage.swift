@@ -166,16 +166,17 @@ final class JSONStorage: OrderedKeyValueStorage {
                 findings.append(
                     StoreFinding(
                         .warning,
-                        "The journal of '\(path)' ended with \(files.tornByteCount) bytes of a commit that was not finished and never acknowledged; the store is whole without it."
+                        message:
+                            "The journal of '\(path)' ended with \(files.tornByteCount) bytes of a commit that was not finished and never acknowledged; the store is whole without it."
                     ))
             }
             guard !settings.isReadOnly, !settings.isUnpublished else { return }
             do throws(StoreError) {
                 try requireCurrent(files)
             } catch  where error.code == .hasOtherNames {
-                findings.append(StoreFinding(.warning, error.message))
+                findings.append(StoreFinding(.warning, message: error.message))
             } catch {
-                findings.append(StoreFinding(.damage, error.message))
+                findings.append(StoreFinding(.damage, message: error.message))
             }
         }
         return findings

@@ -108,7 +108,9 @@ package final class MemoryStorage: OrderedKeyValueStorage {
         try requireOpen()
         let trees = contents.current.trees
         return KeySpace.allCases.flatMap { space in
-            trees[space.position].problems().map { StoreFinding(.damage, "In the tree of space '\(space)', \($0).") }
+            trees[space.position].problems().map {
+                StoreFinding(.damage, message: "In the tree of space '\(space)', \($0).")
+            }
         }
     }
 

@@ -35,7 +35,7 @@ package struct ValueRowWriter: Sendable {
     }
 
     /// Appends a row as a JSON object on one line, without a line break; what has no value is `null`.
-    package func appendJSON(_ batch: RowBatch, _ row: Int, to text: inout TextBuffer) {
+    package func appendJSON(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "{"))
         for column in columns.indices {
             if column > 0 { text.append(", ") }
@@ -57,11 +57,11 @@ package struct ValueRowWriter: Sendable {
     }
 
     /// Appends a row as a line of comma-separated values, as ``RecordRowWriter/appendCSV(_:to:)`` writes a record.
-    package func appendCSV(_ batch: RowBatch, _ row: Int, to text: inout TextBuffer) {
+    package func appendCSV(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         for column in columns.indices {
             if column > 0 { text.append(UInt8(ascii: ",")) }
             let start = text.count
-            if appendText(batch[row, column], column, to: &text) { CSVText.quote(&text, from: start) }
+            if appendText(batch[row, column], column: column, to: &text) { CSVText.quote(&text, from: start) }
         }
         text.append(UInt8(ascii: "\n"))
     }
@@ -69,7 +69,7 @@ package struct ValueRowWriter: Sendable {
     /// Appends a value as plain text: a string as it is, anything else as in JSON but without quotes.
     ///
     /// - Returns: Whether there is a value; false, with nothing appended, for null.
-    package func appendText(_ value: Value, _ column: Int, to text: inout TextBuffer) -> Bool {
+    package func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
         switch value {
         case .null: return false
         case .string(let string), .uri(let string): text.append(contentsOf: string.utf8)

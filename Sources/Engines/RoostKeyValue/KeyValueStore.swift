@@ -100,7 +100,7 @@ public final class KeyValueStore: IntegrityCheckingStore {
         guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         if isClosed { throw StoreError(.closed, "The store '\(location)' was closed.") }
-        if let failure { throw .abandonedLoadRemains(in: location, failure) }
+        if let failure { throw .abandonedLoadRemains(in: location, after: failure) }
     }
 
     func requireWritable() throws(StoreError) {

@@ -123,7 +123,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     func requireOpen() throws(StoreError) {
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         guard !isClosed else { throw StoreError(.closed, "The store '\(location)' was closed before.") }
-        if let failure { throw .abandonedLoadRemains(in: location, failure) }
+        if let failure { throw .abandonedLoadRemains(in: location, after: failure) }
     }
 
     func requireWritable() throws(StoreError) {

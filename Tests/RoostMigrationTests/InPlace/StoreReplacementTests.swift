@@ -20,7 +20,8 @@ struct StoreReplacementTests {
         let path = directory.file("store")
         try Data().write(to: URL(fileURLWithPath: path))
         var count = 0
-        let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { () throws(StoreError) in
+        let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) {
+            () throws(StoreError) in
             count += 1
             if count == 1 {
                 _ = FileManager.default.createFile(atPath: path + suffix, contents: nil)
@@ -39,7 +40,7 @@ struct StoreReplacementTests {
         let path = directory.file("store")
         for name in [path, path + "-wal"] { try Data().write(to: URL(fileURLWithPath: name)) }
         var count = 0
-        let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { count += 1 }
+        let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) { count += 1 }
         lock.release()
         #expect(count == 5 && exists(path + "-wal"))
     }

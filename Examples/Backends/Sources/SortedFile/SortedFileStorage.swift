@@ -42,7 +42,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
 
     func integrityFindings() throws(StoreError) -> [StoreFinding] {
         do throws(StoreError) { _ = try SortedFile(at: path) } catch  where error.code == .corrupted {
-            return [StoreFinding(.damage, error.message)]
+            return [StoreFinding(.damage, message: error.message)]
         }
         return []
     }

@@ -30,8 +30,8 @@
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
             let snapshot = try makeSnapshot()
             let database = try snapshot.database
-            var findings = openingNotices.map { StoreFinding(.warning, $0) }
-            findings += try structureReports(database).map { StoreFinding(.damage, "SQLite reports: \($0)") }
+            var findings = openingNotices.map { StoreFinding(.warning, message: $0) }
+            findings += try structureReports(database).map { StoreFinding(.damage, message: "SQLite reports: \($0)") }
             findings += try contentFindings(database)
             try snapshot.verifySource()
             snapshot.close()
@@ -69,7 +69,8 @@
             if transactions > 0 {
                 findings.append(
                     StoreFinding(
-                        .warning, "The persistent history of the store (\(transactions) transactions) is left out."))
+                        .warning,
+                        message: "The persistent history of the store (\(transactions) transactions) is left out."))
             }
             return findings
         }
@@ -151,7 +152,8 @@
             return missing.sorted { $0.key < $1.key }.map {
                 StoreFinding(
                     .warning,
-                    "\($0.value) values of '\($0.key)' are in data files that are not beside the store; they are read as null."
+                    message:
+                        "\($0.value) values of '\($0.key)' are in data files that are not beside the store; they are read as null."
                 )
             }
         }
@@ -161,7 +163,7 @@
             _ database: ReadOnlyDatabase, _ sql: String, message: (Int64) -> String
         ) throws(StoreError) -> [StoreFinding] {
             let count = try count(database, sql)
-            return count > 0 ? [StoreFinding(.warning, message(count))] : []
+            return count > 0 ? [StoreFinding(.warning, message: message(count))] : []
         }
 
         private func count(_ database: ReadOnlyDatabase, _ sql: String) throws(StoreError) -> Int64 {

@@ -189,7 +189,7 @@ extension LMDBEnvironment {
                 throw StoreError(
                     .busy, "'\(path)' is being written by another process; check it again when that is done")
             }
-            return [StoreFinding(.damage, error.message)]
+            return [StoreFinding(.damage, message: error.message)]
         }
     }
 

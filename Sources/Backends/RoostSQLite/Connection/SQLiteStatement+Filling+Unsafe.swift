@@ -64,7 +64,7 @@ extension SQLiteStatement {
 
     @inline(never)
     private func foreign(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> StoreError {
-        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: nil, "its entity is not one of the table's")
+        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: nil, reason: "its entity is not one of the table's")
     }
 
     @inline(never)
@@ -72,7 +72,7 @@ extension SQLiteStatement {
         _ handle: OpaquePointer, _ plan: SQLReadPlan, _ entity: SQLReadPlan.Entity, _ field: Int32?,
         _ reason: StaticString
     ) -> StoreError {
-        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: entity.number, field: field, "\(reason)")
+        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: entity.number, field: field, reason: "\(reason)")
     }
 
     /// How reading rows of one entity ended.
@@ -274,7 +274,7 @@ extension SQLiteStatement {
             let entity = sqlite3_column_value(handle, step.entityColumn)
             let number = sqlite3_value_int64(entity)
             guard type == SQLITE_INTEGER, key > 0, sqlite3_value_type(entity) == SQLITE_INTEGER,
-                plan.allows(number, step)
+                plan.allows(number, at: step)
             else { return "is not a key with the number of an entity it can have" }
             base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
             base.storeBytes(

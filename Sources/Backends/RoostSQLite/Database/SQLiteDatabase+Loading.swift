@@ -112,7 +112,7 @@ extension SQLiteDatabase {
         do throws(StoreError) {
             return try connection.withoutTimeLimit { () throws(StoreError) in try Self.integrityFindings(connection) }
         } catch  where error.code == .corrupted {
-            return [StoreFinding(.damage, error.message)]
+            return [StoreFinding(.damage, message: error.message)]
         }
     }
 
@@ -129,7 +129,7 @@ extension SQLiteDatabase {
             while try statement.step() {
                 guard case .text(let text) = try statement.value(at: 0), text != "ok" else { continue }
                 for line in text.split(whereSeparator: \.isNewline) {
-                    findings.append(StoreFinding(.damage, String(line)))
+                    findings.append(StoreFinding(.damage, message: String(line)))
                 }
             }
             return findings

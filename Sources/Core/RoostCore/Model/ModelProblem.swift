@@ -25,11 +25,11 @@ extension StoreError {
     /// An error that lists the problems of a model, one a line; of more than a few hundred the
     /// first ones, and how many more there are.
     package static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
-        StoreError(.invalidModel, list("The model is not valid:", problems))
+        StoreError(.invalidModel, list("The model is not valid:", problems: problems))
     }
 
     /// A title and a line for each problem, as many as a message holds.
-    package static func list(_ title: String, _ problems: [some CustomStringConvertible]) -> String {
+    package static func list(_ title: String, problems: [some CustomStringConvertible]) -> String {
         var text = title
         for (number, problem) in problems.enumerated() {
             let line = "\n  \(problem)"

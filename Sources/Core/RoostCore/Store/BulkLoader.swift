@@ -56,7 +56,7 @@ extension StoreError {
     ///   - location: The store.
     ///   - error: Why not.
     /// - Returns: The error, of code `corrupted`.
-    package static func abandonedLoadRemains(in location: StoreLocation, _ error: StoreError) -> StoreError {
+    package static func abandonedLoadRemains(in location: StoreLocation, after error: StoreError) -> StoreError {
         StoreError(
             .corrupted,
             "A load into '\(location)' was abandoned and could not be undone: \(error.message); delete the store.",

@@ -19,7 +19,7 @@ extension PersistentStore {
     package func closed(after first: StoreError) -> StoreError {
         do throws(StoreError) { try close() } catch {
             guard error.code != first.code else { return first }
-            return first.adding("'\(location.path)' was not closed", error)
+            return first.adding("'\(location.path)' was not closed", of: error)
         }
         return first
     }
@@ -27,7 +27,7 @@ extension PersistentStore {
 
 extension StoreError {
     /// Returns the same error, saying also what went wrong while cleaning up.
-    package func adding(_ what: String, _ other: StoreError) -> StoreError {
+    package func adding(_ what: String, of other: StoreError) -> StoreError {
         withMessage("\(message) Also, \(what): \(other.message)")
     }
 }

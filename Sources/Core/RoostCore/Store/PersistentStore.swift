@@ -69,7 +69,7 @@ public protocol PersistentStore: AnyObject, Sendable {
 }
 
 /// Something a check found.
-public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
+public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConvertible {
     /// How bad it is.
     public enum Severity: String, Sendable, CaseIterable {
         /// The store is sound, but its data may surprise.
@@ -120,19 +120,18 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
     /// What was found and where, one line, without stored values.
     public let message: String
     /// The number of cases; more than 1 for a finding that summarizes further cases.
-    public let count: Int
+    public var count = 1
 
     /// Creates a finding.
     public init(
-        _ severity: Severity, _ message: String, kind: String = "store", object: ObjectID? = nil,
-        property: String? = nil, count: Int = 1
+        _ severity: Severity, message: String, kind: String = "store", object: ObjectID? = nil,
+        property: String? = nil
     ) {
         self.severity = severity
         self.message = message
         self.kind = kind
         self.object = object
         self.property = property
-        self.count = count
     }
 
     /// The severity and the message.

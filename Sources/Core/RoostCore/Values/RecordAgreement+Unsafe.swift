@@ -5,7 +5,7 @@ package struct RecordAgreement: Sendable {
     private let slots: [FieldSlot]
 
     /// Compares these fields of a layout, each once.
-    package init(_ fields: [RecordLayout.Field], _ layout: RecordLayout) {
+    package init(_ fields: [RecordLayout.Field], layout: RecordLayout) {
         let indexes = Set(fields.map(\.index)).sorted()
         slots = indexes.map { FieldSlot(layout.fields[$0], in: layout) }
     }

@@ -29,14 +29,14 @@ extension RecordBatch {
     ) throws(StoreError) -> [UInt8] {
         var batch = RecordBatch(model: model)
         batch.beginRecord(layout, key: 1, version: 0)
-        for (field, value) in values where !field.kind.isVariable { try batch.set(value, field) }
+        for (field, value) in values where !field.kind.isVariable { try batch.set(value, for: field) }
         return batch.arena.bytes
     }
 
     /// Sets the fields of the record being built that come from another record as bytes, but for the bytes in its tail.
     ///
     /// A field that is null there becomes null, whatever the prototype said.
-    package mutating func moveSlots(of record: RecordReader, _ moves: RecordMoves) {
+    package mutating func moveSlots(of record: RecordReader, by moves: RecordMoves) {
         let base = buildOffset
         let bytes = record.bytes
         precondition(bytes.count >= moves.fixedByteCount, "the record is of another layout than the moves")
@@ -59,7 +59,7 @@ extension RecordBatch {
     ///
     /// Their null bits come with ``moveSlots(of:_:)``. Tail fields must be set in the layout's order.
     /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
-    package mutating func moveTail(of record: RecordReader, _ tail: RecordMoves.Tail, _ moves: RecordMoves)
+    package mutating func moveTail(of record: RecordReader, tail: RecordMoves.Tail, by moves: RecordMoves)
         throws(StoreError)
     {
         precondition(tail.firstField >= buildNextVariable, "tail fields must be set in the layout's order")

@@ -16,11 +16,11 @@ extension RecordBatch {
         do throws(StoreError) {
             copyFixedPart(of: record)
             for (field, _) in values { clear(field) }
-            for (field, value) in values where !field.kind.isVariable { try set(value, field) }
+            for (field, value) in values where !field.kind.isVariable { try set(value, for: field) }
             for index in layout.firstVariableField..<max(layout.firstVariableField, layout.fields.count) {
                 let field = layout.fields[index]
                 if let replacement = values.first(where: { $0.field.index == index }) {
-                    try set(replacement.value, field)
+                    try set(replacement.value, for: field)
                 } else if !record.isNull(field) {
                     try setBytes(record.bytes(field), for: field)
                 }

@@ -22,7 +22,7 @@ extension RecordBatch {
         flat.sort { $0.field.index < $1.field.index }
         beginRecord(entity.layout, key: id.key, version: version)
         do throws(StoreError) {
-            for (field, value) in flat { try set(value, field) }
+            for (field, value) in flat { try set(value, for: field) }
         } catch {
             abandonRecord()
             throw error
@@ -46,7 +46,7 @@ extension RecordBatch {
     ///
     /// - Throws: Code `invalidValue` when the value's type or range is not the field's. An integer is taken for a
     ///   floating-point or decimal field when that loses nothing.
-    public mutating func set(_ value: Value, _ field: RecordLayout.Field) throws(StoreError) {
+    public mutating func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
         switch (value, field.kind) {
         case (.null, _): return
         case (.int(let number), .integer64), (.int(let number), .integer32), (.int(let number), .integer16),

@@ -44,13 +44,14 @@ final class StoreCheck {
         try checkLinks()
         try checkMetadata()
         for (kind, count) in counts.sorted(by: { $0.key < $1.key }) where count > Self.maximumCount {
-            findings.append(StoreFinding(.damage, "\(kind): \(count - Self.maximumCount) more of the same kind"))
+            findings.append(
+                StoreFinding(.damage, message: "\(kind): \(count - Self.maximumCount) more of the same kind"))
         }
     }
 
     private func report(_ kind: String, _ message: @autoclosure () -> String) {
         counts[kind, default: 0] += 1
-        if counts[kind, default: 0] <= Self.maximumCount { findings.append(StoreFinding(.damage, message())) }
+        if counts[kind, default: 0] <= Self.maximumCount { findings.append(StoreFinding(.damage, message: message())) }
     }
 
     // MARK: Records and what follows from them

@@ -16,7 +16,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         try requireOpen()
         let planned = try planned(request)
         return MatchingRecords(
-            try visitor(planned, nil), try planned.remainder.filter, graph: KeyValueGraph(self))
+            try visitor(planned, nil), filter: try planned.remainder.filter, graph: KeyValueGraph(self))
     }
 
     func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
@@ -72,7 +72,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let names = model.entities.map(\.name)
         let remainder = try planned.remainder
         let records = MatchingRecords(
-            try visitor(planned, nil), remainder.filter, graph: remainder.needsGraph ? KeyValueGraph(self) : nil)
+            try visitor(planned, nil), filter: remainder.filter, graph: remainder.needsGraph ? KeyValueGraph(self) : nil
+        )
         var found = ids
         ids = []
         defer { ids = found }
@@ -126,7 +127,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
     private func visitor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
         guard let access = planned.choice?.access else {
             let records = try EntityRecordCursor(self, entity: planned.entity, after: 0)
-            return visits.map { CountingVisitor(records, $0) } ?? records
+            return visits.map { CountingVisitor(records, visits: $0) } ?? records
         }
         if let order = planned.order, case .entries(let entries) = access {
             let keys = try OrderedIndexKeys(

@@ -83,7 +83,7 @@ struct StorePlan: Sendable {
             references.map(\.field) + references.compactMap(\.place) + (constraints + indexes).flatMap(\.fields)
         return Entity(
             root: entity.root, references: references, constraints: constraints, indexes: indexes,
-            entryFields: RecordAgreement(entryFields, layout),
+            entryFields: RecordAgreement(entryFields, layout: layout),
             linksAsSource: owners.filter { model.entities[$0.source].includes(entity.number) }.map(\.number),
             linksAsTarget: owners.filter { model.entities[$0.destination].includes(entity.number) }.map(\.number))
     }

@@ -20,7 +20,7 @@ extension SQLStore {
     /// the tallies.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
-        var findings = database.notices.map { StoreFinding(.warning, $0) }
+        var findings = database.notices.map { StoreFinding(.warning, message: $0) }
         findings += try database.integrityFindings()
         let snapshot = try verifyingSnapshot()
         defer { snapshot.close() }
@@ -28,7 +28,7 @@ extension SQLStore {
         do throws(StoreError) {
             recorded = try SQLTallies.read(try snapshot.open(), self)
         } catch  where error.code == .corrupted {
-            findings.append(StoreFinding(.damage, error.message))
+            findings.append(StoreFinding(.damage, message: error.message))
             recorded = StoreTally(model: model)
         }
         for table in schema.objectTables { try check(table, recorded, snapshot, &findings) }
@@ -53,13 +53,13 @@ extension SQLStore {
         do throws(StoreError) {
             lastKey = try Self.lastKey(table.root, try snapshot.open(), self)
         } catch  where error.code == .corrupted {
-            listed.append(StoreFinding(.damage, error.message))
+            listed.append(StoreFinding(.damage, message: error.message))
         }
         var tallies = [Int: Tally]()
         var count = 0
         func found(_ message: String) {
             count += 1
-            if count <= Self.maximumListed { listed.append(StoreFinding(.damage, message)) }
+            if count <= Self.maximumListed { listed.append(StoreFinding(.damage, message: message)) }
         }
         do throws(StoreError) {
             if let message = try impossibleKey(in: table, try snapshot.open()) { found(message) }
@@ -86,13 +86,15 @@ extension SQLStore {
             listed.append(
                 StoreFinding(
                     .damage,
-                    "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
+                    message:
+                        "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
                 ))
         }
         if count > Self.maximumListed {
             listed.append(
                 StoreFinding(
-                    .damage, "\(count - Self.maximumListed) more findings in table '\(table.name)' are not listed."))
+                    .damage,
+                    message: "\(count - Self.maximumListed) more findings in table '\(table.name)' are not listed."))
         }
         findings += listed
     }
@@ -118,14 +120,15 @@ extension SQLStore {
         do throws(StoreError) {
             tally = try self.tally(of: table, connection) { _ in }
         } catch  where error.code == .corrupted {
-            findings.append(StoreFinding(.damage, error.message))
+            findings.append(StoreFinding(.damage, message: error.message))
             return
         }
         guard tally != recorded.relationships[number] else { return }
         findings.append(
             StoreFinding(
                 .damage,
-                "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
+                message:
+                    "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
             ))
     }
 

@@ -164,7 +164,7 @@ extension SQLCommit {
             model.entities.indices.contains(entity), model.entities[place.root].includes(entity)
         else {
             throw schema.reading[place.root].damaged(
-                key: place.key, entity: nil, "its version or its entity is not a possible one")
+                key: place.key, entity: nil, reason: "its version or its entity is not a possible one")
         }
         let checksum = UInt64(bitPattern: try statement.integer(at: 2))
         return SQLRowHead(

@@ -83,15 +83,15 @@ extension SQLReadPlan {
         _ statement: some SQLStatement, to batch: inout RecordBatch, by row: inout RecordBatch, accepting: Bool
     ) throws(StoreError) -> StoreError? {
         guard case .integer(let key) = try statement.value(at: 0) else {
-            return damaged(key: 0, entity: nil, "its key is not an integer")
+            return damaged(key: 0, entity: nil, reason: "its key is not an integer")
         }
         guard case .integer(let number) = try statement.value(at: 1), number >= 0, number < entities.count,
             let entity = entities[Int(number)]
-        else { return damaged(key: key, entity: nil, "its entity is not one of the table's") }
+        else { return damaged(key: key, entity: nil, reason: "its entity is not one of the table's") }
         guard case .integer(let stored) = try statement.value(at: 2), let version = UInt32(exactly: stored) else {
-            return damaged(key: key, entity: entity.number, "its key or its version is not a possible one")
+            return damaged(key: key, entity: entity.number, reason: "its key or its version is not a possible one")
         }
-        guard key > 0 else { return damaged(key: key, entity: entity.number, "its key is not positive") }
+        guard key > 0 else { return damaged(key: key, entity: entity.number, reason: "its key is not positive") }
         row.removeAll()
         let layout = model.entities[entity.number].layout
         row.beginRecord(layout, key: key, version: version)
@@ -106,7 +106,7 @@ extension SQLReadPlan {
                 }
             if let reason = set(value, number, layout.fields[Int(step.fieldIndex)], step, &row) {
                 row.abandonRecord()
-                return damaged(key: key, entity: entity.number, field: step.fieldIndex, reason)
+                return damaged(key: key, entity: entity.number, field: step.fieldIndex, reason: reason)
             }
         }
         row.endRecord()
@@ -164,25 +164,26 @@ extension SQLReadPlan {
                 row.setDecimal(number, for: field)
             case .uuid:
                 guard case .blob(let bytes) = value, let uuid = UUID(bytes) else { return "is not a blob of 16 bytes" }
-                try row.set(.uuid(uuid), field)
+                try row.set(.uuid(uuid), for: field)
             case .reference:
                 guard case .integer(let key) = value, key > 0, let destination = field.destination else {
                     return "is not a key"
                 }
                 try row.setReference(entity: destination, key: key, for: field)
             case .polymorphicReference, .objectID:
-                guard case .integer(let key) = value, key > 0, case .integer(let number) = entity, allows(number, step)
+                guard case .integer(let key) = value, key > 0, case .integer(let number) = entity,
+                    allows(number, at: step)
                 else { return "is not a key with the number of an entity it can have" }
                 try row.setReference(entity: Int(number), key: key, for: field)
             case .string:
                 guard case .text(let text) = value else { return "is not a text" }
-                try row.set(.string(text), field)
+                try row.set(.string(text), for: field)
             case .uri:
                 guard case .text(let text) = value else { return "is not a text" }
-                try row.set(.uri(text), field)
+                try row.set(.uri(text), for: field)
             case .data, .transformable:
                 guard case .blob(let bytes) = value else { return "is not a blob" }
-                try row.set(.data(Data(bytes)), field)
+                try row.set(.data(Data(bytes)), for: field)
             }
             return nil
         } catch {

@@ -27,7 +27,7 @@ extension SQLSnapshot: ExplainingSnapshot {
         let cursor = try cursor(statement)
         if let rest = statement.rest {
             let visits = VisitCount()
-            let visitor = CountingVisitor(cursor, model: model, visits)
+            let visitor = CountingVisitor(cursor, model: model, visits: visits)
             try ScanningFetch(rest, visiting: visitor, graph: SQLObjectGraph(self)).exhaust(model: model)
             plan.visitedCount = visits.count
         } else {

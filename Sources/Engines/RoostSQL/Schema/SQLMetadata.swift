@@ -14,7 +14,7 @@ public enum SQLMetadata {
         try connection.run(
             "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))",
             .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
-        try insertRows(of: schema, connection)
+        try insertRows(of: schema, on: connection)
     }
 
     /// Makes the rows about a database those of an empty one with another schema; generation and mark stay.
@@ -24,11 +24,11 @@ public enum SQLMetadata {
             "DELETE FROM _roost_tallies WHERE kind <> \(schema.dialect.parameter(1))",
             .text(SQLTallyKind.generation.rawValue))
         try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
-        try insertRows(of: schema, connection)
+        try insertRows(of: schema, on: connection)
     }
 
     /// The rows about entities, relationships and keys of an empty database.
-    private static func insertRows(of schema: SQLSchema, _ connection: any SQLConnection) throws(StoreError) {
+    private static func insertRows(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, schema.dialect)))"
         for description in schema.model.entities {
             try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))

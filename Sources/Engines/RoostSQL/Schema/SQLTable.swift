@@ -209,7 +209,7 @@ public final class SQLReadPlan: Sendable {
     }
 
     /// Whether a reference or an object ID may lead to an object of the entity with this number.
-    public func allows(_ entity: Int64, _ step: SQLStep) -> Bool {
+    public func allows(_ entity: Int64, at step: SQLStep) -> Bool {
         guard entity >= 0, entity < Int64(model.entities.count) else { return false }
         guard step.destination >= 0 else { return true }
         return allowedDestinations[Int(step.destination)]?[Int(entity)] ?? false
@@ -224,7 +224,7 @@ public final class SQLReadPlan: Sendable {
     ///   - reason: What is wrong, to follow the name.
     /// - Returns: The error to throw.
     @inline(never)
-    public func damaged(key: Int64, entity: Int?, field: Int32? = nil, _ reason: String) -> StoreError {
+    public func damaged(key: Int64, entity: Int?, field: Int32? = nil, reason: String) -> StoreError {
         let known = model.entities[entity ?? self.entity]
         let id = ObjectID(known.name, key: key)
         let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
@@ -389,7 +389,7 @@ public final class SQLUpdatePlan: Sendable {
                     let place = places[field.index]
                     return isIndexed[place.column] || place.entityColumn.map { isIndexed[$0] } ?? false
                 }
-                return RecordAgreement(fields, layout)
+                return RecordAgreement(fields, layout: layout)
             }
         }
         columns = SQLRowColumns(others, fields: table.fields, model: model, checksum: checksum)

@@ -150,7 +150,7 @@ package struct StoreFiller: Sendable {
         do throws(StoreError) { try type.destroy(location) } catch {
             // The same trouble once more, as a name that is too long, says nothing new.
             guard error.code != first.code else { return first }
-            return first.adding("the unfinished '\(location.path)' was not removed", error)
+            return first.adding("the unfinished '\(location.path)' was not removed", of: error)
         }
         return first
     }

@@ -50,7 +50,8 @@ struct InPlaceMigration: Sendable {
             return finished(changed, backup: nil, path, since: start)
         }
         try store.close()
-        let lock = try StoreReplacement.lock(path, type, options.conversion.patience) { () throws(StoreError) in
+        let lock = try StoreReplacement.lock(path, type: type, patience: options.conversion.patience) {
+            () throws(StoreError) in
             // Opens and closes it: recovers what a crash left and brings everything into the one file.
             let store = try type.open(location, options: settlingOptions)
             try store.close()

@@ -37,7 +37,7 @@ package struct StoreReplacement: Sendable {
     /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
     /// - Throws: `busy`, `cancelled`, and what `settle` throws.
     package static func lock(
-        _ path: String, _ type: any PersistentStoreType, _ patience: Patience, settle: () throws(StoreError) -> Void
+        _ path: String, type: any PersistentStoreType, patience: Patience, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
         var attempts = 5
         while true {

@@ -34,7 +34,7 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
 extension StoreError {
     /// An error that lists the problems of a mapping model, one a line, as many as a message holds.
     package static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
-        StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems))
+        StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems: problems))
     }
 
     /// An error that lists the reasons why no mapping model can be inferred, one a line, as many as
@@ -42,6 +42,6 @@ extension StoreError {
     package static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
         StoreError(
             .mappingNotInferable,
-            list("No mapping model can be inferred; give an explicit one, or change the model:", problems))
+            list("No mapping model can be inferred; give an explicit one, or change the model:", problems: problems))
     }
 }

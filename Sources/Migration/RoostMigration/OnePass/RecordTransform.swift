@@ -99,7 +99,7 @@ final class RecordTransform {
         if isWhole, key == record.key { return batch.append(record, as: layout) }
         batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
         do throws(StoreError) {
-            batch.moveSlots(of: record, moves)
+            batch.moveSlots(of: record, by: moves)
             for presence in presences { try take(presence, record, &batch) }
             for step in steps { try take(step, record, &batch) }
             for requirement in requirements where batch.isBuildingNull(requirement.field) {
@@ -115,7 +115,7 @@ final class RecordTransform {
 
     private func take(_ step: Step, _ record: RecordReader, _ batch: inout RecordBatch) throws(StoreError) {
         switch step {
-        case .tail(let tail): try batch.moveTail(of: record, tail, moves)
+        case .tail(let tail): try batch.moveTail(of: record, tail: tail, by: moves)
         case .constant(let field, let value, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
             try set(value, field, record, &batch)
@@ -212,7 +212,7 @@ final class RecordTransform {
                 "\(property(field)) of \(record.id) has type \(field.kind) in the new model and cannot hold \(value.kindDescription) with its value; give the mapping an expression for it, or change the object."
             )
         }
-        do throws(StoreError) { try batch.set(stored, field) } catch  where error.code == .invalidValue {
+        do throws(StoreError) { try batch.set(stored, for: field) } catch  where error.code == .invalidValue {
             if case .int = stored, field.kind == .double || field.kind == .float {
                 throw .inexactNumber(layout.entity, field, object: record.id)
             }

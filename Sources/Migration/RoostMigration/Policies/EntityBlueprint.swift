@@ -37,7 +37,7 @@ struct EntityBlueprint {
     func append(key: Int64, to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(layout, key: key, version: 1)
         do throws(StoreError) {
-            for (field, value) in values { try batch.set(value, field) }
+            for (field, value) in values { try batch.set(value, for: field) }
         } catch {
             batch.abandonRecord()
             throw error
@@ -52,7 +52,7 @@ struct EntityBlueprint {
             var scratch = RecordBatch(model: model)
             scratch.beginRecord(layout, key: 1, version: 1)
             defer { scratch.abandonRecord() }
-            try scratch.set(value, field)
+            try scratch.set(value, for: field)
         default: return
         }
     }

@@ -67,14 +67,14 @@ public final class CountingVisitor: RecordVisitor {
     private let visits: VisitCount
 
     /// Adds what `base` shows to `visits`.
-    public init(_ base: any RecordVisitor, _ visits: VisitCount) {
+    public init(_ base: any RecordVisitor, visits: VisitCount) {
         self.base = base
         self.visits = visits
     }
 
     /// Adds what the records of `cursor` are to `visits`.
-    public convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel, _ visits: VisitCount) {
-        self.init(CursorVisitor(cursor, model: model), visits)
+    public convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel, visits: VisitCount) {
+        self.init(CursorVisitor(cursor, model: model), visits: visits)
     }
 
     /// Shows what the other visitor shows.

@@ -28,7 +28,7 @@ package final class MatchingRecords: RecordVisitor {
     ///   - source: The records.
     ///   - filter: What they must meet.
     ///   - graph: Where related objects are; see ``ScanningFetch``.
-    package init(_ source: any RecordVisitor, _ filter: RecordFilter, graph: (any ObjectGraph)?) {
+    package init(_ source: any RecordVisitor, filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
         candidates = RecordBatch(model: filter.model)

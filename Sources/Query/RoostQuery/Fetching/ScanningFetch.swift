@@ -61,7 +61,7 @@ public final class ScanningFetch: FillingRecordCursor {
         self.order = order
         offset = request.fetchOffset ?? 0
         limit = request.fetchLimit
-        let matching = MatchingRecords(source, checked.filter, graph: graph)
+        let matching = MatchingRecords(source, filter: checked.filter, graph: graph)
         self.source = matching
         keyed = order.maker.map { maker in
             KeyedSort(
@@ -95,7 +95,7 @@ public final class ScanningFetch: FillingRecordCursor {
         _ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
         let request = checked.request
-        let source = MatchingRecords(source, checked.filter, graph: graph)
+        let source = MatchingRecords(source, filter: checked.filter, graph: graph)
         let matches = try source.count(upTo: checked.reach ?? .max)
         let remaining = max(0, matches - (request.fetchOffset ?? 0))
         return request.fetchLimit.map { min($0, remaining) } ?? remaining

@@ -105,7 +105,7 @@ extension ScanningSnapshot {
         var plan = FetchPlan.scan(request)
         if executing {
             let visits = VisitCount()
-            let source = CountingVisitor(try source(of: request), visits)
+            let source = CountingVisitor(try source(of: request), visits: visits)
             try ScanningFetch(request, visiting: source, graph: objectGraph()).exhaust(model: model)
             plan.visitedCount = visits.count
         }

@@ -161,7 +161,7 @@ struct BatchInsertion {
     private mutating func append(_ values: [Value], key: Int64) throws(StoreError) {
         records.beginRecord(layout, key: key, version: 1)
         do throws(StoreError) {
-            for field in layout.fields { try records.set(values[field.index], field) }
+            for field in layout.fields { try records.set(values[field.index], for: field) }
         } catch {
             records.abandonRecord()
             throw error

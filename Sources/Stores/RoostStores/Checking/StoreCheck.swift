@@ -71,7 +71,7 @@ private struct FindingList {
             counts[group, default: 0] += 1
             return
         }
-        add(StoreFinding(severity, message(), kind: kind, object: object, property: property))
+        add(StoreFinding(severity, message: message(), kind: kind, object: object, property: property))
     }
 
     mutating func add(_ finding: StoreFinding) {
@@ -91,8 +91,9 @@ private struct FindingList {
             guard rest > 0 else { return nil }
             let kind = [group.kind, group.property].compactMap { $0 }.joined(separator: ", ")
             return StoreFinding(
-                group.severity, "And \(rest) more of this kind (\(kind)).", kind: group.kind, property: group.property,
-                count: rest)
+                group.severity, message: "And \(rest) more of this kind (\(kind)).", kind: group.kind,
+                property: group.property
+            ).with { $0.count = rest }
         }
         let findings = listed + more
         return [.damage, .violation, .warning].flatMap { severity in findings.filter { $0.severity == severity } }

@@ -55,7 +55,7 @@ struct StoreCompaction: Sendable {
         _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
         do throws(StoreError) {
-            return try StoreReplacement.lock(path, type, patience) { () throws(StoreError) in
+            return try StoreReplacement.lock(path, type: type, patience: patience) { () throws(StoreError) in
                 try prepare(&report, path, patience)
             }
         } catch {
@@ -72,7 +72,8 @@ struct StoreCompaction: Sendable {
             digest: "", inPlace: false, seconds: 0, warnings: [])
         var isSettled = false
         do throws(StoreError) {
-            let lock = try StoreReplacement.lock(path, type, Patience(seconds: 0)) { () throws(StoreError) in
+            let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) {
+                () throws(StoreError) in
                 try prepare(&report, path, patience)
                 isSettled = true
             }

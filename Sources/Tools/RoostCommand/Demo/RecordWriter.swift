@@ -21,7 +21,7 @@ struct RecordWriter {
     func append(_ key: Int, _ values: [Value], to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(entity.layout, key: Int64(key), version: 1)
         do throws(StoreError) {
-            for position in order { try batch.set(values[position], fields[position]) }
+            for position in order { try batch.set(values[position], for: fields[position]) }
         } catch {
             batch.abandonRecord()
             throw error

@@ -27,11 +27,11 @@ struct RowOutput {
             switch format {
             case .json:
                 text.append(count == 0 ? "[\n" : ",\n")
-                rows.appendJSON(batch, row, to: &text)
+                rows.appendJSON(batch, row: row, to: &text)
             case .jsonl:
-                rows.appendJSON(batch, row, to: &text)
+                rows.appendJSON(batch, row: row, to: &text)
                 text.append(UInt8(ascii: "\n"))
-            default: rows.appendCSV(batch, row, to: &text)
+            default: rows.appendCSV(batch, row: row, to: &text)
             }
             count += 1
         }
@@ -72,7 +72,7 @@ struct RowOutput {
         default: break
         }
         var cell = TextBuffer()
-        _ = rows.appendText(value, column, to: &cell)
+        _ = rows.appendText(value, column: column, to: &cell)
         return TablePrinter.Cell(VisibleText.of(cell.withBytes { String(decoding: $0, as: UTF8.self) }))
     }
 }

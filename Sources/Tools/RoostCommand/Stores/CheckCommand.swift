@@ -66,7 +66,7 @@ extension Subcommand {
             findings = try StoreArguments.withStore(arguments.positions[0], arguments) { try checkStore($0) }
         } catch let error as StoreError where error.code == .corrupted {
             // Damage that keeps the store from being opened at all.
-            findings = [StoreFinding(.damage, error.message)]
+            findings = [StoreFinding(.damage, message: error.message)]
         }
         func count(_ severity: StoreFinding.Severity) -> Int {
             findings.reduce(0) { $0 + ($1.severity == severity ? $1.count : 0) }
