@@ -32,7 +32,8 @@ extension ConformanceCheck {
             }
             try check.expect([[3, "x"], [3, "x"], [4, "x"]], "expressions and constants") {
                 $0.propertiesToFetch = [
-                    .init("length", expression: .function(.length, [.keyPath(["str"])])), .init("constant", expression: .constant("x")),
+                    .init("length", expression: .function(.length, [.keyPath(["str"])])),
+                    .init("constant", expression: .constant("x")),
                 ]
                 $0.predicate = .isNotNull("str") && .greater("i64", than: 1)
             }
@@ -133,8 +134,14 @@ extension ConformanceCheck {
                 (.invalidRequest, "'str'", { $0.propertiesToFetch = [sum, "str"] }),
                 (.invalidRequest, "groups", { $0.havingPredicate = .constant(true) }),
                 (.invalidRequest, "'i64'", { ($0.propertiesToFetch, $0.sortDescriptors) = ([sum], [.init("i64")]) }),
-                (.invalidRequest, "sum", { $0.propertiesToFetch = [.init("s", expression: .function(.sum, [.keyPath(["str"])]))] }),
-                (.invalidRequest, "two columns", { $0.propertiesToFetch = [sum, .init("sum", expression: .evaluatedObject)] }),
+                (
+                    .invalidRequest, "sum",
+                    { $0.propertiesToFetch = [.init("s", expression: .function(.sum, [.keyPath(["str"])]))] }
+                ),
+                (
+                    .invalidRequest, "two columns",
+                    { $0.propertiesToFetch = [sum, .init("sum", expression: .evaluatedObject)] }
+                ),
                 (.invalidRequest, "negative", { $0.fetchOffset = -1 }),
             ]
             for (code, word, configure) in cases {

@@ -26,7 +26,9 @@ package struct VersionBundle {
         let (names, current) = try CoreDataModelReader.versionNames(at: path)
         guard names.count > 1 else { return nil }
         var versions: [ModelHistory.Version] = []
-        for name in names { versions.append(.init(name, model: try CoreDataModelReader.read(at: path, version: name).model)) }
+        for name in names {
+            versions.append(.init(name, model: try CoreDataModelReader.read(at: path, version: name).model))
+        }
         self.versions = versions
         self.current = current
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Roost
-import RoostSystem
 import RoostMigration
+import RoostSystem
 
 /// The files in `Tests/Fixtures`, one directory for each version of each format: `sqlite-2`,
 /// `dump-1`.

@@ -167,7 +167,8 @@ import RoostCore
             }
             let new = try version(old + [AttributeDescription("extra", type: .string)])
             let history = try ModelHistory([
-                .init("v0", model: try version([AttributeDescription("gone", type: .string)])), .init("v1", model: right),
+                .init("v0", model: try version([AttributeDescription("gone", type: .string)])),
+                .init("v1", model: right),
                 .init("v2", model: new),
             ])
             let manager = MigrationManager(registry: .standard)
@@ -185,7 +186,9 @@ import RoostCore
                     attribute.versionHashModifier = "b"
                     return attribute
                 })
-            options.history = try ModelHistory([.init("v1", model: right), .init("v1b", model: wider), .init("v2", model: new)])
+            options.history = try ModelHistory([
+                .init("v1", model: right), .init("v1b", model: wider), .init("v2", model: new),
+            ])
             let other = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("other")))
             let error = try failure {
                 _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)

@@ -85,7 +85,9 @@ struct GroupTextTests {
         // What it says can be written.
         var request = RowRequest(FetchRequest("Album"))
         request.propertiesToFetch = [
-            .init("x", expression: try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
+            .init(
+                "x",
+                expression: try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
         ]
         #expect(try RowPlan(request, model: model).grouping != nil)
         // The same without a text.

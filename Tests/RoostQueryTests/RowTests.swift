@@ -191,7 +191,9 @@ struct RowTests {
     @Test("columns follow to-one relationships, whose own value is an ID")
     func paths() throws {
         let found = try rows {
-            $0.propertiesToFetch = ["album.artist.name", "album", "album.artist", Property("me", expression: .evaluatedObject)]
+            $0.propertiesToFetch = [
+                "album.artist.name", "album", "album.artist", Property("me", expression: .evaluatedObject),
+            ]
             $0.sortDescriptors = [.init("album.artist.name", ascending: false), .init("title", ascending: false)]
         }
         #expect(
@@ -256,10 +258,14 @@ struct RowTests {
     @Test("aggregates without groups make one row, of no object too")
     func wholes() throws {
         let columns: [Property] = [
-            Property("count", expression: Self.function(.count, "plays")), Property("sum", expression: Self.function(.sum, "plays")),
-            Property("least", expression: Self.function(.minimum, "title")), Property("mean", expression: Self.function(.average, "price")),
-            Property("most", expression: Self.function(.maximum, "seconds")), Property("all", expression: .keyPath(["@count"])),
-            Property("years", expression: .keyPath(["@max", "album", "year"])), Property("live", expression: Self.function(.sum, "isLive")),
+            Property("count", expression: Self.function(.count, "plays")),
+            Property("sum", expression: Self.function(.sum, "plays")),
+            Property("least", expression: Self.function(.minimum, "title")),
+            Property("mean", expression: Self.function(.average, "price")),
+            Property("most", expression: Self.function(.maximum, "seconds")),
+            Property("all", expression: .keyPath(["@count"])),
+            Property("years", expression: .keyPath(["@max", "album", "year"])),
+            Property("live", expression: Self.function(.sum, "isLive")),
         ]
         let found = try rows { $0.propertiesToFetch = columns }
         #expect(
@@ -341,7 +347,8 @@ struct RowTests {
             try rows {
                 $0.propertiesToFetch = [
                     Property(
-                        "rate", expression: .function(.divide, [Self.function(.sum, "plays"), Self.function(.count, "plays")])),
+                        "rate",
+                        expression: .function(.divide, [Self.function(.sum, "plays"), Self.function(.count, "plays")])),
                     Property("kind", expression: .constant("x")),
                 ]
                 $0.propertiesToGroupBy = [.keyPath(["kind"]), .keyPath(["isLive"])]
@@ -375,8 +382,10 @@ struct RowTests {
                 $0.propertiesToFetch = [Property("n", expression: .function(.sum, [Self.function(.sum, "plays")]))]
             }.contains("sum(plays)"))
         #expect(
-            try message(.invalidRequest) { $0.propertiesToFetch = ["album", Property("album", expression: .evaluatedObject)] }
-                .contains("two columns 'album'"))
+            try message(.invalidRequest) {
+                $0.propertiesToFetch = ["album", Property("album", expression: .evaluatedObject)]
+            }
+            .contains("two columns 'album'"))
         if grouped {
             #expect(
                 try message(.invalidRequest) { $0.sortDescriptors = [.init("title")] }.contains("'title'"))
@@ -417,10 +426,14 @@ struct RowTests {
         }
         var deep = Expression.keyPath(["plays"])
         for _ in 0..<5000 { deep = .function(.negate, [deep]) }
-        #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("deep", expression: deep)] }.contains("200"))
+        #expect(
+            try message(.invalidRequest) { $0.propertiesToFetch = [Property("deep", expression: deep)] }.contains("200")
+        )
         var sums = Expression.keyPath(["plays"])
         for _ in 0..<150 { sums = .function(.sum, [sums]) }
-        #expect(try message(.invalidRequest) { $0.propertiesToFetch = [Property("sums", expression: sums)] }.contains("aggregate"))
+        #expect(
+            try message(.invalidRequest) { $0.propertiesToFetch = [Property("sums", expression: sums)] }.contains(
+                "aggregate"))
     }
 
     @Test("columns, groups and conditions on groups may nest as deep as predicates, whatever the stack")
@@ -452,7 +465,8 @@ struct RowTests {
         // The count has the name of what is grouped by.
         var request = RowRequest(FetchRequest("Track"))
         request.propertiesToFetch = [
-            Property("a", expression: .keyPath(["plays"])), Property("plays", expression: .function(.count, [.evaluatedObject])),
+            Property("a", expression: .keyPath(["plays"])),
+            Property("plays", expression: .function(.count, [.evaluatedObject])),
         ]
         request.propertiesToGroupBy = [.keyPath(["a"])]
         let snapshot = try Self.library()
@@ -475,7 +489,9 @@ struct RowTests {
                 ["blue", 2, 7], ["Green", 2, .decimal(Decimal(string: "9223372036854775808") ?? 0)], ["Red", 2, 8],
             ])
         request.sortDescriptors = []
-        request.propertiesToFetch = [Property("most", expression: .function(.maximum, [Self.function(.count, "tracks")]))]
+        request.propertiesToFetch = [
+            Property("most", expression: .function(.maximum, [Self.function(.count, "tracks")]))
+        ]
         #expect(try Self.rows(request, of: snapshot) == [[2]])
     }
 
@@ -555,7 +571,8 @@ struct RowTests {
         for (path, counts) in [("at", [2, 1, 1, 1]), ("other", [3, 1, 1])] as [(String, [Int64])] {
             var grouped = RowRequest(FetchRequest("Place"))
             grouped.propertiesToFetch = [
-                .init(path, expression: .keyPath([path])), .init("n", expression: .function(.count, [.evaluatedObject])),
+                .init(path, expression: .keyPath([path])),
+                .init("n", expression: .function(.count, [.evaluatedObject])),
             ]
             grouped.propertiesToGroupBy = [.keyPath([path])]
             #expect(try Self.rows(grouped, of: snapshot).map { $0[1] } == counts.map { .int($0) })

@@ -10,10 +10,12 @@ import Testing
 struct AggregateTests {
     private static let columns: [FetchRequest.FetchedProperty] = [
         .init("count", expression: .function(.count, [.evaluatedObject])),
-        .init("sum16", expression: .function(.sum, [.keyPath(["i16"])])), .init("mean16", expression: .function(.average, [.keyPath(["i16"])])),
+        .init("sum16", expression: .function(.sum, [.keyPath(["i16"])])),
+        .init("mean16", expression: .function(.average, [.keyPath(["i16"])])),
         .init("sum32", expression: .function(.sum, [.keyPath(["i32"])])),
         .init("least32", expression: .function(.minimum, [.keyPath(["i32"])])),
-        .init("sum64", expression: .function(.sum, [.keyPath(["i64"])])), .init("mean64", expression: .function(.average, [.keyPath(["i64"])])),
+        .init("sum64", expression: .function(.sum, [.keyPath(["i64"])])),
+        .init("mean64", expression: .function(.average, [.keyPath(["i64"])])),
         .init("least", expression: .function(.minimum, [.keyPath(["i64"])])),
         .init("greatest", expression: .function(.maximum, [.keyPath(["i64"])])),
         .init("loved", expression: .function(.sum, [.keyPath(["loved"])])),

@@ -340,7 +340,9 @@ struct LossTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let second = try Self.changing("Folder") { $0.attributes.append(.string("more")) }
         let third = try Self.withoutTags()
-        var history = try ModelHistory([.init("1", model: Self.model()), .init("2", model: second), .init("3", model: third)])
+        var history = try ModelHistory([
+            .init("1", model: Self.model()), .init("2", model: second), .init("3", model: third),
+        ])
         try history.add(MappingModel.inferred(from: Self.model(), to: second), from: "1", to: "2")
         let found = try refusal {
             _ = try manager.migrateInPlace(location, model: third, options: MigrationOptions(history: history))

@@ -34,14 +34,17 @@ struct ModelHistoryTests {
     func direct() throws {
         let last = try ManagedObjectModel(
             entities: Notes.v3().entityDescriptions + [EntityDescription("Box", attributes: [.string("label")])])
-        let history = try ModelHistory([.init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()), .init("last", model: last)])
+        let history = try ModelHistory([
+            .init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()), .init("last", model: last),
+        ])
         #expect(try chain(history, from: Notes.v2(), to: last) == ["v2-last"])
     }
 
     @Test("uses mapping models between the versions that they fit, also over several versions")
     func mappings() throws {
         var history = try ModelHistory([
-            .init("v1", model: Notes.v1()), .init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()), .init("v4", model: Notes.v4()),
+            .init("v1", model: Notes.v1()), .init("v2", model: Notes.v2()), .init("v3", model: Notes.v3()),
+            .init("v4", model: Notes.v4()),
         ])
         let refused = error { _ = try chain(history, from: Notes.v1(), to: Notes.v4()) }
         #expect(refused?.code == .mappingNotInferable)
@@ -177,7 +180,9 @@ struct ModelHistoryTests {
     @Test("is refused with versions or mapping models that make no sense")
     func refusals() throws {
         #expect(error { _ = try ModelHistory([]) }?.code == .invalidRequest)
-        let twice = error { _ = try ModelHistory([.init("v1", model: try Notes.v1()), .init("v1", model: try Notes.v2())]) }
+        let twice = error {
+            _ = try ModelHistory([.init("v1", model: try Notes.v1()), .init("v1", model: try Notes.v2())])
+        }
         #expect(twice?.code == .invalidRequest && twice?.message.contains("'v1'") == true)
         var history = try Notes.inferredHistory()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())

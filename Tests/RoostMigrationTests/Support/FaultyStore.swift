@@ -1,7 +1,7 @@
-import RoostQuery
 import Roost
 import RoostCore
 import RoostFiles
+import RoostQuery
 import RoostSystem
 
 /// What goes wrong in a faulty store, and when.

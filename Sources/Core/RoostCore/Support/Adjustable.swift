@@ -9,6 +9,8 @@ extension Adjustable {
     /// ```
     ///
     /// - Parameter change: Sets the properties.
+    /// - Returns: The copy.
+    /// - Throws: What `change` throws.
     public func with<Failure: Error>(_ change: (inout Self) throws(Failure) -> Void) throws(Failure) -> Self {
         var copy = self
         try change(&copy)
