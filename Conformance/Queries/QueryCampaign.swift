@@ -1,5 +1,5 @@
 internal import Foundation
-public import RoostCore
+package import RoostCore
 internal import RoostQuery
 
 /// Random fetch requests, asked of stores of several types and of the plain evaluation of ``PlainPredicate``.

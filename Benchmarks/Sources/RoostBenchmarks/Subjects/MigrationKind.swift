@@ -68,7 +68,7 @@ final class PerformerPolicy: EntityMigrationPolicy {
         guard let track = try session.createStandardInstance(for: source), let name = source.string("artist") else {
             return
         }
-        let request = FetchRequest(TrackSchema.performerEntity, where: .equal("name", .string(name)), limit: 1)
+        let request = FetchRequest(TrackSchema.performerEntity, where: .path("name") == name, limit: 1)
         if let known = try session.destinationObjects(request).first {
             try track.setObject(known, for: "performer")
         } else {

@@ -115,7 +115,7 @@ struct Reading {
         var batch = RecordBatch(model: schema.model)
         var outcome = Outcome(unitCount: 0, checksum: 0)
         for index in 0..<workload.repetitions {
-            let request = FetchRequest(TrackSchema.trackEntity, where: .equal("album", .objectID(randomAlbum(index))))
+            let request = FetchRequest(TrackSchema.trackEntity, where: .path("album") == Value.objectID(randomAlbum(index)))
             let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
@@ -131,7 +131,7 @@ struct Reading {
             let (lower, upper) = Tracks.titleRange(index, trackCount: workload.trackCount)
             let request = FetchRequest(
                 TrackSchema.trackEntity,
-                where: .greaterOrEqual("title", .string(lower)) && .less("title", .string(upper)))
+                where: .path("title") >= lower && .path("title") < upper)
             let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
@@ -142,7 +142,7 @@ struct Reading {
     /// The tracks whose title has a prefix and that were played often; counted by the track that is looked at.
     func filterScan() throws -> Outcome {
         try fetch(
-            FetchRequest(TrackSchema.trackEntity, where: .beginsWith("title", "Mid") && .greater("playCount", 1000)))
+            FetchRequest(TrackSchema.trackEntity, where: .path("title").beginsWith("Mid") && .path("playCount") > 1000))
     }
 
     /// The first hundred tracks by title; counted by the track that is looked at.
@@ -158,10 +158,10 @@ struct Reading {
     }
 
     /// How many tracks are loved.
-    func count() throws -> Outcome { try count(.equal("loved", true)) }
+    func count() throws -> Outcome { try count(.path("loved") == true) }
 
     /// How many tracks were played often.
-    func oneFieldFilter() throws -> Outcome { try count(.greater("playCount", 1000)) }
+    func oneFieldFilter() throws -> Outcome { try count(.path("playCount") > 1000) }
 
     private func count(_ predicate: FetchRequest.Predicate) throws -> Outcome {
         let count = try snapshot.count(FetchRequest(TrackSchema.trackEntity, where: predicate))
@@ -189,7 +189,7 @@ struct Reading {
     }
 
     /// How many tracks are of albums of some years.
-    func toOnePath() throws -> Outcome { try count(.greaterOrEqual("album.year", 2020)) }
+    func toOnePath() throws -> Outcome { try count(.path("album.year") >= 2020) }
 
     /// How many albums have a track that was played very often; counted by the track.
     func anyToMany() throws -> Outcome {

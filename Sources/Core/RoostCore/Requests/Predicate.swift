@@ -103,34 +103,34 @@ extension FetchRequest {
 
 extension FetchRequest.Predicate {
     /// `key == value`; a null value tests for null.
-    public static func equal(_ key: String, _ value: Value) -> Self { compare(key, .equal, value) }
+    package static func equal(_ key: String, _ value: Value) -> Self { compare(key, .equal, value) }
     /// `key != value`; a null value tests for not null.
-    public static func notEqual(_ key: String, _ value: Value) -> Self { compare(key, .notEqual, value) }
+    package static func notEqual(_ key: String, _ value: Value) -> Self { compare(key, .notEqual, value) }
     /// `key < value`.
-    public static func less(_ key: String, _ value: Value) -> Self { compare(key, .less, value) }
+    package static func less(_ key: String, _ value: Value) -> Self { compare(key, .less, value) }
     /// `key <= value`.
-    public static func lessOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .lessOrEqual, value) }
+    package static func lessOrEqual(_ key: String, _ value: Value) -> Self { compare(key, .lessOrEqual, value) }
     /// `key > value`.
-    public static func greater(_ key: String, _ value: Value) -> Self { compare(key, .greater, value) }
+    package static func greater(_ key: String, _ value: Value) -> Self { compare(key, .greater, value) }
     /// `key >= value`.
-    public static func greaterOrEqual(_ key: String, _ value: Value) -> Self {
+    package static func greaterOrEqual(_ key: String, _ value: Value) -> Self {
         compare(key, .greaterOrEqual, value)
     }
     /// `key IN values`.
-    public static func isIn(_ key: String, _ values: [Value]) -> Self {
+    package static func isIn(_ key: String, _ values: [Value]) -> Self {
         .comparison(.init(path(key), .isIn, .aggregate(values.map { .constant($0) })))
     }
     /// `key BEGINSWITH prefix`.
-    public static func beginsWith(_ key: String, _ prefix: String) -> Self {
+    package static func beginsWith(_ key: String, _ prefix: String) -> Self {
         compare(key, .beginsWith, .string(prefix))
     }
     /// `key == nil`.
-    public static func isNull(_ key: String) -> Self { compare(key, .equal, .null) }
+    package static func isNull(_ key: String) -> Self { compare(key, .equal, .null) }
     /// `key != nil`.
-    public static func isNotNull(_ key: String) -> Self { compare(key, .notEqual, .null) }
+    package static func isNotNull(_ key: String) -> Self { compare(key, .notEqual, .null) }
 
     /// Any comparison of a property with a value.
-    public static func compare(
+    package static func compare(
         _ key: String, _ operator: FetchRequest.Comparison.Operator, _ value: Value
     ) -> Self { .comparison(.init(path(key), `operator`, .constant(value))) }
 

@@ -92,7 +92,7 @@ extension RecordBatch {
     }
 
     /// Sets the version counter of the last record, and its checksum accordingly.
-    public mutating func setVersionOfLast(_ version: UInt32) {
+    package mutating func setVersionOfLast(_ version: UInt32) {
         guard let entry = entries.last else { return }
         arena.withUnsafeMutableBytes { arena in
             let base = entry.offset
@@ -211,10 +211,10 @@ extension RecordBatch {
     }
 
     /// Sets a float field by its bits.
-    public mutating func setFloatBits(_ bits: UInt32, _ field: RecordLayout.Field) { store(bits.littleEndian, field) }
+    package mutating func setFloatBits(_ bits: UInt32, _ field: RecordLayout.Field) { store(bits.littleEndian, field) }
 
     /// Sets a decimal field.
-    public mutating func setDecimal(_ value: DecimalNumber, _ field: RecordLayout.Field) {
+    package mutating func setDecimal(_ value: DecimalNumber, _ field: RecordLayout.Field) {
         clearNull(field)
         let base = buildOffset + field.byteOffset
         arena.withUnsafeMutableBytes { arena in
@@ -241,7 +241,7 @@ extension RecordBatch {
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
     /// - Throws: Code `invalidValue` when the key is not positive or the entity is not the destination or a subentity of it.
-    public mutating func setReference(entity: Int, key: Int64, _ field: RecordLayout.Field) throws(StoreError) {
+    package mutating func setReference(entity: Int, key: Int64, _ field: RecordLayout.Field) throws(StoreError) {
         // The destination itself, as most references name it, needs no look at the model.
         guard key > 0,
             field.destination == entity
@@ -261,7 +261,7 @@ extension RecordBatch {
     }
 
     /// Marks a composite as present.
-    public mutating func setComposite(_ field: RecordLayout.Field) { clearNull(field) }
+    package mutating func setComposite(_ field: RecordLayout.Field) { clearNull(field) }
 
     /// Sets a field in the tail.
     ///

@@ -14,7 +14,7 @@ extension StoreFile {
     ///   - path: The name, at which nothing stands.
     ///   - suffixes: The text after the store's name, for each file that the store would make.
     /// - Throws: `alreadyExists`, naming the file.
-    public static func requireNoCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
+    package static func requireNoCompanions(of path: String, _ suffixes: [String]) throws(StoreError) {
         let target = resolvingLink(path)
         for suffix in suffixes where !isLeftover(target, suffix) {
             let what =
@@ -111,7 +111,7 @@ extension StoreFile {
     /// Whether no file has this name, or one without bytes.
     ///
     /// - Throws: What keeps it from being examined.
-    public static func isEmpty(_ path: String) throws(StoreError) -> Bool {
+    package static func isEmpty(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) { return try byteCount(at: path) == 0 } catch {
             guard error.code == .notFound else { throw error }
             return true

@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 
 extension FetchPlan {
     /// The plan that always works: all objects of the entity are read, and everything else is done on them.
     ///
     /// - Complexity: O(*n*) in the conditions of the predicate.
-    public static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
+    package static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
         let request = checked.request
         return FetchPlan(
             access: [.scan],
@@ -53,32 +53,32 @@ extension FetchRequest.Predicate {
 /// How many records and index entries a fetch has looked at.
 ///
 /// Of an entry that led to a record, only one of them counts.
-public final class VisitCount {
+package final class VisitCount {
     /// The number so far.
-    public var count = 0
+    package var count = 0
 
     /// Starts at 0.
-    public init() {}
+    package init() {}
 }
 
 /// Counts the records that another visitor shows.
-public final class CountingVisitor: RecordVisitor {
+package final class CountingVisitor: RecordVisitor {
     private let base: any RecordVisitor
     private let visits: VisitCount
 
     /// Adds what `base` shows to `visits`.
-    public init(_ base: any RecordVisitor, _ visits: VisitCount) {
+    package init(_ base: any RecordVisitor, _ visits: VisitCount) {
         self.base = base
         self.visits = visits
     }
 
     /// Adds what the records of `cursor` are to `visits`.
-    public convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel, _ visits: VisitCount) {
+    package convenience init(_ cursor: any RecordCursor, model: ManagedObjectModel, _ visits: VisitCount) {
         self.init(CursorVisitor(cursor, model: model), visits)
     }
 
     /// Shows what the other visitor shows.
-    public func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+    package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         var count = 0
         defer { visits.count += count }
         return try base.visit { record in

@@ -8,7 +8,7 @@ public final class StringMatcher: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`; `pattern` is freed in `deinit`.
 
     /// The most bytes of UTF-8 that a pattern of `LIKE` or `MATCHES` may have.
-    public static let maximumPatternByteCount = 4096
+    package static let maximumPatternByteCount = 4096
 
     private enum Method {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
@@ -32,7 +32,7 @@ public final class StringMatcher: @unchecked Sendable {
     ///   - options: As of the comparison.
     /// - Throws: `invalidRequest` for what is no regular expression, and for `between`; `limitExceeded` for a pattern of more than
     ///   ``maximumPatternByteCount`` bytes.
-    public init(
+    package init(
         _ comparison: FetchRequest.Comparison.Operator, _ text: String,
         options: FetchRequest.Comparison.Options = []
     ) throws(StoreError) {
