@@ -1,9 +1,9 @@
 package import RoostCore
 
 /// Shows that the suite can fail: each check that is named for a fault passes on a sound store and fails on one with the fault.
-package enum ConformanceSelfTest {
+public enum ConformanceSelfTest {
     /// What became of one fault on one store type.
-    package struct Result: Sendable {
+    public struct Result: Sendable {
         /// How it can end.
         package enum Outcome: Sendable {
             /// The check passes on the sound store and fails on the faulty one, as told.
@@ -26,7 +26,7 @@ package enum ConformanceSelfTest {
         package let outcome: Outcome
 
         /// Whether the suite did not do what it must.
-        package var isFailure: Bool {
+        public var isFailure: Bool {
             switch outcome {
             case .caught, .inapplicable: false
             case .missed, .unsound: true
@@ -34,7 +34,7 @@ package enum ConformanceSelfTest {
         }
 
         /// One line: what became of the fault, its name, the check, and what the check saw.
-        package var text: String {
+        public var text: String {
             switch outcome {
             case .caught(let failure): "caught  \(fault)  \(check)  \(Self.line(failure))"
             case .missed: "MISSED  \(fault)  \(check)  it passes on a store with the fault"
@@ -50,11 +50,16 @@ package enum ConformanceSelfTest {
         }
     }
 
+    /// Tries all faults one after the other around stores of `base`.
+    ///
+    /// Costs two runs of one check per fault. A fault without its check in the suite counts as missed.
+    public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
+
     /// Tries the faults one after the other around stores of `base`; `report` hears of each as it ends.
     ///
     /// Costs two runs of one check per fault. A fault without its check in the suite counts as missed.
     package static func run(
-        _ faults: [FaultyStoreType.Fault] = FaultyStoreType.Fault.allCases, on base: StoreFixture,
+        _ faults: [FaultyStoreType.Fault], on base: StoreFixture,
         report: (Result) -> Void = { _ in }
     ) -> [Result] {
         faults.map { fault in

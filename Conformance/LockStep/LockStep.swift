@@ -6,9 +6,9 @@ package import RoostCore
 /// The operations follow from a seed: change sets of all kinds, about one in four of which is refused, bulk loads, reserved keys,
 /// reads and fetches, kept snapshots, reopenings. The digest is compared after each commit and load, all contents now and then and
 /// at the end. What fails is shrunk to a short sequence, which is told as Swift code.
-package enum LockStep {
+public enum LockStep {
     /// What a run consisted of.
-    package struct Summary: Sendable, CustomStringConvertible {
+    public struct Summary: Sendable, CustomStringConvertible {
         /// The operations: each change, commit, load, read, snapshot and reopening is one.
         package internal(set) var operationCount = 0
         /// The commits and loads that were written.
@@ -19,7 +19,7 @@ package enum LockStep {
         package internal(set) var readCount = 0
 
         /// The counts in one line.
-        package var description: String {
+        public var description: String {
             "\(operationCount) operations: \(writtenCount) commits and loads written, \(refusedCount) refused, \(readCount) reads"
         }
 
@@ -44,7 +44,7 @@ package enum LockStep {
     /// - Returns: How many operations of which kind were done.
     /// - Throws: ``LockStepFailure`` with the seed, the shortest failing sequence found, and its Swift code.
     @discardableResult
-    package static func run(
+    public static func run(
         on fixtures: [StoreFixture], seed: UInt64, operationCount: Int, shrinkingSeconds: Double = 120
     ) throws(LockStepFailure) -> Summary {
         var operations: [LockStepOperation] = []
@@ -102,7 +102,7 @@ package enum LockStep {
 }
 
 /// Stores and the plain model came apart.
-package struct LockStepFailure: Error, Sendable, CustomStringConvertible {
+public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     /// What the operations followed from.
     package let seed: UInt64
     /// The number of the operation after which it showed at first, counted from 1.
@@ -115,7 +115,7 @@ package struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     package let swiftCode: String
 
     /// All of it as text.
-    package var description: String {
+    public var description: String {
         """
         \(failure)
           ROOST_LOCKSTEP_SEED=\(seed), at operation \(operationNumber); the shortest sequence found has \(operations.count):

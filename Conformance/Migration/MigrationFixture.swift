@@ -20,9 +20,9 @@ public import RoostCore
 /// How a copy is migrated is the caller's: what is tried is the program's own way, whatever it is made of.
 public struct MigrationFixture: Sendable {
     /// The stored store: a closed store that is one file.
-    public let store: StoreLocation
+    package let store: StoreLocation
     /// The types of store.
-    public let registry: StoreRegistry
+    package let registry: StoreRegistry
 
     /// Makes a fixture; reads nothing.
     public init(_ store: StoreLocation, registry: StoreRegistry) {

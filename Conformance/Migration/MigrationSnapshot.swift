@@ -6,13 +6,13 @@ public struct MigrationSnapshot: Sendable {
     /// An object that must be there.
     public struct ExpectedObject: Sendable {
         /// Its entity; an object of a subentity counts too.
-        public var entity: EntityName
+        package var entity: EntityName
         /// The condition that this object alone meets; nil where it is the only one of its entity.
-        public var predicate: FetchRequest.Predicate?
+        package var predicate: FetchRequest.Predicate?
         /// Its values by property: attributes, and to-one relationships as object IDs.
-        public var values: [String: Value]
+        package var values: [String: Value]
         /// Where its to-many relationships lead, in their order; of one without an order in the order of keys.
-        public var targets: [String: [Int64]]
+        package var targets: [String: [Int64]]
 
         /// Makes an expectation.
         public init(
@@ -27,7 +27,7 @@ public struct MigrationSnapshot: Sendable {
     }
 
     /// The model that the store must be compatible with.
-    public var model: ManagedObjectModel
+    package var model: ManagedObjectModel
     /// The objects of each entity, those of subentities not counted; an entity that is left out must have none.
     package var counts: [String: Int]?
     /// The digest, as ``StoreDigest`` writes it.
@@ -36,7 +36,7 @@ public struct MigrationSnapshot: Sendable {
     /// right one.
     package var digest: String?
     /// Some of the objects.
-    public var objects: [ExpectedObject]
+    package var objects: [ExpectedObject]
 
     /// Makes an expectation.
     public init(

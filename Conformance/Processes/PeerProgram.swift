@@ -7,9 +7,9 @@ internal import Foundation
 /// in its ``StoreFixture``: `peer: .besideTests("MyPeer")`.
 public struct PeerProgram: Sendable {
     /// The path of the executable.
-    public var path: String
+    package var path: String
     /// The arguments that make the program a peer; those of ``ConformancePeer`` follow them.
-    public var arguments: [String]
+    package var arguments: [String]
 
     /// Names a program.
     public init(path: String, arguments: [String] = []) {

@@ -6,13 +6,13 @@ internal import RoostMigration
 /// It keeps nothing on disk and is not fast; it is there to be compared with.
 public struct ReferenceStore: Sendable {
     /// The model.
-    public let model: ManagedObjectModel
+    package let model: ManagedObjectModel
     /// The objects by the number of their root entity, then by key.
-    public private(set) var objects: [Int: [Int64: Record]] = [:]
+    package private(set) var objects: [Int: [Int64: Record]] = [:]
     /// The links by the number of the relationship that owns them, then by source and target.
     package private(set) var links: [Int: [Ends: Link]] = [:]
     /// The user's metadata.
-    public private(set) var userMetadata: [String: MetadataValue] = [:]
+    package private(set) var userMetadata: [String: MetadataValue] = [:]
     /// How many commits changed anything.
     package private(set) var commitCount = 0
     /// The highest key that an object of each hierarchy ever had, by the number of its root entity.
@@ -45,7 +45,7 @@ public struct ReferenceStore: Sendable {
     }
 
     /// The digest that a store with these contents has.
-    public var digest: StoreDigest {
+    package var digest: StoreDigest {
         var tally = StoreTally(model: model)
         for records in objects.values {
             var batch = RecordBatch(model: model)
@@ -59,7 +59,7 @@ public struct ReferenceStore: Sendable {
     }
 
     /// The record of an object; its entity must be the object's own.
-    public func record(_ id: ObjectID) -> Record? {
+    package func record(_ id: ObjectID) -> Record? {
         guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
             return nil
         }
@@ -67,14 +67,14 @@ public struct ReferenceStore: Sendable {
     }
 
     /// The records of an entity and its subentities, by key.
-    public func records(of entity: ManagedObjectModel.Entity) -> [Record] {
+    package func records(of entity: ManagedObjectModel.Entity) -> [Record] {
         (objects[entity.root] ?? [:]).values
             .filter { entity.includes(model.entity($0.id.entity)?.number ?? -1) }
             .sorted { $0.id.key < $1.id.key }
     }
 
     /// The records with these IDs that are there, in this order; an ID finds objects of its entity and of subentities.
-    public func records(with ids: [ObjectID]) -> [Record] {
+    package func records(with ids: [ObjectID]) -> [Record] {
         ids.compactMap { id in
             guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key],
                 let own = model.entity(record.id.entity), entity.includes(own.number)
@@ -89,7 +89,7 @@ public struct ReferenceStore: Sendable {
     }
 
     /// Where a to-many relationship leads from one object, in its order.
-    public func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
+    package func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
         placedTargets(of: relationship, from: key).map(\.key)
     }
 

@@ -5,7 +5,7 @@ extension ConformanceCheck {
     package func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
 
     /// The first part of the ID, which says what the check is about.
-    public var group: String { String(id.prefix { $0 != "." }) }
+    package var group: String { String(id.prefix { $0 != "." }) }
 }
 
 extension FaultyStoreType.Fault {

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 /// One behaviour of the store contract that can be checked on any backend.
 ///
@@ -11,7 +11,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// What a store must be able to do for the behaviour to apply.
     ///
     /// On a store that lacks one of these, the opposite is checked.
-    public let needs: [StoreCapability]
+    package let needs: [StoreCapability]
     private let stores: Stores
     private let body: @Sendable (Workbench) throws -> Void
 

@@ -6,9 +6,9 @@ internal import RoostCore
 /// it passes, that is a failure which asks for the exclusion to be removed. So no exclusion outlives its reason.
 public struct ConformanceExclusion: Sendable, Hashable {
     /// The ID of the check.
-    public let check: String
+    package let check: String
     /// Why stores do not pass it: a sentence for those who read the report.
-    public let reason: String
+    package let reason: String
 
     /// Excludes the check with this ID; whether it exists and the reason is given is looked at before any check runs.
     public init(_ check: String, because reason: String) { (self.check, self.reason) = (check, reason) }

@@ -7,17 +7,17 @@ public import RoostCore
 /// returns for it must name a store that no other run names.
 public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// The name in reports.
-    public let name: String
+    package let name: String
     /// The type under test.
-    public let type: any PersistentStoreType
+    package let type: any PersistentStoreType
     /// Options that every store is created and opened with; checks change what they are about.
     public var options = StoreOptions()
     /// Whether a closed store can be opened again in the same process: always with capability `persistence`, else as the maker says.
-    public let keepsClosedStores: Bool
+    package let keepsClosedStores: Bool
     /// The checks that the stores are known not to pass.
-    public let exclusions: [ConformanceExclusion]
+    package let exclusions: [ConformanceExclusion]
     /// The program that stands for a second process; without it, checks about processes fail and say so.
-    public let peer: PeerProgram?
+    package let peer: PeerProgram?
     /// Makes a store with known content in a directory, for the checks of reading; nil where the suite makes it itself.
     public var sample: (@Sendable (_ directory: String) throws -> StoreSample)?
     /// Where the store of a name is in a run with a directory; the file of that name in the directory by default.
@@ -45,7 +45,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     }
 
     /// What the stores can do.
-    public var capabilities: StoreCapabilities { type.capabilities }
+    package var capabilities: StoreCapabilities { type.capabilities }
     /// Whether models may have uniqueness constraints.
     var keepsConstraints: Bool { capabilities.contains(.uniquenessConstraints) }
     /// The name.

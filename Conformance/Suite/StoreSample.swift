@@ -8,11 +8,11 @@ public import RoostCore
 /// (`RecordBatch.capacityCount`).
 public struct StoreSample: Sendable {
     /// Where the store is.
-    public let location: StoreLocation
+    package let location: StoreLocation
     /// What it is opened with, in the place of the fixture's options.
-    public let options: StoreOptions
+    package let options: StoreOptions
     /// What it holds: its model, its objects with their versions, its links and the user's metadata.
-    public let content: ReferenceStore
+    package let content: ReferenceStore
 
     /// Describes a store that exists and is closed.
     ///

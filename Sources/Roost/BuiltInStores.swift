@@ -18,7 +18,7 @@ public import RoostStores
 /// A statement that needs more fails with code `outOfResources`. Call it once, at the start of a program; a library should not.
 ///
 /// - Parameter byteCount: The limit in bytes; 0 for none, which is the default.
-public func limitLibraryMemory(toByteCount byteCount: Int64) {
+package func limitLibraryMemory(toByteCount byteCount: Int64) {
     #if SQLite
         SQLiteStoreType.limitMemory(toByteCount: byteCount)
     #endif

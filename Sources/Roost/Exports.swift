@@ -19,7 +19,6 @@
 
 @_exported public import enum RoostCore.Value
 @_exported public import struct RoostCore.ObjectID
-@_exported public import struct RoostCore.DecimalNumber
 @_exported public import struct RoostCore.StoreUUID
 @_exported public import struct RoostCore.Record
 @_exported public import struct RoostCore.RecordBatch
@@ -29,6 +28,7 @@
 // MARK: Fetching
 
 @_exported public import struct RoostCore.FetchRequest
+@_exported public import struct RoostCore.RowRequest
 @_exported public import protocol RoostCore.RecordCursor
 @_exported public import protocol RoostCore.LinkCursor
 @_exported public import protocol RoostQuery.RowCursor
@@ -88,6 +88,7 @@
 @_exported public import struct RoostMigration.PropertyMapping
 @_exported public import class RoostMigration.EntityMigrationPolicy
 @_exported public import class RoostMigration.MigrationSession
+@_exported public import protocol RoostMigration.ObjectValues
 @_exported public import struct RoostMigration.SourceObject
 @_exported public import struct RoostMigration.DestinationObject
 @_exported public import struct RoostMigration.StagedMigrationManager

@@ -42,7 +42,7 @@ extension ModelFile {
     ///   import changed or left out.
     /// - Throws: As ``history(at:)``; `invalidRequest` for a version that the bundle does not have;
     ///   `invalidMappingModel` for a mapping model that fits no two versions.
-    public static func history(
+    package static func history(
         at path: String, evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String])? {
         guard let (history, warnings, _) = try VersionBundle(at: path)?.history(evidence) else { return nil }

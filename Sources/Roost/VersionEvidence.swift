@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 /// Information about the order of the versions in a bundle, in addition to their names and the
 /// current version.
@@ -9,24 +9,24 @@ public import RoostCore
 ///     mappings: ["SingleToMultiasset.xcmappingmodel"])
 /// let (history, warnings) = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence: evidence)!
 /// ```
-public struct VersionEvidence: Sendable {
+package struct VersionEvidence: Sendable {
     /// Versions in the order in which they were made.
     ///
     /// A version that is not listed is placed by the other evidence.
-    public var order: [String]
+    package var order: [String]
     /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`.
     ///
     /// The source version is older.
-    public var mappings: [String]
+    package var mappings: [String]
     /// The model of a store to migrate.
     ///
     /// Its version is older than the target, unless other evidence contradicts it.
-    public var storeModel: ManagedObjectModel?
+    package var storeModel: ManagedObjectModel?
     /// The target version of the store; nil for the current version.
-    public var target: String?
+    package var target: String?
 
     /// Creates evidence.
-    public init(
+    package init(
         order: [String] = [], mappings: [String] = [], storeModel: ManagedObjectModel? = nil, target: String? = nil
     ) {
         self.order = order

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Roost
+internal import RoostCore
 
 /// Watches the process's private memory from a thread of its own, until it is told to stop.
 ///

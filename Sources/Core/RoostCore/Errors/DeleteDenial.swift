@@ -21,7 +21,7 @@ public struct DeleteDenial: Sendable, Hashable {
     public let reason: Reason
 
     /// Makes a denial.
-    package init(relationship: RelationshipName, deleted: ObjectID, remaining: ObjectID, reason: Reason) {
+    public init(relationship: RelationshipName, deleted: ObjectID, remaining: ObjectID, reason: Reason) {
         self.relationship = relationship
         self.deleted = deleted
         self.remaining = remaining

@@ -56,7 +56,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
     public let kind: Kind
 
     /// Creates a failure of an object or a row.
-    public init(_ subject: Subject, entity: EntityName, property: String?, kind: Kind) {
+    package init(_ subject: Subject, entity: EntityName, property: String?, kind: Kind) {
         (self.subject, self.entity, self.property, self.kind) = (subject, entity, property, kind)
     }
 

@@ -56,7 +56,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     }
 
     /// Whether a store keeps the attribute.
-    public var isStored: Bool { !isTransient && type != .undefined }
+    package var isStored: Bool { !isTransient && type != .undefined }
 }
 
 /// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null mean no limit.
@@ -87,5 +87,5 @@ public struct AttributeValidation: Hashable, Sendable {
     }
 
     /// Whether nothing is limited.
-    public var isEmpty: Bool { self == AttributeValidation() }
+    package var isEmpty: Bool { self == AttributeValidation() }
 }

@@ -22,9 +22,9 @@ extension ManagedObjectModel {
         /// The uniqueness constraints that bind objects of this entity: its own and inherited ones.
         public let uniquenessConstraints: [UniquenessConstraint]
         /// The fetch indexes that hold objects of this entity: its own and inherited ones.
-        public let fetchIndexes: [FetchIndex]
+        package let fetchIndexes: [FetchIndex]
         /// The entity's version hash.
-        public let versionHash: VersionHash
+        package let versionHash: VersionHash
 
         init(
             number: Int, declaration: EntityDescription, superentity: Int?, root: Int, selfAndSubentities: [Int],
@@ -50,7 +50,7 @@ extension ManagedObjectModel {
         /// Whether other entities inherit from it.
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
         /// Whether objects of the entity with number `other` are objects of this entity.
-        public func includes(_ other: Int) -> Bool {
+        package func includes(_ other: Int) -> Bool {
             let position = selfAndSubentities.firstPosition { $0 >= other }
             return position < selfAndSubentities.count && selfAndSubentities[position] == other
         }
@@ -121,7 +121,7 @@ extension ManagedObjectModel {
     /// A uniqueness constraint inside a built model.
     public struct UniquenessConstraint: Sendable, Hashable {
         /// The position among all constraints of the model: by entity number, then by the bytes of the attributes' names.
-        public let number: Int
+        package let number: Int
         /// The number of the declaring entity; its subentities are bound too.
         public let entity: Int
         /// The attributes, as declared.
@@ -129,14 +129,14 @@ extension ManagedObjectModel {
     }
 
     /// A fetch index inside a built model.
-    public struct FetchIndex: Sendable, Hashable {
+    package struct FetchIndex: Sendable, Hashable {
         /// The position among all indexes of the model: by entity number, then by the bytes of their names.
         ///
         /// Indexes do not enter version hashes, so compatible models may number them differently: a store goes by the model
         /// that is embedded in it.
-        public let number: Int
+        package let number: Int
         /// The number of the declaring entity; objects of its subentities are in it too.
-        public let entity: Int
+        package let entity: Int
         /// The index as declared.
         package let declaration: FetchIndexDescription
     }
@@ -147,7 +147,7 @@ extension ManagedObjectModel {
     }
 
     /// All fetch indexes, ordered by number.
-    public var fetchIndexes: [FetchIndex] {
+    package var fetchIndexes: [FetchIndex] {
         entities.flatMap { entity in entity.fetchIndexes.filter { $0.entity == entity.number } }
     }
 

@@ -1,9 +1,9 @@
 internal import RoostJSONText
 
 /// One difference between two models: of an entity, of one of its properties, or of the model as a whole.
-public struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
+package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     /// What happened to the thing.
-    public enum Kind: String, Sendable, CaseIterable, Codable {
+    package enum Kind: String, Sendable, CaseIterable, Codable {
         /// Only the new model has it.
         case added
         /// Only the old model has it.
@@ -13,20 +13,20 @@ public struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What happened.
-    public let kind: Kind
+    package let kind: Kind
     /// The entity concerned; nil when it is the model as a whole.
-    public let entity: String?
+    package let entity: String?
     /// The property or fetch index concerned; nil when it is the entity itself.
-    public let property: String?
+    package let property: String?
     /// What the thing is, for people, such as `attribute` or `fetch index`.
-    public let subject: String
+    package let subject: String
     /// For a change, each setting that differs: `isOptional: true → false`.
-    public let details: [String]
+    package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
-    public let changesVersionHash: Bool
+    package let changesVersionHash: Bool
 
     /// The difference as a line: `Track.title: attribute changed (isOptional: true → false); needs a migration`.
-    public var description: String {
+    package var description: String {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
         let details = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
         let need = changesVersionHash ? "; needs a migration" : ""
@@ -39,7 +39,7 @@ extension ManagedObjectModel {
     ///
     /// Every setting is compared, also what leaves the version hash alone. A renamed thing shows as one removed and one
     /// added, with the renaming identifier among the settings.
-    public func difference(from old: ManagedObjectModel) -> [ModelDifference] {
+    package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)
         return comparison.differences

@@ -1,11 +1,11 @@
 /// One thing that is wrong with a model.
-public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
+package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     /// The entity concerned; nil when it is the model as a whole.
-    public let entity: String?
+    package let entity: String?
     /// The property concerned, if it is one.
-    public let property: String?
+    package let property: String?
     /// What is wrong and what to do about it.
-    public let message: String
+    package let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
     package init(entity: String?, property: String? = nil, message: String) {
@@ -15,7 +15,7 @@ public struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The place and the message: `Entity.property: message`.
-    public var description: String {
+    package var description: String {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
         return place.isEmpty ? message : "\(MessageText.bounded(place)): \(message)"
     }

@@ -33,9 +33,9 @@ public struct FetchPlan: Sendable, Hashable {
     /// How objects are found; several where each finds a part, as for OR.
     public var access: [Access]
     /// The parts of the predicate that the access decides, printed.
-    public var decidedByAccess: [String]
+    package var decidedByAccess: [String]
     /// The parts of the predicate that are checked on each object found, printed.
-    public var filteredAfterwards: [String]
+    package var filteredAfterwards: [String]
     /// Where the order comes from.
     public var order: Order
     /// How many objects were read to give the answer; nil where the fetch was not carried out, or the database does not tell.

@@ -2,7 +2,7 @@
 ///
 /// A store type implements this protocol if people edit its files with other tools, as they do with
 /// SQLite databases. Other stores report every foreign change as damage.
-public protocol ChangeAcceptingStore: PersistentStore {
+package protocol ChangeAcceptingStore: PersistentStore {
     /// Whether objects that another program changed are read and updated as they are; see
     /// ``StoreOptions/acceptsChanges``.
     var acceptsChanges: Bool { get }
@@ -31,15 +31,15 @@ public protocol ChangeAcceptingStore: PersistentStore {
 public struct ExternalChanges: Sendable, Hashable {
     /// An entity or a relationship with another number of objects or links, or other ones, than the
     /// last commit recorded.
-    public struct Difference: Sendable, Hashable, Codable {
+    package struct Difference: Sendable, Hashable, Codable {
         /// The name of the entity or the relationship.
-        public let name: String
+        package let name: String
         /// The number of objects or links that the last commit recorded.
-        public let recorded: Int
+        package let recorded: Int
         /// The number of objects or links in the store.
-        public let found: Int
+        package let found: Int
         /// Whether objects or links were inserted or deleted, rather than changed alone.
-        public let hasOtherMembers: Bool
+        package let hasOtherMembers: Bool
 
         /// Makes a difference.
         package init(name: String, recorded: Int, found: Int, hasOtherMembers: Bool) {
@@ -57,11 +57,11 @@ public struct ExternalChanges: Sendable, Hashable {
     /// The first of these objects.
     public var objects: [ObjectID]
     /// The entities whose objects differ from the recorded ones.
-    public var entities: [Difference]
+    package var entities: [Difference]
     /// The relationships whose links differ from the recorded ones.
-    public var relationships: [Difference]
+    package var relationships: [Difference]
     /// The digest of the content as it is.
-    public var digest: StoreDigest
+    package var digest: StoreDigest
 
     /// Makes a description of changes.
     package init(
@@ -75,7 +75,7 @@ public struct ExternalChanges: Sendable, Hashable {
     }
 
     /// Whether the content is what the last commit recorded.
-    public var isEmpty: Bool { objectCount == 0 && entities.isEmpty && relationships.isEmpty }
+    package var isEmpty: Bool { objectCount == 0 && entities.isEmpty && relationships.isEmpty }
 }
 
 extension ExternalChanges {

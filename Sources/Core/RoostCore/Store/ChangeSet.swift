@@ -185,7 +185,7 @@ extension ManagedObjectModel.Relationship {
     /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalised(_:)`` of the relationship that owns the links.
     ///
     /// Where links are read behind one, this is the place to go on from.
-    public func normalised(_ link: Link, isFlipped: Bool) -> Link {
+    package func normalised(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalised(link.flipped).flipped : normalised(link)
     }
 }

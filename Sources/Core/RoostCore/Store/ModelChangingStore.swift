@@ -1,7 +1,7 @@
 /// A store that can get another model within its own file, in one transaction, without touching what stays as it is.
 ///
 /// A type of store conforms where that is less work than a new file; a migration in place asks for it.
-public protocol ModelChangingStore: PersistentStore {
+package protocol ModelChangingStore: PersistentStore {
     /// Begins to give the store another model.
     ///
     /// From here to the end of the change nobody else has the store open, or can open it, and snapshots of this store show what it held
@@ -21,14 +21,14 @@ public protocol ModelChangingStore: PersistentStore {
 }
 
 /// What a store holds that is the same under two models, byte for byte.
-public struct KeptContent: Sendable, Hashable {
+package struct KeptContent: Sendable, Hashable {
     /// The hierarchies whose records stay, by the number of the root entity, which is the same in both models.
-    public var hierarchies: Set<Int>
+    package var hierarchies: Set<Int>
     /// The relationships whose links stay, by the number in the new model: the number in the old one.
-    public var relationships: [Int: Int]
+    package var relationships: [Int: Int]
 
     /// Makes a description of what stays.
-    public init(hierarchies: Set<Int> = [], relationships: [Int: Int] = [:]) {
+    package init(hierarchies: Set<Int> = [], relationships: [Int: Int] = [:]) {
         (self.hierarchies, self.relationships) = (hierarchies, relationships)
     }
 }
@@ -36,7 +36,7 @@ public struct KeptContent: Sendable, Hashable {
 /// A change of a store's model that is under way.
 ///
 /// For one thread at a time. Letting go of it abandons it.
-public protocol ModelChange: AnyObject {
+package protocol ModelChange: AnyObject {
     /// The store as it will be, to be loaded and then read again, by one thread at a time; it is closed with the change.
     ///
     /// It counts as empty until it was loaded. Records and links of what is kept are appended like all others, count, and are not

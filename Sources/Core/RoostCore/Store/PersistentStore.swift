@@ -84,7 +84,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
 
     /// The rules of a model that ``checkStore(_:limit:)`` compares the data with: the
     /// ``StoreFinding/kind`` of a violation.
-    public enum Rule: String, Sendable, CaseIterable {
+    package enum Rule: String, Sendable, CaseIterable {
         /// A mandatory attribute or relationship has no value.
         case mandatory
         /// A number or date is less than its minimum.

@@ -10,9 +10,9 @@
 /// ```
 public struct StoreCosts: Hashable, Sendable {
     /// The time to read an object, in microseconds.
-    public let readingMicroseconds: Double
+    package let readingMicroseconds: Double
     /// The time to write an object, in microseconds.
-    public let writingMicroseconds: Double
+    package let writingMicroseconds: Double
 
     /// Creates costs.
     public init(readingMicroseconds: Double, writingMicroseconds: Double) {

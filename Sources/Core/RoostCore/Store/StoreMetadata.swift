@@ -32,7 +32,7 @@ public struct StoreMetadata: Sendable, Hashable {
     package var versionHashRecipe: VersionHash.Recipe { .current }
 
     /// The version hash of each entity of the embedded model, by ``versionHashRecipe``.
-    public var versionHashes: [EntityName: VersionHash] {
+    package var versionHashes: [EntityName: VersionHash] {
         Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) })
     }
 }

@@ -18,7 +18,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
         case text
 
         /// The possible values, for people: `full, extra or normal`, `a whole number from 2 to 1000000`.
-        public var description: String {
+        package var description: String {
             switch self {
             case .words(let words) where words.count < 2: return words.joined()
             case .words(let words): return words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
@@ -32,7 +32,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
         }
 
         /// Whether an option can be this text.
-        public func contains(_ text: String) -> Bool {
+        package func contains(_ text: String) -> Bool {
             switch self {
             case .words(let words): words.contains(text)
             case .integer(let range): Int(text).map(range.contains) ?? false
@@ -50,11 +50,11 @@ public struct StoreOptionDescription: Sendable, Hashable {
     /// The option's name.
     public let name: String
     /// What it can be.
-    public let values: Values
+    package let values: Values
     /// What it is unless given, for people: a value, or a word or two that say which.
-    public let standard: String
+    package let standard: String
     /// What it does, one sentence.
-    public let summary: String
+    package let summary: String
 
     /// Describes an option.
     public init(_ name: String, values: Values, standard: String, summary: String) {
@@ -72,7 +72,7 @@ extension PersistentStoreType {
     /// What is wrong with an option of a store of this type; nil when nothing is.
     ///
     /// A sentence that names the option and what would be right: the nearest name, or the possible values.
-    public func problem(withOption name: String, value: String) -> String? {
+    package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {
             let names = known.map(\.name)

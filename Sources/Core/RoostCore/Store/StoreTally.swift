@@ -26,7 +26,7 @@ public struct Tally: Hashable, Sendable {
 
     /// Counts everything in that another tally counts.
     @inlinable
-    public mutating func add(_ other: Tally) {
+    package mutating func add(_ other: Tally) {
         count &+= other.count
         sum &+= other.sum
     }
@@ -68,7 +68,7 @@ public struct StoreTally: Hashable, Sendable {
     }
 
     /// Counts everything in that a tally of the same model counts; the generation stays.
-    public mutating func add(_ other: StoreTally) {
+    package mutating func add(_ other: StoreTally) {
         for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
         for (number, tally) in other.relationships.enumerated() { relationships[number].add(tally) }
     }
@@ -93,7 +93,7 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
     public let sum: UInt64
 
     /// Makes a digest.
-    public init(objectCount: Int, linkCount: Int, sum: UInt64) {
+    package init(objectCount: Int, linkCount: Int, sum: UInt64) {
         self.objectCount = objectCount
         self.linkCount = linkCount
         self.sum = sum

@@ -37,7 +37,7 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     public var name: String { "\(self)" }
 
     /// The type with this name in model documents.
-    public init?(name: String) {
+    package init?(name: String) {
         guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = type
     }

@@ -1,22 +1,22 @@
-public import Foundation
+package import Foundation
 
 /// A decimal number in its canonical stored form: sign × mantissa × 10^exponent.
 ///
 /// Canonical means that the mantissa has no trailing zero, zero has exponent 0 and no sign, and NaN is one value, so equal
 /// numbers have equal fields and equal text. The mantissa has at most 38 digits and the exponent lies in −128 … 127, the range
 /// of Foundation's `Decimal`; anything outside is refused, never rounded.
-public struct DecimalNumber: Hashable, Sendable {
+package struct DecimalNumber: Hashable, Sendable {
     /// The digits as a whole number, at most 10^38 − 1.
-    public let mantissa: UInt128
+    package let mantissa: UInt128
     /// The power of ten, −128 … 127.
-    public let exponent: Int16
+    package let exponent: Int16
     /// Whether the number is below zero.
-    public let isNegative: Bool
+    package let isNegative: Bool
     /// Whether this is the value "not a number".
-    public let isNaN: Bool
+    package let isNaN: Bool
 
     /// Not a number.
-    public static let nan = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: true)
+    package static let nan = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: true)
     /// Zero.
     package static let zero = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: false)
 
@@ -31,7 +31,7 @@ public struct DecimalNumber: Hashable, Sendable {
     }
 
     /// The canonical form of sign × mantissa × 10^exponent; nil when it is outside the range.
-    public init?(isNegative: Bool, mantissa: UInt128, exponent: Int) {
+    package init?(isNegative: Bool, mantissa: UInt128, exponent: Int) {
         guard mantissa != 0 else {
             self = .zero
             return
@@ -60,7 +60,7 @@ extension DecimalNumber {
     /// Reads `-12.340e5` and the like, digits in ASCII; `NaN` is not a number.
     ///
     /// Nil for anything else or out of range.
-    public init?(utf8 text: some Sequence<UInt8>) {
+    package init?(utf8 text: some Sequence<UInt8>) {
         var mantissa: UInt128 = 0
         var (digits, exponent, written) = (0, 0, 0)
         var (negative, sawPoint, sawDigit, inExponent, sawExponentDigit) = (false, false, false, false, false)
@@ -121,7 +121,7 @@ extension DecimalNumber {
     }
 
     /// Takes Foundation's number over, exactly.
-    public init?(_ decimal: Decimal) {
+    package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan
             return
@@ -130,7 +130,7 @@ extension DecimalNumber {
     }
 
     /// Foundation's number with the same value.
-    public var decimal: Decimal {
+    package var decimal: Decimal {
         guard !isNaN else { return .nan }
         let high = Decimal(UInt64(truncatingIfNeeded: mantissa >> 64))
         let low = Decimal(UInt64(truncatingIfNeeded: mantissa))
@@ -142,7 +142,7 @@ extension DecimalNumber {
 
 extension DecimalNumber: CustomStringConvertible {
     /// Plain digits where they are at most 60 characters (`-12.34`), else `1234e-99`.
-    public var description: String {
+    package var description: String {
         guard !isNaN else { return "NaN" }
         let digits = String(mantissa)
         let sign = isNegative ? "-" : ""
@@ -160,7 +160,7 @@ extension DecimalNumber: CustomStringConvertible {
 
 extension DecimalNumber: Comparable {
     /// Orders by value; NaN comes after every number.
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         if left.isNaN || right.isNaN { return !left.isNaN && right.isNaN }
         if left.isNegative != right.isNegative {
             return left.isNegative ? (left.mantissa != 0 || right.mantissa != 0) : false

@@ -29,7 +29,7 @@ public struct Link: Hashable, Sendable {
 /// Many links of one relationship, in one contiguous piece of memory.
 public struct LinkBatch: Sendable {
     /// The links after which a cursor stops filling a batch.
-    public static let capacityCount = 4096
+    package static let capacityCount = 4096
 
     /// The number of the relationship that owns the links, which ``ManagedObjectModel/linkRelationships`` lists.
     public var relationship: Int

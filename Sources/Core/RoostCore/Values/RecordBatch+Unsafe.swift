@@ -92,7 +92,7 @@ extension RecordBatch {
     }
 
     /// Sets the version counter of the last record, and its checksum accordingly.
-    public mutating func setVersionOfLast(_ version: UInt32) {
+    package mutating func setVersionOfLast(_ version: UInt32) {
         guard let entry = entries.last else { return }
         arena.withUnsafeMutableBytes { arena in
             let base = entry.offset
@@ -216,7 +216,7 @@ extension RecordBatch {
     public mutating func setFloatBits(_ bits: UInt32, for field: RecordLayout.Field) { store(bits.littleEndian, field) }
 
     /// Sets a decimal field.
-    public mutating func setDecimal(_ value: DecimalNumber, for field: RecordLayout.Field) {
+    package mutating func setDecimal(_ value: DecimalNumber, for field: RecordLayout.Field) {
         clearNull(field)
         let base = buildOffset + field.byteOffset
         arena.withUnsafeMutableBytes { arena in
@@ -263,7 +263,7 @@ extension RecordBatch {
     }
 
     /// Marks a composite as present.
-    public mutating func setComposite(_ field: RecordLayout.Field) { clearNull(field) }
+    package mutating func setComposite(_ field: RecordLayout.Field) { clearNull(field) }
 
     /// Sets a field in the tail.
     ///

@@ -7,9 +7,9 @@
 /// were compared too.
 public struct RecordBatch: Sendable {
     /// The bytes after which a cursor stops filling a batch; one record more may overshoot it.
-    public static let capacityBytes = 256 * 1024
+    package static let capacityBytes = 256 * 1024
     /// The records after which a cursor stops filling a batch.
-    public static let capacityCount = 1024
+    package static let capacityCount = 1024
 
     @usableFromInline
     struct Entry: BitwiseCopyable, Sendable {
@@ -42,7 +42,7 @@ public struct RecordBatch: Sendable {
     /// Whether there is none.
     public var isEmpty: Bool { entries.isEmpty }
     /// How many bytes the records have together.
-    public var byteCount: Int { arena.count }
+    package var byteCount: Int { arena.count }
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { entries.count >= Self.capacityCount || arena.count >= Self.capacityBytes }
 
@@ -62,7 +62,7 @@ public struct RecordBatch: Sendable {
     @inlinable public func key(at index: Int) -> Int64 { entries[index].key }
 
     /// The number of the entity of the record at `index`.
-    @inlinable public func entityNumber(at index: Int) -> Int { Int(entries[index].entity) }
+    @inlinable package func entityNumber(at index: Int) -> Int { Int(entries[index].entity) }
 
     /// The version of the record at `index`.
     public func version(at index: Int) -> UInt32 { withRecord(at: index) { $0.version } }
@@ -84,7 +84,7 @@ public struct RecordBatch: Sendable {
 /// One record that owns its bytes.
 public struct Record: Sendable, Hashable {
     /// The record's bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     let key: Int64
     let layout: RecordLayout
     let model: ManagedObjectModel

@@ -5,7 +5,7 @@ public enum RecordHash {
     /// The content hash of a record: XXH3-64 over everything after the version counter, seeded by the key.
     ///
     /// The version counter does not enter, so stores with the same content and different histories have equal digests.
-    public static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
+    @usableFromInline package static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
         guard record.count > RecordLayout.Header.entity, let base = record.baseAddress else { return 0 }
         let seed = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
         return XXH3_64bits_withSeed(
@@ -26,10 +26,10 @@ public enum RecordHash {
     }
 
     /// XXH3-64 of any bytes.
-    public static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
+    package static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
     /// XXH3-128 of any bytes, high half first.
-    public static func wide(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
+    package static func wide(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
         return (hash.high64, hash.low64)
     }

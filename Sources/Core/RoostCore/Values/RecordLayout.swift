@@ -48,7 +48,7 @@ public final class RecordLayout: Sendable {
             case transformable
 
             /// The bytes of the slot.
-            public var width: Int {
+            @usableFromInline package var width: Int {
                 switch self {
                 case .decimal: 20
                 case .uuid: 16
@@ -62,7 +62,7 @@ public final class RecordLayout: Sendable {
             }
 
             /// Whether the value's bytes are in the tail.
-            public var isVariable: Bool { rawValue >= Kind.string.rawValue }
+            @usableFromInline package var isVariable: Bool { rawValue >= Kind.string.rawValue }
         }
 
         /// The property's name; the dotted path of a composite's element; `name#order` for an order.
@@ -72,11 +72,11 @@ public final class RecordLayout: Sendable {
         /// The field's position in ``RecordLayout/fields``, which is also its bit in the bitmap.
         public let index: Int
         /// Where the slot starts, counted from the start of the record.
-        public let byteOffset: Int
+        @usableFromInline package let byteOffset: Int
         /// The number of the destination entity, for references; else nil.
-        public let destination: Int?
+        @usableFromInline package let destination: Int?
         /// The number of the relationship, for references and orders; else nil.
-        public let relationship: Int?
+        package let relationship: Int?
     }
 
     /// A field before its place is known.
@@ -94,34 +94,34 @@ public final class RecordLayout: Sendable {
     }
 
     /// Byte offsets of the header's parts.
-    public enum Header {
+    @usableFromInline package enum Header {
         /// The checksum, 8 bytes.
-        @inlinable public static var checksum: Int { 0 }
+        @inlinable package static var checksum: Int { 0 }
         /// The version counter, 4 bytes.
         ///
         /// Everything after it enters the content hash.
-        @inlinable public static var version: Int { 8 }
+        @inlinable package static var version: Int { 8 }
         /// The entity number, 2 bytes.
-        @inlinable public static var entity: Int { 12 }
+        @inlinable package static var entity: Int { 12 }
         /// The number of fields, 2 bytes.
-        @inlinable public static var fieldCount: Int { 14 }
+        @inlinable package static var fieldCount: Int { 14 }
         /// The bitmap: bit *i* of byte *i* / 8 is set when field *i* is null.
-        @inlinable public static var bitmap: Int { 16 }
+        @inlinable package static var bitmap: Int { 16 }
     }
 
     /// The most bytes a record may have.
-    @inlinable public static var maximumByteCount: Int { 1 << 30 }
+    @inlinable package static var maximumByteCount: Int { 1 << 30 }
 
     /// The entity's name.
     public let entity: EntityName
     /// The entity's number in its model.
-    public let entityNumber: Int
+    package let entityNumber: Int
     /// The fields in the order of their slots: by kind, then by the bytes of their names.
     public let fields: [Field]
     /// The bytes before the tail.
-    public let fixedByteCount: Int
+    package let fixedByteCount: Int
     /// The position of the first field whose bytes are in the tail; the count of fields if there is none.
-    public let firstVariableField: Int
+    package let firstVariableField: Int
     /// A record without values, to start from: every field null.
     @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]

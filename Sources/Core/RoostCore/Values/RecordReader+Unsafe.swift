@@ -102,7 +102,7 @@ extension RecordReader {
     }
     /// The number of the object's entity.
     @inlinable
-    public var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
+    package var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
     /// The number of the root of the object's hierarchy.
     package var root: Int { unownedModel.shape(entityNumber).root }
     /// How often the object was written: 1 after its insertion, one more after each update.
@@ -110,15 +110,15 @@ extension RecordReader {
     public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }
     /// The checksum that the record carries.
     @inlinable
-    public var storedChecksum: UInt64 { Self.load(bytes, RecordLayout.Header.checksum, as: UInt64.self) }
+    package var storedChecksum: UInt64 { Self.load(bytes, RecordLayout.Header.checksum, as: UInt64.self) }
     /// The content hash that the record carries, out of its checksum.
     @inlinable
     public var storedContentHash: UInt64 { storedChecksum ^ RecordHash.versionMask(version) }
     /// The content hash, computed from the bytes.
-    public var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
+    package var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
 
     /// Compares the record's checksum with its bytes; throws code `corrupted`, naming the object.
-    public func verifyChecksum() throws(StoreError) {
+    package func verifyChecksum() throws(StoreError) {
         guard computedContentHash == storedContentHash else {
             throw Self.damaged(key: key, entity: layout.entity, "its checksum does not match its bytes")
         }
@@ -155,7 +155,7 @@ extension RecordReader {
 
     /// The bits of a float field, which conversion to double would change for a signalling NaN.
     @inlinable
-    public func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
+    package func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, field.byteOffset, as: UInt32.self) : 0
     }
 
@@ -166,7 +166,7 @@ extension RecordReader {
     }
 
     /// The value of a decimal field; nil when its bytes are not canonical.
-    public func decimal(_ field: borrowing RecordLayout.Field) -> DecimalNumber? {
+    package func decimal(_ field: borrowing RecordLayout.Field) -> DecimalNumber? {
         field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
     }
 
@@ -188,7 +188,7 @@ extension RecordReader {
 
     /// The key and the concrete entity's number that a reference or object-ID field holds; nil when null.
     @inlinable
-    public func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
+    package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
         switch field.kind {
         case .reference:
@@ -253,7 +253,7 @@ extension RecordReader {
     ///
     /// A record that passes is byte for byte the one that its values make.
     /// - Throws: Code `corrupted`, naming object and property.
-    public func validate() throws(StoreError) {
+    package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
         where bytes[RecordLayout.Header.bitmap + bit / 8] & (1 << UInt8(bit % 8)) != 0 {

@@ -2,7 +2,7 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says: no surrogates, nothing overlong or cut off.
     ///
     /// ASCII goes eight bytes at a time.
-    public var isValidUTF8: Bool { isASCII || isValidBeyondASCII }
+    package var isValidUTF8: Bool { isASCII || isValidBeyondASCII }
 
     /// Whether no byte has its highest bit set.
     ///

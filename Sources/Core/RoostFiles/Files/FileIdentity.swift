@@ -53,7 +53,7 @@ public struct FileIdentity: Hashable, Sendable {
 /// So make one before the library opens the file, and verify it right after that and at the beginning of every transaction.
 public final class FileHandleCheck: Sendable {
     /// The file as it was found.
-    public let identity: FileIdentity
+    package let identity: FileIdentity
     private let path: String
 
     /// Remembers which file stands under `path`.
@@ -81,7 +81,7 @@ public final class FileHandleCheck: Sendable {
     ///
     /// - Parameter now: The file as ``verify(minimumByteCount:)`` gave it; nil to look.
     /// - Throws: `storeReplaced`, also where another file stands under the name.
-    public func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
+    package func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
         let found: FileIdentity
         if let now { found = now } else { found = try verify() }
         guard found.isUnchanged(since: identity) else {

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// A regular file that is open for reading at any place.
@@ -6,16 +6,16 @@ internal import RoostSystem
 /// Never maps it, never waits for a pipe.
 ///
 /// POSIX locks that this process has on the file stay, if the file is counted in with ``HeldFiles``.
-public struct RegularFile: ~Copyable, Sendable {
+package struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
     private let path: String
     /// The size when the file was opened.
-    public let byteCount: Int
+    package let byteCount: Int
 
     /// Opens the file, but no link to one.
     ///
     /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
-    public init(at path: String) throws(StoreError) {
+    package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile.regular(path, O_RDONLY)
             byteCount = try file.status.byteCount
@@ -27,14 +27,14 @@ public struct RegularFile: ~Copyable, Sendable {
     }
 
     /// Which file it is, and its size and time of change now.
-    public func identity() throws(StoreError) -> FileIdentity {
+    package func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)
         }
     }
 
     /// The bytes at `offset`: up to `count`, fewer only at the end of the file.
-    public func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+    package func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
         var failure: StoreError?
         let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, done in
             do throws(StoreError) {
@@ -50,7 +50,7 @@ public struct RegularFile: ~Copyable, Sendable {
     /// Fills `buffer` with the bytes at `offset`.
     ///
     /// Returns how many there were, fewer only at the end of the file.
-    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {
             // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.

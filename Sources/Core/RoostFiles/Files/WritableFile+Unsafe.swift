@@ -7,7 +7,7 @@ internal import RoostSystem
 public struct WritableFile: ~Copyable {
     private let file: OpenFile
     /// The path the file was opened under.
-    public let path: String
+    package let path: String
 
     /// Opens the file, but no link to one.
     ///
@@ -22,7 +22,7 @@ public struct WritableFile: ~Copyable {
     }
 
     /// Which file it is, and its size and time of change now.
-    public func identity() throws(StoreError) -> FileIdentity {
+    package func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)
         }
@@ -48,7 +48,7 @@ public struct WritableFile: ~Copyable {
     }
 
     /// Cuts the file, or makes it longer with zeros.
-    public func setByteCount(_ byteCount: Int) throws(StoreError) {
+    package func setByteCount(_ byteCount: Int) throws(StoreError) {
         guard retrying({ ftruncate(file.descriptor, off_t(byteCount)) }) == 0 else {
             throw StoreFile.error(errno: errno, what: "cannot be cut", path: path)
         }

@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 
 /// The right to bring a new store under a name: one holder over all processes, from the first byte of the new store to its name.
 ///
 /// It does not keep anybody from using the store that has the name meanwhile. While it is held nobody else sweeps temporary
 /// siblings of the store away, so that one whose own lock is free for a moment is safe: between its last close and its renaming.
-public final class DestinationClaim: Sendable {
+package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
     private let storePath: String
 
@@ -22,7 +22,7 @@ public final class DestinationClaim: Sendable {
     ///     task.
     /// - Returns: The claim, held.
     /// - Throws: `busy` when another caller has the claim; `cancelled`; what ``StoreLock`` throws.
-    public static func acquire(
+    package static func acquire(
         forStoreAt path: String, timeoutSeconds: Double = 0, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> DestinationClaim {
         var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
@@ -47,7 +47,7 @@ public final class DestinationClaim: Sendable {
     /// Gives the name back, and removes the lock file when no store has come to stand beside it.
     ///
     /// Calling it again does nothing.
-    public func release() {
+    package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
         // Whoever has the store's own lock is about to create or remove one; then the lock file is theirs.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),

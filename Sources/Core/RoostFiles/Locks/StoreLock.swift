@@ -20,7 +20,7 @@ public final class StoreLock: Sendable {
     package static let suffix = ".lock"
 
     /// The path of the lock file of a store.
-    public static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
+    package static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
 
     private struct State {
         /// Nil after the release.
@@ -113,7 +113,7 @@ public final class StoreLock: Sendable {
     /// Two holders that share the lock and both want it for themselves wait for each other until their time is over. (Where
     /// the system only has `flock`, the change lets go for an instant.)
     /// - Throws: `busy`; `closed` after ``release()``.
-    public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
+    package func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var patience = Patience(seconds: timeoutSeconds)
         let isWaiting = mode == .exclusive && timeoutSeconds > 0
         defer { if isWaiting { state.withLock { $0.file?.stopWaiting() } } }

@@ -111,7 +111,7 @@ extension StoreFile {
     /// Whether no file has this name, or one without bytes.
     ///
     /// - Throws: What keeps it from being examined.
-    public static func isEmpty(_ path: String) throws(StoreError) -> Bool {
+    package static func isEmpty(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) { return try byteCount(at: path) == 0 } catch {
             guard error.code == .notFound else { throw error }
             return true

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// An error of a system call, by its `errno` value.
@@ -25,7 +25,7 @@ extension StoreFile {
     ///   - what: What failed, as in "cannot be opened"; the message reads `'path' cannot be opened: …`.
     ///   - path: The file.
     /// - Returns: The error to throw.
-    public static func error(errno code: Int32, what: String, path: String) -> StoreError {
+    package static func error(errno code: Int32, what: String, path: String) -> StoreError {
         let system = SystemError(code: code)
         func error(_ code: StoreError.Code, _ remedy: String = "") -> StoreError {
             StoreError(

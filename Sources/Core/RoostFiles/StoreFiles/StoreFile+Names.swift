@@ -60,7 +60,7 @@ extension StoreFile {
     ///   - path: The store.
     ///   - found: Its file.
     /// - Returns: An error of code `hasOtherNames` that names those in the same directory.
-    public static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
+    package static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
         let count = found.linkCount - 1
         let names = otherNames(of: resolvingLink(path), found).prefix(3).map { "'\($0)'" }
         let list = names.isEmpty ? "in another directory" : names.joined(separator: ", ")

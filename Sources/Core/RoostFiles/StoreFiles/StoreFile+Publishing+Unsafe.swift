@@ -26,7 +26,7 @@ extension StoreFile {
     /// on it. A file that was created is removed after an error.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
-    public static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
+    package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
         var isNew = false
         do throws(SystemError) {
             let file: OpenFile
@@ -207,8 +207,11 @@ extension StoreFile {
     /// Removes what a crash left of temporary siblings of `path`: files of this user that nobody has locked.
     ///
     /// Does what it can: what cannot be removed is left for the next time. Nothing is removed while somebody has a
-    /// ``DestinationClaim`` on `path`, unless it is the caller's.
-    public static func sweepTemporarySiblings(of path: String, holding claim: DestinationClaim? = nil) {
+    /// ``DestinationClaim`` on `path`.
+    public static func sweepTemporarySiblings(of path: String) { sweepTemporarySiblings(of: path, holding: nil) }
+
+    /// Removes what a crash left of temporary siblings of `path`, also while the caller has the claim on `path`.
+    package static func sweepTemporarySiblings(of path: String, holding claim: DestinationClaim?) {
         guard claim == nil else { return removeTemporarySiblings(of: path) }
         // Without a lock file there is no claim, and none is made for it.
         guard hasEntry(at: StoreLock.path(forStoreAt: path)) else { return removeTemporarySiblings(of: path) }

@@ -8,14 +8,14 @@ internal import RoostSystem
 /// Locks are tried once: no call here waits until another process releases one.
 public enum StoreFile {
     /// The directory of a path: `"."` for a bare name.
-    public static func directory(of path: String) -> String {
+    package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let directory = path[..<slash]
         return directory.isEmpty ? "/" : String(directory)
     }
 
     /// The last component of a path.
-    public static func name(of path: String) -> String {
+    package static func name(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return String(path[path.utf8.index(after: slash)...])
     }

@@ -12,7 +12,7 @@ public struct SQLChecksum: Sendable {
     init(formatVersion: Int) { coversVersion = formatVersion >= 3 }
 
     /// The checksum of a record with this content hash and version.
-    public func checksum(contentHash: UInt64, version: UInt32) -> UInt64 {
+    package func checksum(contentHash: UInt64, version: UInt32) -> UInt64 {
         coversVersion ? contentHash ^ RecordHash.versionMask(version) : contentHash
     }
 

@@ -112,7 +112,7 @@ extension SQLConnection {
 
 extension SQLConnection {
     /// Runs `body`; its statements end with code `cancelled` soon after the task was cancelled.
-    public func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    package func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try ending(when: FetchCancellation.check, body)
     }
 

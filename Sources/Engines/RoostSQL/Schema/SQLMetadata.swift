@@ -83,7 +83,7 @@ public enum SQLMetadata {
     /// its model.
     ///
     /// Notices a model that was exchanged in a store whose metadata have no checksums.
-    public static func requireEntities(
+    package static func requireEntities(
         of schema: SQLSchema, _ connection: any SQLConnection, storeName: String
     ) throws(StoreError) {
         var found: [Int64: String] = [:]

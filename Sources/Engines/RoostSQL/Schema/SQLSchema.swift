@@ -12,7 +12,7 @@ public final class SQLSchema: Sendable {
         public let sql: String
 
         /// Whether it is an index.
-        public var isIndex: Bool { name != table }
+        package var isIndex: Bool { name != table }
     }
 
     /// The links of one relationship.
@@ -35,12 +35,12 @@ public final class SQLSchema: Sendable {
     /// The version of the format that new stores have; `FORMAT.md` of the adapter describes it.
     public static let formatVersion = 3
     /// The oldest version of the format that stores may have.
-    public static let oldestFormatVersion = 2
+    package static let oldestFormatVersion = 2
 
     /// Refuses a store whose format has a version that this program does not read.
     ///
     /// - Throws: `unsupportedVersion`.
-    public static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
+    package static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
         guard version < oldestFormatVersion || version > formatVersion else { return }
         let remedy =
             version > formatVersion
@@ -57,11 +57,11 @@ public final class SQLSchema: Sendable {
     /// The version of the format.
     public let formatVersion: Int
     /// The tables of every store, whatever its model.
-    public let systemTables: [Item]
+    package let systemTables: [Item]
     /// The tables of objects and links.
-    public let tables: [Item]
+    package let tables: [Item]
     /// The indexes, which a load makes last.
-    public let indexes: [Item]
+    package let indexes: [Item]
 
     let dialect: any SQLDialect
     let checksum: SQLChecksum
@@ -197,7 +197,7 @@ public final class SQLSchema: Sendable {
     }
 
     /// The tables of every store of a version of the format, whatever its model.
-    public static func systemTables(
+    package static func systemTables(
         _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) -> [Item] {
         let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType ?? dialect.textType)

@@ -3,13 +3,13 @@ internal import RoostCore
 /// What must be done to a database to make the tables of one schema those of another.
 public struct SQLSchemaDifference: Sendable {
     /// The tables that go, with all their indexes.
-    public let droppedTables: [SQLSchema.Item]
+    package let droppedTables: [SQLSchema.Item]
     /// The indexes of tables that stay, and that go.
-    public let droppedIndexes: [SQLSchema.Item]
+    package let droppedIndexes: [SQLSchema.Item]
     /// The tables to be made.
-    public let newTables: [SQLSchema.Item]
+    package let newTables: [SQLSchema.Item]
     /// The indexes to be made, when the rows are there.
-    public let newIndexes: [SQLSchema.Item]
+    package let newIndexes: [SQLSchema.Item]
     /// The object tables that stay, by position in the new schema's.
     let keptTables: Set<Int>
     /// The link tables that stay, by relationship number in the new schema.

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 /// A column that holds a field, or its part, of the records of an entity and its subentities.
 struct SQLColumn {
@@ -100,25 +100,25 @@ final class SQLTable: Sendable {
 /// One field's way between a record and a row.
 public struct SQLStep: Sendable {
     /// How the field is kept in the record.
-    public let kind: RecordLayout.Field.Kind
+    package let kind: RecordLayout.Field.Kind
     /// Where the field's null bit is: the byte in the record.
-    public let nullByte: Int32
+    package let nullByte: Int32
     /// Where the field's null bit is: the bit in the byte.
-    public let nullMask: UInt8
+    package let nullMask: UInt8
     /// Where the field's slot is in the record.
-    public let byteOffset: Int32
+    package let byteOffset: Int32
     /// The column of the row.
-    public let column: Int32
+    package let column: Int32
     /// The column with the entity number, for references that have one; else −1.
-    public let entityColumn: Int32
+    package let entityColumn: Int32
     /// The field's position in the layout.
-    public let fieldIndex: Int32
+    package let fieldIndex: Int32
 
     /// The number of the destination entity, for references; else −1.
-    public let destination: Int32
+    package let destination: Int32
 
     /// A step for a field alone, without columns.
-    public init(_ field: RecordLayout.Field) { self.init(field, column: 0, entityColumn: nil) }
+    package init(_ field: RecordLayout.Field) { self.init(field, column: 0, entityColumn: nil) }
 
     init(_ field: RecordLayout.Field, column: Int, entityColumn: Int?) {
         destination = Int32(truncatingIfNeeded: field.destination ?? -1)
@@ -135,13 +135,13 @@ public struct SQLStep: Sendable {
 /// How rows of a SELECT become records of one entity and its subentities.
 public final class SQLReadPlan: Sendable {
     /// How rows of one entity become records.
-    public final class Entity: Sendable {
+    package final class Entity: Sendable {
         /// The entity's number.
-        public let number: Int
+        package let number: Int
         /// A record with header and no field null, as long as the fixed part of the layout.
-        public let template: [UInt8]
+        package let template: [UInt8]
         /// The fields in the layout's order; tail fields therefore ascend.
-        public let steps: [SQLStep]
+        package let steps: [SQLStep]
 
         init(_ layout: RecordLayout, steps: [SQLStep]) {
             var template = layout.template
@@ -153,16 +153,16 @@ public final class SQLReadPlan: Sendable {
     }
 
     /// The model the records follow.
-    public let model: ManagedObjectModel
+    package let model: ManagedObjectModel
     /// The number of the entity that is read.
-    public let entity: Int
+    package let entity: Int
     /// By entity number; nil for entities that cannot occur.
-    public let entities: [Entity?]
+    package let entities: [Entity?]
     /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property
     /// columns.
-    public let columnList: String
+    package let columnList: String
     /// The rule by which `_checksum` is computed.
-    public let checksum: SQLChecksum
+    package let checksum: SQLChecksum
     /// `SELECT` of ``columnList`` `FROM` the table, to be followed by conditions.
     let selectSQL: String
     /// The same with the table called `t0`, to be followed by JOINs too.
@@ -171,7 +171,7 @@ public final class SQLReadPlan: Sendable {
     private let allowedDestinations: [[Bool]?]
 
     /// The columns before those of properties.
-    public static let systemColumnCount = 4
+    package static let systemColumnCount = 4
 
     init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel, checksum: SQLChecksum) {
         self.model = model
@@ -224,7 +224,7 @@ public final class SQLReadPlan: Sendable {
     ///   - reason: What is wrong, to follow the name.
     /// - Returns: The error to throw.
     @inline(never)
-    public func damaged(key: Int64, entity: Int?, field: Int32? = nil, reason: String) -> StoreError {
+    package func damaged(key: Int64, entity: Int?, field: Int32? = nil, reason: String) -> StoreError {
         let known = model.entities[entity ?? self.entity]
         let id = ObjectID(known.name, key: key)
         let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
@@ -241,7 +241,7 @@ public final class SQLReadPlan: Sendable {
     ///   - entity: The number of the row's entity.
     /// - Returns: The error to throw.
     @inline(never)
-    public func changed(key: Int64, entity: Int) -> StoreError {
+    package func changed(key: Int64, entity: Int) -> StoreError {
         let id = ObjectID(model.entities[entity].name, key: key)
         return StoreError(
             .corrupted,
@@ -265,16 +265,16 @@ public final class SQLReadPlan: Sendable {
 /// The parameters are key, entity, version, content hash, then one for each column.
 public struct SQLRowColumns: Sendable {
     /// By entity number, all fields of the entity with their columns, −1 for one that is left out; nil for other hierarchies.
-    public let entities: [[SQLStep]?]
+    package let entities: [[SQLStep]?]
     /// By entity number, the columns that no field of the entity fills.
-    public let unused: [[Int32]]
+    package let unused: [[Int32]]
     /// How many columns there are.
-    public let count: Int
+    package let count: Int
     /// The rule by which `_checksum` is computed.
-    public let checksum: SQLChecksum
+    package let checksum: SQLChecksum
 
     /// The parameters before those of properties: `_id`, `_entity`, `_version`, `_checksum`.
-    public static let systemColumnCount = 4
+    package static let systemColumnCount = 4
 
     /// - Parameters:
     ///   - positions: By position in the table, the position among these columns; nil for one that is left out.
@@ -310,15 +310,15 @@ public struct SQLRowColumns: Sendable {
 /// How records of a hierarchy become rows of its table.
 public final class SQLWritePlan: Sendable {
     /// Where the fields of records go.
-    public let columns: SQLRowColumns
+    package let columns: SQLRowColumns
     /// The most rows an INSERT of the plan has.
-    public let rowsPerInsert: Int
+    package let rowsPerInsert: Int
     /// INSERT of one row; parameters in the order of the columns.
-    public let insertOneSQL: String
+    package let insertOneSQL: String
     /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
-    public let insertManySQL: String
+    package let insertManySQL: String
     /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
-    public let updateSQL: String
+    package let updateSQL: String
     /// SELECT of a row, if there is one with a key.
     let existsSQL: String
 
@@ -352,16 +352,16 @@ public final class SQLWritePlan: Sendable {
 /// What a change asks a row first, and how it updates one whose indexed columns stay as they are.
 ///
 /// Setting a column makes the database rewrite the column's index entries, even to the value it has.
-public final class SQLUpdatePlan: Sendable {
+package final class SQLUpdatePlan: Sendable {
     /// SELECT of version, entity and checksum of one row, by key.
     let headSQL: String
     /// By entity number, the fields that are in indexed columns; nil for other hierarchies, and where
     /// updates set all columns.
     let indexed: [RecordAgreement?]
     /// Where the other fields go in ``updateSQL``.
-    public let columns: SQLRowColumns
+    package let columns: SQLRowColumns
     /// UPDATE of the columns that no index has, of one row; parameters as in an INSERT, the entity must be the one that is there.
-    public let updateSQL: String
+    package let updateSQL: String
 
     /// - Parameters:
     ///   - table: The table.

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 extension FetchRequest.Expression {
     /// The expression with the source object as the one that it is evaluated for: `$source.title` becomes `title`.
@@ -7,7 +7,7 @@ extension FetchRequest.Expression {
     /// that a property mapping asks for.
     ///
     /// - Returns: The expression; nil where it takes more than the source object: another variable, the policy, the manager.
-    public func ofSourceObject() -> Self? { rebased(bound: []) }
+    package func ofSourceObject() -> Self? { rebased(bound: []) }
 
     fileprivate func rebased(bound: Set<String>) -> Self? {
         switch self {

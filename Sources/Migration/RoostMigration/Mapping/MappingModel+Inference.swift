@@ -45,7 +45,7 @@ extension MappingModel {
     /// Why no mapping model can be inferred for two models; empty when one can.
     ///
     /// The reasons that ``inferred(from:to:options:)`` throws, for programs.
-    public static func inferenceProblems(
+    package static func inferenceProblems(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()
     ) -> [MappingProblem] {

@@ -10,7 +10,7 @@ extension MappingModel {
     ///   - source: The model of the objects as they are.
     ///   - destination: The model that they shall have.
     /// - Returns: The problems, in the order of the mappings.
-    public func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
+    package func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
         var validator = MappingValidator(self, from: source, to: destination)
         validator.check()
         return validator.problems

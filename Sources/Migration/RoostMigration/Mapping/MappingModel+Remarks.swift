@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 internal import RoostPredicates
 
 extension MappingModel {
@@ -11,7 +11,7 @@ extension MappingModel {
     ///   - source: The model of the objects as they are.
     ///   - destination: The model that they shall have.
     /// - Returns: The remarks; none for what ``problems(from:to:)`` finds wrong already.
-    public func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
+    package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
         var remarks = MappingRemarks(self, source, destination)
         remarks.make()
         return MappingRemark.Kind.allCases.flatMap { kind in remarks.remarks.filter { $0.kind == kind } }

@@ -17,7 +17,7 @@ public struct MappingModel: Hashable, Sendable {
     }
 
     /// The entity mapping with this name.
-    public func entityMapping(named name: String) -> EntityMapping? {
+    package func entityMapping(named name: String) -> EntityMapping? {
         entityMappings.first { $0.name == name }
     }
 }

@@ -1,15 +1,15 @@
 package import RoostCore
 
 /// One thing that is wrong with a mapping model, or one reason why none can be inferred.
-public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
+package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     /// The entity mapping concerned; nil when it is the mapping model as a whole, and where none could be inferred.
-    public let mapping: String?
+    package let mapping: String?
     /// The entity concerned: the destination's, or one of the source that has none there.
-    public let entity: String?
+    package let entity: String?
     /// The property concerned, if it is one.
-    public let property: String?
+    package let property: String?
     /// What is wrong and what to do about it.
-    public let message: String
+    package let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
     package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, message: String) {
@@ -20,7 +20,7 @@ public struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The place and the message: `Entity.property: message`, `mapping 'NoteToNote', title: message`.
-    public var description: String {
+    package var description: String {
         let place: String
         if let mapping {
             place = "mapping '\(mapping)'" + (property.map { ", \($0)" } ?? "")

@@ -1,9 +1,9 @@
 package import RoostCore
 
 /// Something about a migration that can be said from models and mapping alone, before any object is read.
-public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
+package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     /// What a remark means for the data.
-    public enum Kind: String, Sendable, CaseIterable, Codable {
+    package enum Kind: String, Sendable, CaseIterable, Codable {
         /// Data that the source has do not reach the destination.
         case loss
         /// The migration fails where the data do not meet a condition.
@@ -13,13 +13,13 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What it means for the data.
-    public let kind: Kind
+    package let kind: Kind
     /// The entity concerned: for a loss the source's, else the destination's.
-    public let entity: String
+    package let entity: String
     /// The property concerned, if it is one.
-    public let property: String?
+    package let property: String?
     /// What happens, for people.
-    public let message: String
+    package let message: String
     /// The data that is lost; empty for other kinds of remarks, and for a loss that nothing can be
     /// counted of.
     package var losses: [MappingLoss] = []
@@ -36,7 +36,7 @@ public struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The kind, the place and the message: `loss: Note.color: …`.
-    public var description: String {
+    package var description: String {
         "\(kind): \(entity)\(property.map { "." + $0 } ?? ""): \(message)"
     }
 }

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// How a migration gets from the objects of the source to those of the destination.
-public enum MigrationPath: String, Sendable, Hashable, Codable {
+package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// There was nothing to do: the store has the model already.
     case nothing
     /// The source is read once, in batches, and each object becomes one object with the same key.

@@ -14,45 +14,45 @@ internal import RoostCore
 /// Later versions may add fields.
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
-    public struct Mapping: Sendable, Hashable, Codable {
+    package struct Mapping: Sendable, Hashable, Codable {
         /// The mapping's name.
-        public var name: String
+        package var name: String
         /// What the mapping does, see ``EntityMapping/MappingType``.
-        public var type: String
+        package var type: String
         /// The entity of the objects it takes; nil for type `add`.
-        public var source: String?
+        package var source: String?
         /// The entity of the objects it makes; nil for type `remove`.
-        public var destination: String?
+        package var destination: String?
         /// How many objects it takes.
-        public var objects: Int
+        package var objects: Int
         /// What happens to properties, one sentence each; empty where objects are taken over as they are.
-        public var steps: [String]
+        package var steps: [String]
     }
 
     /// One step of a migration through several versions.
-    public struct Step: Sendable, Hashable, Codable {
+    package struct Step: Sendable, Hashable, Codable {
         /// The version it begins at.
-        public var source: String
+        package var source: String
         /// The version it leads to.
-        public var destination: String
+        package var destination: String
         /// The stage that it carries out; nil outside a staged migration.
-        public var label: String?
+        package var label: String?
         /// Whether its mapping model is inferred.
-        public var isInferred: Bool
+        package var isInferred: Bool
         /// What each entity mapping does, one line each.
-        public var mappings: [String]
+        package var mappings: [String]
         /// What of the version it begins at the next one has no place for.
-        public var losses: [String]
+        package var losses: [String]
     }
 
     /// The URL of the source.
-    public var source: String
+    package var source: String
     /// The URL of the destination.
-    public var destination: String
+    package var destination: String
     /// How it would be done.
-    public var path: MigrationPath
+    package var path: MigrationPath
     /// What each entity mapping would do, in the order of the mapping model.
-    public var mappings: [Mapping]
+    package var mappings: [Mapping]
     /// How many objects the destination would have; nil where that shows only when it is done: in three passes, or in several steps.
     public var objects: Int?
     /// How many links the source has; nil where it does not record it, and for several steps.
@@ -69,7 +69,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
-    public var bytesAvailable: Int?
+    package var bytesAvailable: Int?
     /// How long it is expected to take, by the number of objects and links, the types of both stores and the path, step by step.
     ///
     /// Rough: right within a factor of a few, and without what the code of policies and stages takes.
@@ -88,7 +88,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The steps through several versions; empty for a single one.
     ///
     /// Then ``mappings`` is what the first of them does, whose objects can be counted.
-    public var steps: [Step] = []
+    package var steps: [Step] = []
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, path, mappings, objects, links, losses, bytesNeeded, bytesAvailable, secondsNeeded
@@ -166,7 +166,7 @@ extension MigrationPlan.Step {
 
 extension MigrationPlan.Mapping: CustomStringConvertible {
     /// One line.
-    public var description: String {
+    package var description: String {
         switch (source, destination) {
         case (let source?, let destination?): "\(name) (\(type))  \(source) to \(destination)  \(objects)"
         case (let source?, nil): "\(name) (\(type))  \(source), dropped  \(objects)"

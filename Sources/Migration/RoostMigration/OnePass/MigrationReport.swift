@@ -18,11 +18,11 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         /// The mapping's name.
         public var name: String
         /// What the mapping does, see ``EntityMapping/MappingType``.
-        public var type: String
+        package var type: String
         /// The entity of the objects it took; nil for type `add`.
-        public var source: String?
+        package var source: String?
         /// The entity of the objects it made; nil for type `remove`.
-        public var destination: String?
+        package var destination: String?
         /// How many objects it took; nil where they were not read, as those that are dropped.
         public var read: Int?
         /// How many objects it made.
@@ -30,11 +30,11 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     }
 
     /// The URL of the source.
-    public var source: String
+    package var source: String
     /// The URL of the destination.
-    public var destination: String
+    package var destination: String
     /// How it was done.
-    public var path: MigrationPath
+    package var path: MigrationPath
     /// What each entity mapping did, in the order of the mapping model.
     public var mappings: [Mapping]
     /// How many objects the destination has.
@@ -42,7 +42,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// How many links the destination has.
     public var links: Int
     /// The links of each relationship of the destination that has some.
-    public var relationships: [RelationshipCount]
+    package var relationships: [RelationshipCount]
     /// The content of the source, as its last commit recorded it; nil where it records none.
     package var sourceDigest: String?
     /// What the mapping made of it.
@@ -56,7 +56,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// The bytes of the destination.
     public var bytes: Int
     /// The most private memory that the process had meanwhile; nil where the system does not tell.
-    public var peakPrivateBytes: Int?
+    package var peakPrivateBytes: Int?
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
     /// Data of the source that is not in the destination, with counts.
@@ -74,7 +74,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// What each step did of a migration through several versions, whose names are their sources and destinations.
     ///
     /// Empty for a single step, which ``mappings`` describes.
-    public var steps: [MigrationReport] = []
+    package var steps: [MigrationReport] = []
     /// Where a migration in place kept the old store; nil where it did not.
     public var backup: String?
 

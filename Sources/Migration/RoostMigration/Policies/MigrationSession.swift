@@ -11,13 +11,13 @@ public final class MigrationSession {
     /// The model of the destination.
     public var destinationModel: ManagedObjectModel { content.model }
     /// The mapping model that is being run.
-    public let mappingModel: MappingModel
+    package let mappingModel: MappingModel
     /// What policies keep here for each other.
     public var userInfo: [String: Any] = [:]
     /// The entity mapping whose policy is being called; nil between them.
     public var currentEntityMapping: EntityMapping? { current.map { plan.mappings[$0].declaration } }
     /// How much of the three passes is done, 0 to 1.
-    public internal(set) var progress: Double = 0
+    package internal(set) var progress: Double = 0
 
     let source: MigrationSource
     let content: DestinationContent
@@ -95,7 +95,7 @@ public final class MigrationSession {
     }
 
     /// How many objects ``destinationObjects(_:)`` would give.
-    public func destinationCount(_ request: FetchRequest) throws(StoreError) -> Int {
+    package func destinationCount(_ request: FetchRequest) throws(StoreError) -> Int {
         try content.count(request)
     }
 

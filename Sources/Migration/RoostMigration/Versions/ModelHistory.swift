@@ -19,23 +19,23 @@ public struct ModelHistory: Sendable {
     }
 
     /// A mapping model and the versions between which it leads.
-    public struct VersionMapping: Sendable {
+    package struct VersionMapping: Sendable {
         /// The position of the version whose objects it takes.
-        public let source: Int
+        package let source: Int
         /// The position of the version whose objects it makes.
-        public let destination: Int
+        package let destination: Int
         /// The mapping model.
-        public let mapping: MappingModel
+        package let mapping: MappingModel
     }
 
     /// The versions, oldest first; their names are unique.
     public let versions: [Version]
     /// The mapping models, in the order in which they were added.
-    public private(set) var mappings: [VersionMapping] = []
+    package private(set) var mappings: [VersionMapping] = []
     /// The reason why each version but the oldest comes after the version before it, for messages.
     ///
     /// Empty if a program gave the order.
-    public let orderReasons: [String]
+    package let orderReasons: [String]
 
     /// Makes a history without mapping models.
     ///

@@ -118,7 +118,7 @@ public enum MigrationStage: Sendable {
     case custom(CustomMigrationStage)
 
     /// What the stage is called in messages and reports; nil for its number.
-    public var label: String? {
+    package var label: String? {
         switch self {
         case .lightweight(let stage): stage.label
         case .custom(let stage): stage.label

@@ -36,7 +36,7 @@ public struct CheckedFetchRequest: Sendable {
     }
 
     /// The same request without its order, for a source that is in it.
-    public var withoutOrder: CheckedFetchRequest {
+    package var withoutOrder: CheckedFetchRequest {
         guard !order.isByKey else { return self }
         var request = request
         request.sortDescriptors = []
@@ -46,14 +46,14 @@ public struct CheckedFetchRequest: Sendable {
     /// The same request with another predicate, for a source that meets the rest of it.
     ///
     /// - Throws: What compiling the predicate throws.
-    public func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
+    package func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
         var request = request
         request.predicate = predicate
         return CheckedFetchRequest(request, filter: try RecordFilter(request, model: model), order: order)
     }
 
     /// Throws code `modelMismatch` unless the request was compiled for `model` or a compatible one.
-    public func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
+    package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
                 .modelMismatch,

@@ -1,10 +1,10 @@
-public import RoostCore
+package import RoostCore
 
 extension FetchPlan {
     /// The plan that always works: all objects of the entity are read, and everything else is done on them.
     ///
     /// - Complexity: O(*n*) in the conditions of the predicate.
-    public static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
+    package static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
         let request = checked.request
         return FetchPlan(
             access: [.scan],
@@ -53,16 +53,16 @@ extension FetchRequest.Predicate {
 /// How many records and index entries a fetch has looked at.
 ///
 /// Of an entry that led to a record, only one of them counts.
-public final class VisitCount {
+package final class VisitCount {
     /// The number so far.
-    public var count = 0
+    package var count = 0
 
     /// Starts at 0.
-    public init() {}
+    package init() {}
 }
 
 /// Counts the records that another visitor shows.
-public final class CountingVisitor: RecordVisitor {
+package final class CountingVisitor: RecordVisitor {
     private let base: any RecordVisitor
     private let visits: VisitCount
 
@@ -78,7 +78,7 @@ public final class CountingVisitor: RecordVisitor {
     }
 
     /// Shows what the other visitor shows.
-    public func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+    package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         var count = 0
         defer { visits.count += count }
         return try base.visit { record in

@@ -42,7 +42,7 @@ public final class ScanningFetch: FillingRecordCursor {
     ///     gives them in the order in which they come, whichever that is.
     ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
-    public convenience init(
+    package convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
@@ -56,7 +56,7 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
     ///   - graph: The related objects; without one, a predicate that asks for them throws code
     ///     `unsupported`.
-    public init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
+    package init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
         let (request, model, order) = (checked.request, checked.model, checked.order)
         self.order = order
         offset = request.fetchOffset ?? 0
@@ -81,7 +81,7 @@ public final class ScanningFetch: FillingRecordCursor {
     }
 
     /// How many records a request gives, limit and offset included, by looking at all of `source`.
-    public static func count(
+    package static func count(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
@@ -91,7 +91,7 @@ public final class ScanningFetch: FillingRecordCursor {
 
     /// The number of records that a compiled request gives, limit and offset included, by looking
     /// at all of `source`.
-    public static func count(
+    package static func count(
         _ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
         let request = checked.request
@@ -102,7 +102,7 @@ public final class ScanningFetch: FillingRecordCursor {
     }
 
     /// How many records of the source were looked at so far.
-    public var visitedCount: Int { source.visitedCount }
+    package var visitedCount: Int { source.visitedCount }
 
     /// Adds the next records in the request's order.
     public override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {

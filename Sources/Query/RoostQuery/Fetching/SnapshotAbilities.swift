@@ -86,7 +86,7 @@ extension StoreSnapshot {
     /// ``StoreSnapshot/fetch(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
-    public func fetch(checked request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+    package func fetch(checked request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.fetch(request) }
         try request.requireModel(model)
         return try fetch(request.request)
@@ -95,7 +95,7 @@ extension StoreSnapshot {
     /// Counts the records that a compiled request asks for; see ``StoreSnapshot/count(_:)``.
     ///
     /// - Throws: `modelMismatch` for a request that was compiled for another model.
-    public func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
+    package func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.count(request) }
         try request.requireModel(model)
         return try count(request.request)
@@ -116,7 +116,7 @@ extension StoreSnapshot {
     }
 
     /// Reports how the answer to a compiled request is found; see ``explain(_:executing:)``.
-    public func explain(checked request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+    package func explain(checked request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         if let snapshot = self as? any ExplainingSnapshot {
             return try snapshot.explain(request, executing: executing)
         }
@@ -136,7 +136,7 @@ extension StoreSnapshot {
     }
 
     /// The IDs of the objects that a compiled request asks for; see ``objectIDs(_:)``.
-    public func objectIDs(checked request: CheckedFetchRequest) throws(StoreError) -> [ObjectID] {
+    package func objectIDs(checked request: CheckedFetchRequest) throws(StoreError) -> [ObjectID] {
         var ids: [ObjectID] = []
         if let snapshot = self as? any IDListingSnapshot {
             try snapshot.appendIDs(of: request, to: &ids)

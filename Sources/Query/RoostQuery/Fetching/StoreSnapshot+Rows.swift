@@ -44,7 +44,7 @@ extension StoreSnapshot {
     /// Tells how the store finds the objects that rows are made of, as ``explain(_:executing:)`` does.
     ///
     /// - Throws: As ``rows(_:)``.
-    public func explainRows(_ request: RowRequest, executing: Bool) throws(StoreError) -> FetchPlan {
+    package func explainRows(_ request: RowRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try explain(try RowPlan(request, model: model).request, executing: executing)
     }
 }

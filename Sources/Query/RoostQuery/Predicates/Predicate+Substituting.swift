@@ -36,7 +36,7 @@ extension FetchRequest.Expression {
     /// The expression with values in the place of its variables.
     ///
     /// As ``FetchRequest/Predicate/substituting(_:)``.
-    public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
+    package func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))
     }
 

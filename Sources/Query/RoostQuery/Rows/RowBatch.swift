@@ -13,7 +13,7 @@ public struct RowBatch: Sendable {
     public init() {}
 
     /// Whether there is no row.
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// The value of the row at `row` in the column at `column`.
     public subscript(row: Int, column: Int) -> Value {

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 internal import RoostQuery
 
 extension StoreSnapshot {
@@ -10,7 +10,7 @@ extension StoreSnapshot {
     /// - Returns: The changes.
     /// - Throws: As executing it, except for `conflict` and `constraintViolation`, which only a
     ///   commit finds.
-    public func prepare(
+    package func prepare(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> PreparedBatch {
         var updating = try BatchUpdating(request, on: self, model: try batchModel(model))

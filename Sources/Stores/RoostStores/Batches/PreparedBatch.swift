@@ -1,20 +1,20 @@
-public import RoostCore
+package import RoostCore
 internal import RoostMigration
 
 /// What a batch update or delete would do to a store, worked out on a snapshot and not done.
 ///
 /// Committing ``changes`` does it, as long as no object in it was changed since; then the commit fails with code `conflict`.
-public struct PreparedBatch: Sendable {
+package struct PreparedBatch: Sendable {
     /// How many objects of one entity.
-    public struct EntityCount: Hashable, Sendable {
+    package struct EntityCount: Hashable, Sendable {
         /// The objects' own entity.
-        public let entity: EntityName
+        package let entity: EntityName
         /// How many.
-        public let count: Int
+        package let count: Int
     }
 
     /// The changes, all of them.
-    public let changes: ChangeSet
+    package let changes: ChangeSet
     /// How many objects the request itself names.
     package let requestedCount: Int
     /// The objects that are updated or deleted: those that the request names, then those that a delete takes along.
@@ -23,16 +23,16 @@ public struct PreparedBatch: Sendable {
     let updateCount: Int
 
     /// How many objects are updated or deleted, those that a delete takes along among them.
-    public var objectCount: Int { objects.count }
+    package var objectCount: Int { objects.count }
     /// Whether nothing would change.
-    public var isEmpty: Bool { changes.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty }
     /// The objects that the request names.
     package var requestedIDs: [ObjectID] { objects.prefix(requestedCount).map(\.id) }
 
     /// The objects that the request names, by entity, in the order of the entities' names.
     package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
     /// The objects that go because a delete rule says so, by entity, in the order of the entities' names.
-    public var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
+    package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
     /// The objects that change because a reference of theirs is set or cleared, by entity, in the order of the entities' names.
     package var related: [EntityCount] {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })

@@ -77,7 +77,7 @@ public struct RoostConfiguration: Sendable {
     /// The default store.
     let defaultStore: (store: Store, origin: Origin)?
     /// The types of store that the configuration may name.
-    public let registry: StoreRegistry
+    package let registry: StoreRegistry
 
     /// Reads the model's file, for the model that the configuration names.
     let readModel: @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -116,16 +116,16 @@ public struct RoostConfiguration: Sendable {
     }
 
     /// The path of the configuration's file; nil when there is none.
-    public var file: String? { fileSetting?.value }
+    package var file: String? { fileSetting?.value }
 
     /// The path of the model's file; nil when the configuration names none.
-    public var modelPath: String? { modelSetting?.value }
+    package var modelPath: String? { modelSetting?.value }
 
     /// The names of the stores, in the order of the file.
-    public var storeNames: [String] { stores.compactMap(\.name) }
+    package var storeNames: [String] { stores.compactMap(\.name) }
 
     /// The name of the default store; nil when there is no default, or when `ROOST_STORE` gives one without a name.
-    public var defaultStoreName: String? { defaultStore?.store.name }
+    package var defaultStoreName: String? { defaultStore?.store.name }
 
     /// Everything that is in force, options that were not given included, with where it comes from.
     public var settings: [Setting] {

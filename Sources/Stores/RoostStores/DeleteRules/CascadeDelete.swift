@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 extension StoreSnapshot {
     /// Works out what a batch delete would do to the store as the snapshot shows it; see ``BatchDeleteRequest``.
@@ -8,7 +8,7 @@ extension StoreSnapshot {
     ///   - model: The program's model, which has the delete rules; nil for the store's own.
     /// - Returns: The changes.
     /// - Throws: As executing it, except for `conflict`.
-    public func prepare(
+    package func prepare(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> PreparedBatch {
         var propagation = DeletePropagation(self, model: try batchModel(model))

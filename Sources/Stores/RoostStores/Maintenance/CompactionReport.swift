@@ -7,21 +7,21 @@ internal import RoostCore
 /// open), `seconds`, `warnings` (messages). Later versions may add fields.
 public struct CompactionReport: Sendable, Hashable, Codable {
     /// The URL of the store.
-    public var store: String
+    package var store: String
     /// The bytes of the store and its log before.
     public var bytesBefore: Int
     /// The bytes of the store and its log now.
     public var bytesAfter: Int
     /// How many objects the store has.
-    public var objects: Int
+    package var objects: Int
     /// How many links the store has.
-    public var links: Int
+    package var links: Int
     /// The content of the store in one value, which was compared.
-    public var digest: String
+    package var digest: String
     /// Whether the store was compacted in place, because somebody else had it open.
     public var inPlace: Bool
     /// How long it took.
-    public var seconds: Double
+    package var seconds: Double
     /// What should be known.
     public var warnings: [String]
 }

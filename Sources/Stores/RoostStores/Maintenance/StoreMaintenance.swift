@@ -8,7 +8,7 @@ public import RoostMigration
 /// store open (``PersistentStoreType/compactWhileOpen(_:options:isCancelled:)``).
 public struct StoreMaintenance: Sendable {
     /// The types of store that URLs may name.
-    public let registry: StoreRegistry
+    package let registry: StoreRegistry
 
     /// Makes an object that works on the store types of `registry`.
     public init(registry: StoreRegistry) { self.registry = registry }

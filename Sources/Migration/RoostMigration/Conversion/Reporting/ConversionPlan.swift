@@ -8,21 +8,21 @@ package import RoostCore
 /// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
 public struct ConversionPlan: Sendable, Hashable, Codable {
     /// The URL of the source.
-    public var source: String
+    package var source: String
     /// The URL of the destination.
-    public var destination: String
+    package var destination: String
     /// How many objects would be copied.
     public var objects: Int
     /// How many links would be copied; nil where the source does not record it.
     public var links: Int?
     /// The objects of each entity that has some, not counting those of subentities.
-    public var entities: [EntityCount]
+    package var entities: [EntityCount]
     /// The links of each relationship that has some; empty where the source does not record it.
-    public var relationships: [RelationshipCount]
+    package var relationships: [RelationshipCount]
     /// The disk space that the destination is expected to take.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
-    public var bytesAvailable: Int?
+    package var bytesAvailable: Int?
     /// Why the conversion would be refused; empty when it would run.
     public var refusals: [String]
     /// What should be known before.
@@ -33,11 +33,11 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
 }
 
 /// How many objects an entity has.
-public struct EntityCount: Sendable, Hashable, Codable {
+package struct EntityCount: Sendable, Hashable, Codable {
     /// The entity's name.
-    public var name: String
+    package var name: String
     /// Its objects, not counting those of subentities.
-    public var count: Int
+    package var count: Int
 
     /// Makes a count.
     package init(name: String, count: Int) {
@@ -47,11 +47,11 @@ public struct EntityCount: Sendable, Hashable, Codable {
 }
 
 /// How many links a relationship has.
-public struct RelationshipCount: Sendable, Hashable, Codable {
+package struct RelationshipCount: Sendable, Hashable, Codable {
     /// `Entity.name` of the relationship that owns the links.
-    public var relationship: String
+    package var relationship: String
     /// Its links.
-    public var count: Int
+    package var count: Int
 
     /// Makes a count.
     package init(relationship: String, count: Int) {

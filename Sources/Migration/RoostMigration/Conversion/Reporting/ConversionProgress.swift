@@ -23,24 +23,24 @@ public struct ConversionProgress: Sendable, Hashable {
     /// The links done in this phase.
     public var links: Int
     /// All objects; nil while nobody knows.
-    public var totalObjects: Int?
+    package var totalObjects: Int?
     /// All links; nil where the source does not record their count.
-    public var totalLinks: Int?
+    package var totalLinks: Int?
     /// Seconds since this phase began.
-    public var seconds: Double
+    package var seconds: Double
     /// Which of the steps of a migration through several versions is under way; nil where there is one.
-    public var step: Step?
+    package var step: Step?
 
     /// One of several steps.
-    public struct Step: Sendable, Hashable {
+    package struct Step: Sendable, Hashable {
         /// Which one; 1 is the first.
-        public var number: Int
+        package var number: Int
         /// How many there are.
-        public var count: Int
+        package var count: Int
     }
 
     /// Objects and links a second in this phase; 0 at its beginning.
-    public var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }
+    package var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }
 
     /// The part of this phase that is done, 0 to 1; nil while the total is not known.
     public var fraction: Double? {

@@ -11,9 +11,9 @@ internal import RoostCore
 /// `remarks` (messages). Later versions may add fields.
 public struct ConversionReport: Sendable, Hashable, Codable {
     /// The URL of the source.
-    public var source: String
+    package var source: String
     /// The URL of the destination.
-    public var destination: String
+    package var destination: String
     /// How many objects the destination has.
     public var objects: Int
     /// How many links the destination has.
@@ -27,17 +27,17 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     /// The bytes of the destination.
     public var bytes: Int
     /// The most private memory that the process had meanwhile; nil where the system does not tell.
-    public var peakPrivateBytes: Int?
+    package var peakPrivateBytes: Int?
     /// The objects of each entity that has some, not counting those of subentities.
-    public var entities: [EntityCount]
+    package var entities: [EntityCount]
     /// The links of each relationship that has some.
-    public var relationships: [RelationshipCount]
+    package var relationships: [RelationshipCount]
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
     /// For each relationship, the references and links to objects that were left out.
     ///
     /// Of a damaged source they lead nowhere now; of a dump of some entities they were left out too.
-    public var dangling: [RelationshipCount]
+    package var dangling: [RelationshipCount]
     /// What should be known.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind

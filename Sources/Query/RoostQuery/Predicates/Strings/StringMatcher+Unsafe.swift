@@ -8,7 +8,7 @@ public final class StringMatcher: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`; `pattern` is freed in `deinit`.
 
     /// The most bytes of UTF-8 that a pattern of `LIKE` or `MATCHES` may have.
-    public static let maximumPatternByteCount = 4096
+    package static let maximumPatternByteCount = 4096
 
     private enum Method {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual

@@ -64,7 +64,7 @@ extension FetchRequest.Predicate {
     /// Reads a predicate from text, without a model, with its arguments in an array.
     ///
     /// As ``init(format:_:)``.
-    public init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
+    package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
         self = try PredicateParser.read(format, arguments: arguments) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
             return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).predicate(syntax)
@@ -81,7 +81,7 @@ extension FetchRequest.Predicate {
     /// - Returns: The text, on one line.
     /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value, which the language cannot write;
     ///   `invalidRequest` for an empty key path, and for a predicate that is nested too deep.
-    public func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
+    package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
         try format(
             PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity), isOfGroups: true))
     }
@@ -113,7 +113,7 @@ extension FetchRequest.Expression {
     /// Reads an expression from text, without a model, with its arguments in an array.
     ///
     /// As ``init(format:_:)``.
-    public init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
+    package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
         self = try PredicateParser.read(format, arguments: arguments) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
             return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).expression(syntax)
@@ -124,7 +124,7 @@ extension FetchRequest.Expression {
     ///
     /// As ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``; `ofGroups` is for what rows
     /// show, ``RowRequest/propertiesToFetch``.
-    public init(
+    package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
     ) throws(StoreError) {
@@ -140,7 +140,7 @@ extension FetchRequest.Expression {
     ///
     /// - Returns: The text, on one line.
     /// - Throws: As ``FetchRequest/Predicate/format()``.
-    public func format() throws(StoreError) -> String {
+    package func format() throws(StoreError) -> String {
         try PredicatePrinter.text(nil) { (printer, depth) throws(StoreError) in
             try printer.print(PredicateSyntax.Operand(self, depth: depth))
         }
