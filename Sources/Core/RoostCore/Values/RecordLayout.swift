@@ -48,6 +48,7 @@ public final class RecordLayout: Sendable {
             case transformable
 
             /// The bytes of the slot.
+            @inlinable
             public var width: Int {
                 switch self {
                 case .decimal: 20
@@ -62,6 +63,7 @@ public final class RecordLayout: Sendable {
             }
 
             /// Whether the value's bytes are in the tail.
+            @inlinable
             public var isVariable: Bool { rawValue >= Kind.string.rawValue }
         }
 
