@@ -25,7 +25,7 @@ let package = Package(
             name: "RoostBenchmarks",
             dependencies: [
                 "CTracks", "CBaselines", .product(name: "Roost", package: "Roost"),
-                .product(name: "RoostCore", package: "Roost"),
+                .product(name: "RoostCore", package: "Roost"), .product(name: "RoostQuery", package: "Roost"),
             ],
             swiftSettings: strict),
     ],

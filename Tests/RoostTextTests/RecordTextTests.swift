@@ -209,7 +209,7 @@ struct RecordTextTests {
                 "Thing/p1 has no property 'strin'; did you mean 'string'?"
             ),
             (#"{"strin": "x", "id": 1}"#, "line 1, column 2", "a record of 'Thing' has no property 'strin'"),
-            (#"{"id": 1, "id": 1}"#, "line 1, column 11", "the key occurs twice"),
+            (#"{"id": 1, "id": 1}"#, "line 1, column 11", "the key 'id' occurs twice in this object"),
             (#"{"id": 1, "entity": "Thing"}"#, "line 1, column 11", "only be the first key"),
             (#"{"id": 1, "friends": []}"#, "line 1, column 11", "no property 'friends'"),
             (

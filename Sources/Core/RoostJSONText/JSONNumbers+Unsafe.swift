@@ -4,6 +4,7 @@
 /// A finite double is its shortest exact decimal text, always with a point or an exponent. JSON has
 /// no number for the others, which are strings: `"Infinity"`, `"-Infinity"`, `"NaN"`, and for a NaN
 /// of other bits `"NaN:7ff8000000000001"`.
+@usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.
     @inlinable
@@ -50,22 +51,47 @@ package enum JSONNumbers {
             mantissa = mantissa * 10 + Int64(byte - UInt8(ascii: "0"))
             if isFraction { fractionDigits += 1 }
         }
-        guard fractionDigits < powersOfTen.count else { return nil }
-        let value = double(mantissa, fractionDigits: fractionDigits)
+        guard let value = double(mantissa, fractionDigits: fractionDigits) else { return nil }
         return isNegative ? -value : value
     }
 
-    /// Returns a whole number up to 2^53 divided by a power of ten up to 10^22.
+    /// Returns a whole number up to 2^53 divided by a power of ten up to 10^22; nil for a higher
+    /// power.
     ///
     /// Both are doubles, so that the division is rounded once, as it should be.
-    package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double {
-        Double(mantissa) / powersOfTen[fractionDigits]
+    @inlinable
+    @inline(__always)
+    package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {
+        // A switch is a table of constants wherever it is inlined; an array would be a call into this module.
+        let power: Double
+        switch fractionDigits {
+        case 0: power = 1e0
+        case 1: power = 1e1
+        case 2: power = 1e2
+        case 3: power = 1e3
+        case 4: power = 1e4
+        case 5: power = 1e5
+        case 6: power = 1e6
+        case 7: power = 1e7
+        case 8: power = 1e8
+        case 9: power = 1e9
+        case 10: power = 1e10
+        case 11: power = 1e11
+        case 12: power = 1e12
+        case 13: power = 1e13
+        case 14: power = 1e14
+        case 15: power = 1e15
+        case 16: power = 1e16
+        case 17: power = 1e17
+        case 18: power = 1e18
+        case 19: power = 1e19
+        case 20: power = 1e20
+        case 21: power = 1e21
+        case 22: power = 1e22
+        default: return nil
+        }
+        return Double(mantissa) / power
     }
-
-    private static let powersOfTen: [Double] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-        1e20, 1e21, 1e22,
-    ]
 
     /// Returns the double that `NaN`, `Infinity` or `-Infinity` stands for; nil for any other text.
     package static func special(_ text: UnsafeRawBufferPointer) -> Double? {

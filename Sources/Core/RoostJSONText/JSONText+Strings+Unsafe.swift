@@ -1,4 +1,5 @@
 /// The one writer of JSON: appends values to a text, byte by byte and without Foundation.
+@usableFromInline
 package enum JSONText {
     /// Appends a string in quotes, with as few escapes as JSON allows.
     package static func append(_ string: String, to text: inout TextBuffer) {

@@ -209,6 +209,7 @@ extension JSONTokenizer {
 
 extension JSONTokenizer {
     /// Whether the next token is an element of an array, or its end.
+    @inlinable
     package var isBetweenElements: Bool {
         syntax == .json && (state == .firstElement || (state == .afterValue && depth > 0 && objectBits & 1 == 0))
     }
@@ -216,6 +217,7 @@ extension JSONTokenizer {
     /// The bytes that are at hand: from the next one up to the byte 0 that ends them.
     ///
     /// Eight bytes from that one on can be loaded. Valid until the next token is read.
+    @inlinable
     package var bytesAtHand: (start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
         (UnsafePointer(base + position), UnsafePointer(base + end))
     }
@@ -225,6 +227,7 @@ extension JSONTokenizer {
     /// - Parameters:
     ///   - place: The end of the element among those bytes.
     ///   - lineStart: The start of the element's line: it has one line break, before it.
+    @inlinable
     package mutating func pass(to place: UnsafePointer<UInt8>, lineStart: UnsafePointer<UInt8>) {
         line += 1
         self.lineStart = lineStart - UnsafePointer(base)

@@ -44,7 +44,17 @@ extension JSONTokenizer {
     }
 
     /// The error for a key that occurs twice.
-    package var repeatedKey: JSONSyntaxError { error("the key '\(text)' occurs twice in this object") }
+    package var repeatedKey: JSONSyntaxError {
+        error("the key '\(Self.printable(text))' occurs twice in this object")
+    }
+
+    /// Returns a key for a message: its first 60 characters, without any that disturb a terminal.
+    package static func printable(_ key: String) -> String {
+        let scalars = key.unicodeScalars.prefix(60).map { scalar in
+            scalar.properties.generalCategory == .control ? "\u{FFFD}" : String(scalar)
+        }
+        return scalars.joined() + (key.unicodeScalars.count > 60 ? "…" : "")
+    }
 
     /// The current token where a whole number is expected, as the end of a sentence.
     package var descriptionOfWrongInteger: String {

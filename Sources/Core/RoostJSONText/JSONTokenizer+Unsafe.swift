@@ -13,8 +13,10 @@ internal import RoostSystem
 /// without a copy where it has no escapes. After an error the tokenizer must not be used again.
 ///
 /// Not `Sendable`: use it from one thread at a time.
+@usableFromInline
 package struct JSONTokenizer: ~Copyable {
     /// The syntax of the text as a whole.
+    @usableFromInline
     package enum Syntax: Sendable {
         /// One value.
         case json
@@ -42,6 +44,7 @@ package struct JSONTokenizer: ~Copyable {
     }
 
     /// A part of the text.
+    @usableFromInline
     package enum Token: UInt8, Sendable {
         /// `{`
         case beginObject
@@ -81,6 +84,7 @@ package struct JSONTokenizer: ~Copyable {
     static let slackByteCount = 8
 
     /// The part of the text that comes next.
+    @usableFromInline
     package enum State: UInt8 {
         case start
         case value
@@ -91,14 +95,14 @@ package struct JSONTokenizer: ~Copyable {
         case end
     }
 
-    let syntax: Syntax
+    @usableFromInline let syntax: Syntax
     let limits: Limits
     let source: Source
 
     // The bytes base[0 ..< end] are there, and base[end] is 0, so that loops over bytes end without counting.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     var capacity: Int
-    package internal(set) var end = 0
+    @usableFromInline package internal(set) var end = 0
     var isAtSourceEnd = false
     /// The next byte to be read.
     @usableFromInline package internal(set) var position = 0
@@ -109,18 +113,18 @@ package struct JSONTokenizer: ~Copyable {
     /// The bytes that were thrown away.
     var discardedByteCount = 0
 
-    package internal(set) var state = State.start
+    @usableFromInline package internal(set) var state = State.start
     /// The token that ``next()`` returned last; ``Token/end`` before the first call.
     @usableFromInline package internal(set) var token = Token.end
     /// The number of open arrays and objects.
-    package internal(set) var depth = 0
+    @usableFromInline package internal(set) var depth = 0
     /// One bit for each open array or object, the innermost lowest: 1 for an object.
-    var objectBits: UInt128 = 0
+    @usableFromInline var objectBits: UInt128 = 0
     /// Whether the text of the string, key or number is in `scratch`, because it is not spelled as
     /// it is meant.
     @usableFromInline package internal(set) var isInScratch = false
     /// Whether the number has neither a fraction nor an exponent.
-    package internal(set) var isWhole = false
+    @usableFromInline package internal(set) var isWhole = false
     @usableFromInline package internal(set) var scratch: [UInt8] = []
     var keys = JSONKeyStack()
     /// The most bytes of the token that is being read.
@@ -129,11 +133,11 @@ package struct JSONTokenizer: ~Copyable {
     var notesKeys = true
 
     /// The line of `position`, from 1.
-    var line = 1
+    @usableFromInline var line = 1
     /// The start of that line, if it was not thrown away; else 0.
-    var lineStart = 0
+    @usableFromInline var lineStart = 0
     /// The characters of that line that were thrown away.
-    var discardedColumnCount = 0
+    @usableFromInline var discardedColumnCount = 0
     /// The place of a JSON5 string that continues on another line, and its offset in the text.
     var continuedToken: (byteOffset: Int, position: TextPosition)?
 

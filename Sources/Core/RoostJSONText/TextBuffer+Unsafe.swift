@@ -5,6 +5,7 @@
 /// and says how many there were.
 ///
 /// Not `Sendable`: use it from one thread at a time.
+@usableFromInline
 package struct TextBuffer: ~Copyable {
     // SAFETY: `base` has `capacity` bytes, and the first `count` of them are set. Code that writes after them has asked `room(for:)` before
     // for at least as many bytes, and adds to `count` only what was written.

@@ -218,7 +218,7 @@ package struct RecordTextReader {
     ) -> StoreError {
         let key = reader.text
         let hint = nearestName(to: key, among: names).map { "; did you mean '\($0)'?" } ?? ""
-        return reader.error("\(header.description) has no property '\(Self.printable(key))'\(hint)")
+        return reader.error("\(header.description) has no property '\(JSONTokenizer.printable(key))'\(hint)")
     }
 
     @inline(never)
@@ -237,13 +237,5 @@ package struct RecordTextReader {
             default: "\(reader.tokenDescription) stands here"
             }
         return reader.error("\(what): \(expected) is expected, and \(found)")
-    }
-
-    /// A name from a text, short and without anything that disturbs a terminal.
-    private static func printable(_ name: String) -> String {
-        let scalars = name.unicodeScalars.prefix(60).map { scalar in
-            scalar.properties.generalCategory == .control ? "\u{FFFD}" : String(scalar)
-        }
-        return scalars.joined() + (name.unicodeScalars.count > 60 ? "…" : "")
     }
 }

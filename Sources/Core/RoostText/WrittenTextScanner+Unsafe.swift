@@ -77,8 +77,9 @@ struct WrittenTextScanner {
         guard next[0] | 0x20 != UInt8(ascii: "e"), wholeCount + fractionCount <= 18, mantissa < 1 << 53 else {
             return longDouble()
         }
+        // At most 18 digits, so that there is a power for them.
+        guard let value = JSONNumbers.double(mantissa, fractionDigits: fractionCount) else { return longDouble() }
         place = next
-        let value = JSONNumbers.double(mantissa, fractionDigits: fractionCount)
         return isNegative ? -value : value
     }
 

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostCore
 
 /// Whether a migration added to every object what it should have added.
 ///
@@ -61,9 +62,26 @@ struct MigrationProof {
 }
 
 /// An object of a migrated store, decoded.
-private struct MigratedObject: ObjectValues {
+private struct MigratedObject: CaptionedObject {
     let id: ObjectID
     let values: [String: Value]
 
+    var entity: EntityName { id.entity }
+
     subscript(name: String) -> Value { values[name] ?? .null }
+
+    func string(_ name: String) -> String? {
+        guard case .string(let text) = self[name] else { return nil }
+        return text
+    }
+
+    func int(_ name: String) -> Int64? {
+        guard case .int(let number) = self[name] else { return nil }
+        return number
+    }
+
+    func double(_ name: String) -> Double? {
+        guard case .double(let number) = self[name] else { return nil }
+        return number
+    }
 }

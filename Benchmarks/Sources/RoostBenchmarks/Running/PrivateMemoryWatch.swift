@@ -12,16 +12,19 @@ final class PrivateMemoryWatch: Sendable {
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    // A class, so that the thread keeps it and not the watch.
+    private final class Shared: Sendable { let state = Mutex(State()) }
+
+    private let shared = Shared()
     private let start: Int?
 
     /// Begins to watch.
     init() {
         start = Self.currentBytes
-        let state = state
+        let shared = shared
         Thread.detachNewThread {
-            while !state.withLock({ $0.isStopped }) {
-                if let bytes = Self.currentBytes { state.withLock { $0.peak = max($0.peak, bytes) } }
+            while !shared.state.withLock({ $0.isStopped }) {
+                if let bytes = Self.currentBytes { shared.state.withLock { $0.peak = max($0.peak, bytes) } }
                 Thread.sleep(forTimeInterval: 0.002)
             }
         }
@@ -29,7 +32,7 @@ final class PrivateMemoryWatch: Sendable {
 
     /// Ends watching: the most there was beyond what there was at the beginning; nil where the system does not tell.
     func stop() -> Int? {
-        let peak = state.withLock { state in
+        let peak = shared.state.withLock { state in
             state.isStopped = true
             return state.peak
         }

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostCore
 
 /// What a migration of the workload with tags does beside what follows from the two models: the new name of the title, the wider play count.
 enum MigrationKind: String, Sendable, CaseIterable {
@@ -37,6 +38,15 @@ enum MigrationKind: String, Sendable, CaseIterable {
     }
 }
 
+/// An object that has a caption after a migration: one of the source, or of the migrated store.
+protocol CaptionedObject {
+    var entity: EntityName { get }
+    func string(_ name: String) -> String?
+    func int(_ name: String) -> Int64?
+}
+
+extension SourceObject: CaptionedObject {}
+
 /// Gives objects captions, and tracks their duration in minutes, too.
 final class CaptionPolicy: EntityMigrationPolicy {
     override func createDestinationInstances(
@@ -50,7 +60,7 @@ final class CaptionPolicy: EntityMigrationPolicy {
     }
 
     /// The caption of an object whose title is the attribute with a name.
-    static func caption(_ object: some ObjectValues, title: String) -> String {
+    static func caption(_ object: some CaptionedObject, title: String) -> String {
         let text = object.string(title) ?? ""
         switch object.entity {
         case TrackSchema.trackEntity: return object.string("artist").map { "\(text) – \($0)" } ?? text

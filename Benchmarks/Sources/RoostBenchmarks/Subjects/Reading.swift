@@ -1,4 +1,6 @@
 internal import Roost
+internal import RoostCore
+internal import RoostQuery
 
 /// A snapshot that a round reads, and what it needs for that.
 struct Reading {
@@ -227,6 +229,22 @@ struct Reading {
         var outcome = Outcome(unitCount: 0, checksum: 0)
         for index in 0..<workload.repetitions {
             let cursor = try snapshot.links(of: TrackSchema.tracksOfAlbum, from: randomAlbum(index))
+            while try cursor.next(into: &links) {
+                outcome.unitCount += links.count
+                for link in links.links { outcome.checksum = (outcome.checksum ?? 0) &+ UInt64(link.target) }
+            }
+        }
+        return outcome
+    }
+
+    /// The same in calls for 1 000 albums each.
+    func linksToManyTogether() throws -> Outcome {
+        let relationship = try schema.model.requireRelationship(TrackSchema.tracksOfAlbum)
+        var links = LinkBatch(relationship: relationship.number)
+        var outcome = Outcome(unitCount: 0, checksum: 0)
+        for start in stride(from: 0, to: workload.repetitions, by: 1000) {
+            let albums = (start..<min(start + 1000, workload.repetitions)).map(randomAlbum)
+            let cursor = try snapshot.links(of: TrackSchema.tracksOfAlbum, from: albums)
             while try cursor.next(into: &links) {
                 outcome.unitCount += links.count
                 for link in links.links { outcome.checksum = (outcome.checksum ?? 0) &+ UInt64(link.target) }

@@ -63,6 +63,10 @@ enum Operations {
             },
             operation("index-lookup", "index lookup", repetitions: 10_000) { try $0.indexLookups() },
             operation("links-to-many", "links, to-many end", repetitions: 10_000) { try $0.linksToMany() },
+            operation(
+                "links-to-many-together", "links, to-many end, 1 000 objects a call", repetitions: 10_000,
+                baseline: "links-to-many"
+            ) { try $0.linksToManyTogether() },
             operation("links-to-one", "links, to-one end", repetitions: 100_000) { try $0.linksToOne() },
             operation("filter-scan", "filter scan, two fields") { try $0.filterScan() },
             operation("one-field-filter", "filter scan, one field") { try $0.oneFieldFilter() },

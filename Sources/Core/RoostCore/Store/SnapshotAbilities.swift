@@ -36,6 +36,13 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
     func makeObjectGraph() -> any ObjectGraph
 }
 
+extension LookupSnapshot {
+    /// Looks the record up with ``lookUp(_:into:)``.
+    public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try lookUp(id, into: &batch)
+    }
+}
+
 extension StoreSnapshot {
     /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
     /// batch, if it does not exist.
@@ -43,8 +50,7 @@ extension StoreSnapshot {
     /// It gives what ``records(with:)`` gives for one ID, and throws the same errors. A
     /// ``LookupSnapshot`` has a faster way.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
-        if let snapshot = self as? any LookupSnapshot { return try snapshot.lookUp(id, into: &batch) }
-        return try records(with: [id]).next(into: &batch)
+        try records(with: [id]).next(into: &batch)
     }
 
     /// Reads the links of a to-many relationship from each of some objects.

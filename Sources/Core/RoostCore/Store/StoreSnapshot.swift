@@ -53,6 +53,13 @@ public protocol StoreSnapshot: AnyObject {
     /// `id`. An object that does not exist has no links.
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor
 
+    /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
+    /// batch, if it does not exist.
+    ///
+    /// Has a default that reads ``records(with:)``, and another for a ``LookupSnapshot``. It is a
+    /// requirement so that no look-up has to search for conformances.
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
+
     /// Reads the records that a request asks for, in its order.
     ///
     /// Ties, and requests without order, go by ascending key. In a task that is cancelled the stores of this package end a fetch, a count

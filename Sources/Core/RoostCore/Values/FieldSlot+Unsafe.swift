@@ -1,14 +1,15 @@
 /// Where one field is in the records of one entity: a ``RecordLayout/Field`` without its name, so that copying it costs nothing.
+@usableFromInline
 package struct FieldSlot: Sendable {
-    package let kind: RecordLayout.Field.Kind
+    @usableFromInline package let kind: RecordLayout.Field.Kind
     /// The bit of the field in the byte of the bitmap.
-    private let nullMask: UInt8
-    private let nullByte: Int32
-    private let byteOffset: Int32
+    @usableFromInline let nullMask: UInt8
+    @usableFromInline let nullByte: Int32
+    @usableFromInline let byteOffset: Int32
     /// Where the tail starts.
-    private let tail: Int32
+    @usableFromInline let tail: Int32
     /// Where the slot of the tail field before this one is, whose end is this one's start; 0 for the first one.
-    private let precedingSlot: Int32
+    @usableFromInline let precedingSlot: Int32
 
     package init(_ field: RecordLayout.Field, in layout: RecordLayout) {
         kind = field.kind
@@ -22,9 +23,11 @@ package struct FieldSlot: Sendable {
     // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure was checked: they have all
     // bytes of the fixed part, and ends in the tail ascend and do not pass the record's end.
 
+    @inlinable
     @inline(__always)
     package func isNull(in record: RecordReader) -> Bool { record.bytes[Int(nullByte)] & nullMask != 0 }
 
+    @inlinable
     package func integer(in record: RecordReader) -> Int64 {
         let (bytes, offset) = (record.bytes, Int(byteOffset))
         switch kind {
@@ -36,11 +39,13 @@ package struct FieldSlot: Sendable {
     }
 
     /// The value of a field that is a 64-bit integer.
+    @inlinable
     @inline(__always)
     package func integer64(in record: RecordReader) -> Int64 {
         Int64(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
     }
 
+    @inlinable
     package func double(in record: RecordReader) -> Double {
         kind == .float
             ? Double(Float(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt32.self)))
@@ -48,11 +53,13 @@ package struct FieldSlot: Sendable {
     }
 
     /// The number of the entity that a polymorphic reference or an object ID names.
+    @inlinable
     package func entity(in record: RecordReader) -> Int {
         Int(RecordReader.load(record.bytes, Int(byteOffset) + 8, as: UInt32.self))
     }
 
     /// The bytes of a tail field, or the slot of any other.
+    @inlinable
     @inline(__always)
     package func bytes(in record: RecordReader) -> UnsafeRawBufferPointer {
         let bytes = record.bytes
@@ -65,6 +72,7 @@ package struct FieldSlot: Sendable {
     }
 
     /// The first eight of the field's bytes as a number in their order; those that it does not have are zero.
+    @inlinable
     @inline(__always)
     package func firstBytes(in record: RecordReader) -> UInt64 {
         let bytes = record.bytes

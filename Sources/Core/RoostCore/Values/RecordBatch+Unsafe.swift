@@ -338,6 +338,7 @@ extension RecordBatch {
 
 extension RecordBatch {
     /// Runs `body` with a function that gives a reader of the record at any index; neither may leave `body`.
+    @inlinable
     package func withReaders<Result>(
         _ body: ((Int) -> RecordReader) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
