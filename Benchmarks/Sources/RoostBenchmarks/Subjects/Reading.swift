@@ -185,7 +185,7 @@ struct Reading {
     /// How often all tracks were played; counted by the track.
     func sum() throws -> Outcome {
         var request = RowRequest(FetchRequest(TrackSchema.trackEntity))
-        request.propertiesToFetch = [.init("sum", .function(.sum, [.keyPath(["playCount"])]))]
+        request.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["playCount"])]))]
         var rows = RowBatch()
         guard try snapshot.rows(request).next(into: &rows), case .int(let sum) = rows[0, 0] else {
             throw BenchmarkError("A sum is missing.")

@@ -45,7 +45,7 @@ final class TrackLibrary {
         var batch = RecordBatch(model: schema.model)
         for number in 0..<tagCount {
             batch.beginRecord(layout, key: Int64(number + 1), version: 1)
-            try batch.set(.string(Tracks.tagTitle(number + 1)), title)
+            try batch.set(.string(Tracks.tagTitle(number + 1)), for: title)
             batch.endRecord()
             try Self.flush(&batch, to: loader, whenFull: true)
         }
