@@ -1,8 +1,8 @@
 // Finds public and package functions with too many parameters; Scripts/lint calls it, `--write` writes the list.
 //
-// A function has at most one unlabeled parameter, the first, and at most five in all. A closure at the end, which callers write
-// behind the parentheses, and a list of any length need no label. Functions that break this are listed in Scripts/parameters.txt, which may only get shorter: a function that is not in the list fails, and so does a line of the
-// list that no function needs any more.
+// A function has at most one unlabeled parameter, the first, and at most five in all. A trailing closure and a variadic
+// parameter need no label. Functions that break this are listed in Scripts/parameters.txt, which may only get shorter:
+// a function that is not in the list fails, and so does a line of the list that no function needs any more.
 import Foundation
 
 let list = "Scripts/parameters.txt"

@@ -7,7 +7,7 @@ package import RoostCore
 /// let evidence = VersionEvidence(
 ///     order: ["UserDataModel", "MultiassetUserDataModel"],
 ///     mappings: ["SingleToMultiasset.xcmappingmodel"])
-/// let (history, warnings) = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence: evidence)!
+/// let found = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence: evidence)
 /// ```
 package struct VersionEvidence: Sendable {
     /// Versions in the order in which they were made.

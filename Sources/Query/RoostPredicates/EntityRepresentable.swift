@@ -1,8 +1,10 @@
 public import RoostCore
 
-/// A Swift type whose key paths are properties: one that stands for an entity or for a composite attribute.
+/// A Swift type for an entity or for a composite attribute.
+///
+/// Its key paths are the properties.
 public protocol PropertyNaming {
-    /// The name of the property that a key path of the type is; nil for one that is none.
+    /// Returns the name of the property at a key path, or nil if the key path is not a property.
     ///
     /// ```swift
     /// static func propertyName(of keyPath: PartialKeyPath<Self>) -> String? {
@@ -16,7 +18,9 @@ public protocol PropertyNaming {
     static func propertyName(of keyPath: PartialKeyPath<Self>) -> String?
 }
 
-/// A Swift type that stands for an entity, so that its key paths and Foundation's `#Predicate` can be used in requests.
+/// A Swift type for an entity.
+///
+/// Requests can use its key paths and Foundation's `#Predicate`.
 ///
 /// The type needs no objects: only its key paths are used.
 public protocol EntityRepresentable: PropertyNaming {
@@ -25,7 +29,10 @@ public protocol EntityRepresentable: PropertyNaming {
 }
 
 extension PropertyNaming {
-    /// The property's name; for a key path that is none, a name that no property has, which the request's check will name.
+    /// Returns the name of the property at a key path.
+    ///
+    /// For a key path that is not a property, the result is a name that no property has. The check of
+    /// the request reports it.
     static func predicatePath(of keyPath: PartialKeyPath<Self>) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

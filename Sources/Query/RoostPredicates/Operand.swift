@@ -5,28 +5,31 @@ public import RoostQuery
 ///
 /// ```swift
 /// let blue: FetchRequest.Predicate =
-///     .path("album.title").contains("Blue", options: .caseInsensitive) && .any("tracks.length") > 600
+///     .path("album.title").contains("Blue", options: .caseInsensitive)
+///     && .any("tracks.length") > 600
 ///
-/// let long: FetchRequest.Predicate =
-///     .objects("tracks", as: "track") { $0.path("length") > 600 && $0.path("rating") == 5 }.count >= 2
+/// let long: FetchRequest.Predicate = .objects("tracks", as: "track") {
+///     $0.path("length") > 600 && $0.path("rating") == 5
+/// }.count >= 2
 ///
-/// let near: FetchRequest.Predicate = .path(\Album.year).isBetween(1959, and: 1964) && !.path("artist").isNull
+/// let near: FetchRequest.Predicate =
+///     .path(\Album.year).isBetween(1959, and: 1964) && !.path("artist").isNull
 /// ```
 ///
-/// A long sum is quicker to compile when its operands have names: `let length = FetchRequest.Operand.path("length")`.
+/// A long sum compiles faster if its operands have names: `let length = Operand.path("length")`.
 ///
-/// The compiler checks what is a condition and what a value, what can be a value at all, and a path that is written as a Swift key path.
-/// Names in strings and the types of properties are checked when a request with the predicate is.
+/// The compiler checks conditions, values and Swift key paths. A request checks the names in
+/// strings and the types of properties.
 extension FetchRequest {
-    /// A value that a predicate is built from: a property, or what is computed from some.
+    /// A value in a predicate: a property, or an expression of properties.
     ///
-    /// It becomes a predicate by an operator or a method that compares it. Two operands compared with `==` are a predicate too, not a
-    /// boolean.
+    /// An operator or a method that compares operands returns a predicate. So does `==`, which does not
+    /// return a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// How a comparison deals with the operand's many values.
+        /// The values of a to-many operand that a comparison must be true for.
         enum Quantifier { case direct, any, all, none }
 
-        /// What the operand stands for.
+        /// The expression of the operand.
         public let expression: Expression
         let quantifier: Quantifier
 
@@ -41,7 +44,7 @@ extension FetchRequest {
             self.quantifier = quantifier
         }
 
-        /// What the operand stands for.
+        /// The expression of the operand.
         public var predicateExpression: Expression { expression }
     }
 }
@@ -55,11 +58,19 @@ extension FetchRequest.Operand {
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> Self {
         path(Root.predicatePath(of: keyPath))
     }
-    /// Values at a path through a to-many relationship; a comparison is true when it is for at least one of them.
+    /// The values at a path through a to-many relationship.
+    ///
+    /// A comparison must be true for at least one.
     public static func any(_ path: String) -> Self { Self(.keyPath(names(path)), .any) }
-    /// Values at a path through a to-many relationship; a comparison is true when it is for all of them, and for none at all.
+    /// The values at a path through a to-many relationship.
+    ///
+    /// A comparison must be true for all of them.
+    ///
+    /// With no values, it is true.
     public static func all(_ path: String) -> Self { Self(.keyPath(names(path)), .all) }
-    /// Values at a path through a to-many relationship; a comparison is true when it is for not one of them.
+    /// The values at a path through a to-many relationship.
+    ///
+    /// A comparison must be false for all of them.
     public static func none(_ path: String) -> Self { Self(.keyPath(names(path)), .none) }
     /// The object itself.
     public static var object: Self { Self(.evaluatedObject) }
@@ -95,11 +106,17 @@ extension FetchRequest.Predicate {
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> FetchRequest.Operand {
         .path(keyPath)
     }
-    /// Values at a path through a to-many relationship, of which at least one must be as compared.
+    /// The values at a path through a to-many relationship.
+    ///
+    /// A comparison must be true for at least one.
     public static func any(_ path: String) -> FetchRequest.Operand { .any(path) }
-    /// Values at a path through a to-many relationship, which must all be as compared.
+    /// The values at a path through a to-many relationship.
+    ///
+    /// A comparison must be true for all of them.
     public static func all(_ path: String) -> FetchRequest.Operand { .all(path) }
-    /// Values at a path through a to-many relationship, of which none must be as compared.
+    /// The values at a path through a to-many relationship.
+    ///
+    /// A comparison must be false for all of them.
     public static func none(_ path: String) -> FetchRequest.Operand { .none(path) }
     /// The object itself.
     public static var object: FetchRequest.Operand { .object }
@@ -245,9 +262,9 @@ extension FetchRequest.Operand {
     public var uppercased: Self { applying(.uppercase) }
     /// The text in lower case.
     public var lowercased: Self { applying(.lowercase) }
-    /// How many Unicode code points the text has.
+    /// The number of Unicode code points in the text.
     public var length: Self { applying(.length) }
-    /// How many values there are.
+    /// The number of values.
     public var count: Self { path(FetchRequest.CollectionOperator.count.rawValue) }
     /// The sum of a property of the objects.
     public func sum(_ name: String) -> Self { path("@sum." + name) }
@@ -264,7 +281,7 @@ extension FetchRequest.Operand {
 }
 
 extension FetchRequest.Expression {
-    /// The path that goes on with these names.
+    /// Returns the path with `names` appended.
     func appending(_ names: [String]) -> Self {
         switch self {
         case .keyPath(let path): .keyPath(path + names)

@@ -1,4 +1,6 @@
-/// A value with properties that few programs set, beside those that its initializer takes.
+/// A value with more properties than its initializer takes.
+///
+/// `with(_:)` sets the others.
 public protocol Adjustable {}
 
 extension Adjustable {

@@ -6,7 +6,8 @@ extension StoreFile {
     ///
     /// Follows no link.
     ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied` also for a directory in which everybody may replace files, `noSpace`.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `noSpace`, or `permissionDenied`, also for a
+    ///   directory in which all users may replace files.
     public static func createExclusive(at path: String) throws(StoreError) {
         try requireSafeDirectory(of: path)
         do throws(SystemError) {
@@ -19,9 +20,9 @@ extension StoreFile {
         }
     }
 
-    /// Makes sure that a file, which is created for its owner alone if it is missing, has its first `byteCount` bytes on the disk.
+    /// Allocates the first `byteCount` bytes of a file on the disk.
     ///
-    /// What is in it stays. For files that a library maps and writes: without the space, that kills
+    /// Creates a missing file, for its owner alone. Existing content stays. For files that a library maps and writes: without the space, that kills
     /// the process. Follows no link. Closing the file drops the POSIX locks that this process has
     /// on it. A file that was created is removed after an error.
     ///

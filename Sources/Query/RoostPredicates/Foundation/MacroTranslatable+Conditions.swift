@@ -114,10 +114,10 @@ extension MacroTranslation {
         return Self.compare(Self.count(found), .greater, .constant(0))
     }
 
-    /// Refuses sequences that are no text.
+    /// Throws `unsupported` for a sequence that is not text.
     fileprivate func requireText<Output>(_ type: Output.Type, _ what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
-            throw Self.untranslatable("'\(what)' of two collections that are no texts")
+            throw Self.untranslatable("'\(what)' of two collections that are not text")
         }
     }
 }
@@ -141,7 +141,7 @@ extension PredicateExpressions.SequenceStartsWith: MacroTranslatable {
 }
 
 extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
-    /// MATCHES wants the whole text, so anything may stand around the expression.
+    /// Surrounds the expression with wildcards, because MATCHES compares the whole text.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex> else {
             throw MacroTranslation.untranslatable("a regular expression that is not written in it")
@@ -159,7 +159,7 @@ private protocol MacroRange {
     func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds
 }
 
-/// What is left of a range: its ends as expressions.
+/// The ends of a range, as expressions.
 private struct RangeBounds {
     var lower: FetchRequest.Expression?
     var upper: FetchRequest.Expression?

@@ -74,7 +74,7 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
             // A path through null is null, unless it counts what is there: of null that is 0, where Swift has nil.
-            if let steps = value.steps(behind: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
+            if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
             return .value(.conditional(present, value, .constant(.null)))
@@ -83,8 +83,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
 }
 
 extension FetchRequest.Expression {
-    /// The names of a path behind another one that it begins with; nil for everything else.
-    fileprivate func steps(behind start: Self) -> ArraySlice<String>? {
+    /// Returns the names that follow `start` in a path, or nil if the path does not begin with it.
+    fileprivate func steps(after start: Self) -> ArraySlice<String>? {
         switch (self, start) {
         case (.keyPath(let names), .keyPath(let first)) where names.starts(with: first):
             return names[first.count...]

@@ -3,17 +3,20 @@ public import RoostCore
 internal import RoostQuery
 
 extension FetchRequest.Predicate {
-    /// The predicate that Foundation's `#Predicate` macro made for a type that stands for an entity.
+    /// Creates a predicate from one that Foundation's `#Predicate` macro made.
     ///
     /// ```swift
-    /// let predicate = try FetchRequest.Predicate(#Predicate<Track> { $0.length > 600 && $0.album?.title == "Kind of Blue" })
+    /// let predicate = try FetchRequest.Predicate(#Predicate<Track> { $0.length > 600 })
     /// ```
     ///
-    /// It means what predicates mean in every store: text compares by code point, integers do not overflow, and `!` of a null value and a
-    /// division by zero give null, where Swift would stop the program.
+    /// The predicate has the same meaning in every store:
+    /// - Text compares by code point.
+    /// - Integers do not overflow.
+    /// - `!` of a null value and a division by zero give null, where Swift would stop the program.
     ///
-    /// - Throws: `unsupported` naming the part that cannot be translated: casts, dictionaries, the number of a text's characters, and key
-    ///   paths and values of types that say nothing of themselves (``PropertyNaming``, ``PredicateArgument``).
+    /// - Throws: `unsupported` with the name of the part that cannot be translated: casts,
+    ///   dictionaries, the number of characters in a text, key paths of types that are not
+    ///   ``PropertyNaming``, and values of types that are not ``PredicateArgument``.
     public init<Root: EntityRepresentable>(_ predicate: Foundation.Predicate<Root>) throws(StoreError) {
         let variable: PredicateExpressions.Variable<Root> = predicate.variable
         let translation = MacroTranslation(variables: [variable.key: .evaluatedObject])
@@ -21,7 +24,7 @@ extension FetchRequest.Predicate {
     }
 }
 
-/// What a part of a macro's predicate becomes.
+/// The translation of one part of a macro's predicate.
 enum MacroPart {
     /// A value, or many.
     case value(FetchRequest.Expression)
@@ -33,14 +36,15 @@ enum MacroPart {
 
 /// An expression of the macro that has a translation.
 ///
-/// Foundation's expressions are generic, so each kind says for itself what it becomes, and the compiler checks that none is forgotten.
+/// Foundation's expressions are generic, so each kind translates itself, and the compiler checks
+/// that no kind is forgotten.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }
 
 /// The translation of one predicate of the macro, at one place in it.
 struct MacroTranslation {
-    /// What the variables around stand for.
+    /// The values of the variables of the enclosing closures.
     var variables: [PredicateExpressions.VariableID: FetchRequest.Expression]
 
     func part(_ expression: any PredicateExpression) throws(StoreError) -> MacroPart {
@@ -106,7 +110,7 @@ struct MacroTranslation {
         compare(expression, .notEqual, .constant(.null))
     }
 
-    /// How many elements a collection has.
+    /// Returns the number of elements in a collection, as an expression.
     static func count(_ collection: FetchRequest.Expression) -> FetchRequest.Expression {
         if case .aggregate(let members) = collection { return .constant(.int(Int64(members.count))) }
         return collection.appending([FetchRequest.CollectionOperator.count.rawValue])
