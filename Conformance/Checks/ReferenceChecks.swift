@@ -100,7 +100,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.fields",
-            "A delete that requires it fails with `deleteDenied` while a to-one reference of an object that stays leads to it."
+            "A delete that requires it fails with `deleteDenied` while a to-one reference of a remaining object refers to it."
         ) { bench in
             let store = try bench.create()
             let (album, dog) = (ObjectID("Album", key: 1), ObjectID("Dog", key: 1))
@@ -166,7 +166,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.links",
-            "A delete that requires it fails with `deleteDenied` while a link leads to it from an object that stays."
+            "A delete that requires it fails with `deleteDenied` while a link from a remaining object refers to it."
         ) { bench in
             let store = try bench.create()
             let (track, other) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))

@@ -184,6 +184,35 @@ import RoostCore
             try store.close()
         }
 
+        @Test("opening waits while the file that had the name before is open in this process")
+        func openedAfterReplacement() throws {
+            let (location, new) = (try location(), try self.location("new"))
+            let old = try type.create(location, model: try model(), options: options())
+            let created = try type.create(new, model: try model(), options: options())
+            try insert(1, "new", into: created)
+            try created.close()
+            #expect(rename(new.path, location.path) == 0)
+
+            #expect(errorCode { _ = try type.open(location, options: options()) } == .busy)
+            let (lmdb, waiting) = (type, StoreOptions(timeoutSeconds: 600))
+            let result = Mutex<Result<Int, any Error>?>(nil)
+            let isDone = DispatchSemaphore(value: 0)
+            Thread {
+                let found = Result {
+                    let store = try lmdb.open(location, options: waiting)
+                    defer { try? store.close() }
+                    let snapshot = try store.snapshot()
+                    defer { snapshot.close() }
+                    return try snapshot.count(FetchRequest("Note"))
+                }
+                result.withLock { $0 = found }
+                isDone.signal()
+            }.start()
+            try old.close()
+            isDone.wait()
+            #expect(try result.withLock { $0 }?.get() == 1)
+        }
+
         @Test("a bulk load into an unpublished store, in parts, is complete and sound")
         func bulkLoad() throws {
             let location = try location()

@@ -48,39 +48,52 @@ enum EnvironmentRegistry {
 
     private static let entries = Mutex<[Key: Entry]>([:])
 
-    /// A share in the environment of a file, which is opened if this process does not have it open.
+    /// Returns a share in the environment of a file.
     ///
-    /// Waits while this process reads the file under a temporary name to replace it, as for a lock.
+    /// Opens the file if this process has not opened it.
+    ///
+    /// Waits, as for a lock:
+    /// - while this process reads the file under a temporary name to replace it,
+    /// - while this process still has the file open that had the name before.
+    ///
+    /// - Throws: `busy` after the timeout.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         var patience = Patience(seconds: settings.timeoutSeconds)
-        var identity = try FileIdentity(at: path)
-        while isBeingReplaced(identity, path) {
-            guard patience.wait() else {
-                throw StoreError(.busy, "'\(path)' is being replaced in this process; try again later")
+        while true {
+            let identity = try FileIdentity(at: path)
+            let isReplaced = isBeingReplaced(identity, path)
+            if !isReplaced {
+                var key = Key(identity: identity)
+                if identity.linkCount > 1, !settings.isWritable, settings.acceptsLinks { key.linkedPath = path }
+                if let slot = slot(key, path) { return try lease(slot, path, settings, isNew: isNew) }
             }
-            identity = try FileIdentity(at: path)
-        }
-        var key = Key(identity: identity)
-        if identity.linkCount > 1, !settings.isWritable, settings.acceptsLinks { key.linkedPath = path }
-        return try lease(key, path, settings, isNew: isNew)
-    }
-
-    private static func lease(
-        _ key: Key, _ path: String, _ settings: LMDBSettings, isNew: Bool
-    ) throws(StoreError) -> EnvironmentLease {
-        let slot = try entries.withLock { (entries) throws(StoreError) in
-            // LMDB's lock file goes by the name: two files of one name would clear each other's readers from it.
-            guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else {
+            guard patience.wait() else {
                 throw StoreError(
                     .busy,
-                    "The file that '\(path)' was before, or had other names, is still open in this process; close its stores and snapshots first"
+                    isReplaced
+                        ? "'\(path)' is being replaced in this process; try again later"
+                        : "The file that '\(path)' was before, or had other names, is still open in this process; close its stores and snapshots first"
                 )
             }
+        }
+    }
+
+    /// Returns the slot of a file with one more user, or nil while another file is open under its name.
+    private static func slot(_ key: Key, _ path: String) -> Slot? {
+        entries.withLock { entries in
+            // LMDB names its lock file after the file: two files of one name would clear each other's readers.
+            guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else { return nil }
             let slot = entries[key]?.slot ?? Slot(key, path: path)
             entries[key, default: Entry(slot: slot, userCount: 0)].userCount += 1
             return slot
         }
+    }
+
+    /// Takes a share for a user that is counted already.
+    private static func lease(
+        _ slot: Slot, _ path: String, _ settings: LMDBSettings, isNew: Bool
+    ) throws(StoreError) -> EnvironmentLease {
         let lease: EnvironmentLease
         var isShared = false
         do throws(StoreError) {
@@ -99,7 +112,7 @@ enum EnvironmentRegistry {
             throw error
         }
         // The file may have got other names since it was opened. The environment holds the store's lock.
-        if isShared, key.linkedPath == nil {
+        if isShared, slot.key.linkedPath == nil {
             try StoreFile.requireOneName(ofStoreAt: path, forWriting: settings.isWritable)
         }
         if settings.isWritable { try lease.environment.makeWritable(timeoutSeconds: settings.timeoutSeconds) }
