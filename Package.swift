@@ -290,6 +290,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "RoostStoresTests",
+            dependencies: [
+                "Roost", "RoostCore", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
+                "TestSamples",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "RoostTests",
             dependencies: [
                 "CSV", "Roost", "RoostCore", "RoostFiles", "RoostMigration", "RoostStores", "RoostSystem", "SortedFile",
