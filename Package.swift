@@ -151,7 +151,7 @@ let package = Package(
         .target(
             name: "RoostStores",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostJSONText", "RoostMigration", "RoostQuery",
+                "RoostCore", "RoostFiles", "RoostJSONText", "RoostMigration", "RoostQuery", "RoostSystem",
             ],
             path: "Sources/Stores/RoostStores", swiftSettings: strict),
         .target(

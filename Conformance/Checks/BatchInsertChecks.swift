@@ -32,12 +32,14 @@ extension ConformanceCheck {
             try expectEqual(
                 objects.map(\.values),
                 [
-                    ["title": "plain", "size": 1],
+                    ["title": "plain", "size": 1, "lettering": "PLAIN"],
                     [
-                        "title": "null", "rating": .decimal(7), "score": .double(3), "flag": true, "rank": .int(-32768),
+                        "title": "null", "lettering": "NULL", "rating": .decimal(7), "score": .double(3), "flag": true,
+                        "rank": .int(-32768),
                     ],
                     [
-                        "title": "full", "size": 1, "width": 9, "made": .date(date), "page": .uri("roost:x"),
+                        "title": "full", "lettering": "FULL", "size": 1, "width": 9, "made": .date(date),
+                        "page": .uri("roost:x"),
                         "place": .composite(["number": 4, "street": "Lane"]), "content": .data(Data([0, 1])),
                     ],
                 ], "the values")
@@ -127,7 +129,7 @@ extension ConformanceCheck {
                 }
             }
             let before = try store.contents()
-            try expectError(.invalidValue, in: "a row that is wrong, after many that are not") {
+            try expectError(.validationFailed, in: "a row that is wrong, after many that are not") {
                 _ = try store.execute(BatchInsertRequest("File", rows: rows(failingAt: count)))
             }
             try expectEqual(try store.contents(), before, "the contents after a row that was refused")
@@ -230,12 +232,12 @@ extension ConformanceCheck {
             let faults: [(String, StoreError.Code, BatchInsertRequest.Row)] = [
                 ("titel", .unknownProperty, ["titel": "x"]), ("cache", .unknownProperty, ["cache": "x"]),
                 ("lettering", .invalidRequest, ["lettering": "x"]), ("tags", .invalidRequest, ["tags": .null]),
-                ("title", .invalidValue, ["title": .null]), ("title", .invalidValue, ["title": 5]),
+                ("title", .validationFailed, ["title": .null]), ("title", .invalidValue, ["title": 5]),
                 ("rank", .invalidValue, ["rank": 32768]), ("rank", .invalidValue, ["rank": .double(0.5)]),
                 ("size", .invalidValue, ["size": .double(.nan)]), ("flag", .invalidValue, ["flag": 2]),
                 ("made", .invalidValue, ["made": .string(plantedSecret)]), ("ident", .invalidValue, ["ident": "x"]),
-                ("number", .invalidValue, ["place": .composite(["street": "x"])]),
-                ("number", .invalidValue, ["place.street": "x"]),
+                ("number", .validationFailed, ["place": .composite(["street": "x"])]),
+                ("number", .validationFailed, ["place.street": "x"]),
                 ("colour", .unknownProperty, ["place": .composite(["colour": "x"])]),
                 ("folder", .objectNotFound, ["folder": .objectID(ObjectID("Folder", key: 9))]),
                 ("folder", .invalidValue, ["folder": .objectID(ObjectID("Label", key: 2))]),

@@ -44,6 +44,7 @@ extension ConformanceCheck {
                 if key > 2 {
                     values["size"] = nil
                     values["title"] = "new and longer"
+                    values["lettering"] = "NEW AND LONGER"
                     values["place"] = .composite(["street": "lane", "number": .int(key)])
                     values.merge(["flag": true, "rating": .decimal(Decimal(5) / 4), "score": 2.0, "rank": -3]) { $1 }
                 }
@@ -101,6 +102,7 @@ extension ConformanceCheck {
                         "size": .int(number % 7), "rank": .int(number), "score": .double(Double(number) / 2),
                         "rating": .decimal(Decimal(number) + Decimal(1) / 10),
                         "title": number % 2 == 0 ? "here" : .string("T\(number)"),
+                        "lettering": number % 2 == 0 ? "HERE" : .string("T\(number)"),
                     ]
                     if number % 7 == 0 { values["flag"] = true }
                     values["folder"] = number % 2 == 0 ? .objectID(ObjectID("Folder", key: 1)) : nil
@@ -183,7 +185,8 @@ extension ConformanceCheck {
                     "the second folder then"
                 )
                 try expectEqual(
-                    try snapshot.object(ObjectID("Image", key: 4))?.values, ["title": "t", "width": 5], "the image")
+                    try snapshot.object(ObjectID("Image", key: 4))?.values,
+                    ["title": "t", "width": 5, "lettering": "T"], "the image")
                 try expectEqual(
                     try snapshot.object(ObjectID("Folder", key: 3))?.values["shortcut"],
                     .objectID(ObjectID("Image", key: 4)),
@@ -272,12 +275,12 @@ extension ConformanceCheck {
             let faults: [(String, StoreError.Code, FetchRequest.Expression)] = [
                 ("titel", .unknownProperty, .constant("x")), ("cache", .unknownProperty, .constant("x")),
                 ("lettering", .invalidRequest, .constant("x")), ("tags", .invalidRequest, .constant(.null)),
-                ("title", .invalidValue, .constant(.null)), ("title", .invalidValue, .constant(5)),
+                ("title", .validationFailed, .constant(.null)), ("title", .invalidValue, .constant(5)),
                 ("made", .invalidValue, .constant(.string(plantedSecret))),
                 ("ident", .invalidValue, .constant(.string(plantedSecret))),
                 ("rank", .invalidValue, .function(.multiply, [rank, .constant(20)])),
-                ("title", .invalidValue, .conditional(.equal("rank", to: 1990), .constant(.null), .constant("x"))),
-                ("place.street", .invalidValue, .constant("x")), ("place.colour", .unknownProperty, .constant("x")),
+                ("title", .validationFailed, .conditional(.equal("rank", to: 1990), .constant(.null), .constant("x"))),
+                ("place.street", .validationFailed, .constant("x")), ("place.colour", .unknownProperty, .constant("x")),
                 ("folder", .objectNotFound, .constant(.objectID(ObjectID("Folder", key: 9)))),
                 ("folder", .invalidValue, .constant(.objectID(ObjectID("Person", key: 1)))),
                 ("folder", .invalidValue, .constant(1)), ("size", .unknownProperty, .keyPath(["sice"])),

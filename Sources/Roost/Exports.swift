@@ -49,6 +49,9 @@
 @_exported public import protocol RoostCore.StoreSnapshot
 @_exported public import struct RoostCore.StoreMetadata
 @_exported public import struct RoostCore.StoreFinding
+@_exported public import class RoostStores.Store
+@_exported public import class RoostStores.StoreView
+@_exported public import struct RoostStores.StoreRecords
 @_exported public import func RoostStores.checkStore
 @_exported public import struct RoostStores.RoostConfiguration
 @_exported public import struct RoostStores.StoreMaintenance
@@ -59,10 +62,14 @@
 @_exported public import struct RoostCore.BatchInsertRequest
 @_exported public import struct RoostCore.BatchUpdateRequest
 @_exported public import struct RoostCore.BatchDeleteRequest
+@_exported public import enum RoostCore.ConflictRule
+@_exported public import enum RoostCore.BatchResultType
+@_exported public import struct RoostCore.BatchResult
 
 // MARK: Errors
 
 @_exported public import struct RoostCore.StoreError
+@_exported public import struct RoostCore.ValidationFailure
 
 // MARK: Conversion
 

@@ -16,6 +16,8 @@ public struct BatchInsertRequest {
     public var entity: EntityName
     /// What the result tells.
     public var resultType: BatchResultType
+    /// The rule for a row with the values of an existing object in a uniqueness constraint.
+    public var onConflict = ConflictRule.fail
     /// Starts to give the rows: a function that gives the next one each time, and nil at the end.
     public let rows: () -> () throws(StoreError) -> Row?
 

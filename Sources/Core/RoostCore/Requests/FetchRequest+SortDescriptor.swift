@@ -24,3 +24,10 @@ extension FetchRequest {
         }
     }
 }
+
+extension FetchRequest.SortDescriptor: ExpressibleByStringLiteral {
+    /// Creates an ascending order by a property.
+    ///
+    /// - Parameter key: The name of the property, or a path through to-one relationships.
+    public init(stringLiteral key: String) { self.init(key) }
+}

@@ -77,7 +77,7 @@ public struct RecordBatch: Sendable {
 
     /// A copy of the record at `index` that outlives the batch.
     public func record(at index: Int) -> Record {
-        withRecord(at: index) { Record(bytes: Array($0.bytes), key: $0.key, layout: $0.layout, model: model) }
+        withRecord(at: index) { Record($0, model: model) }
     }
 }
 
@@ -88,6 +88,11 @@ public struct Record: Sendable, Hashable {
     let key: Int64
     let layout: RecordLayout
     let model: ManagedObjectModel
+
+    /// Copies a record.
+    package init(_ record: RecordReader, model: ManagedObjectModel) {
+        (bytes, key, layout, self.model) = (Array(record.bytes), record.key, record.layout, model)
+    }
 
     /// The object's identity.
     public var id: ObjectID { ObjectID(layout.entity, key: key) }

@@ -10,12 +10,21 @@ struct BatchInsertion {
     private static let rememberedCount = 65_536
 
     private let store: any PersistentStore
+    private let rules: ModelRules
     private let model: ManagedObjectModel
+    /// The rules of records, with the time that their patterns have spent.
+    private var recordRules: RecordRules
+    private var failures = FailureList()
+    /// The objects that rows refer to and that do not exist.
+    private var missing = MissingObjects()
     private let properties: BatchProperties
     private let layout: RecordLayout
     /// The to-one relationships of the entity: field, place, and the ordered inverse that the place is in.
     private let references: [(field: RecordLayout.Field, order: RecordLayout.Field?, RelationshipEnds)]
-    /// Whether a row may change another object, the other end of a one-to-one relationship, which a load cannot do.
+    /// Whether a row may change another object, which a load cannot do.
+    ///
+    /// This is the other end of a one-to-one relationship, an object whose count is limited, or one
+    /// with a derived attribute.
     private let mayChangeOthers: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
@@ -40,15 +49,18 @@ struct BatchInsertion {
     }
 
     init(
-        _ entity: EntityName, in store: any PersistentStore, model: ManagedObjectModel,
+        _ entity: EntityName, in store: any PersistentStore, rules: ModelRules,
         byteLimit: Int = Self.changeSetByteCount
     ) throws(StoreError) {
+        let model = rules.model
         let entity = try model.requireEntity(entity)
         guard !entity.isAbstract else {
             throw StoreError(.invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
         }
         self.store = store
+        self.rules = rules
         self.model = model
+        recordRules = rules.records
         self.byteLimit = byteLimit
         layout = entity.layout
         properties = BatchProperties(entity, model)
@@ -60,7 +72,8 @@ struct BatchInsertion {
                     relationship: relationship, inverse: relationship.inverse.map { model.relationships[$0] })
             )
         }
-        mayChangeOthers = references.contains { $0.2.inverse?.isToMany == false }
+        mayChangeOthers =
+            references.contains { $0.2.inverse?.isToMany == false } || rules.concernsOthers(entity)
         var defaults = [Value](repeating: .null, count: layout.fields.count)
         for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
             let field = try layout.requireField(attribute.name)
@@ -81,13 +94,16 @@ struct BatchInsertion {
         do throws(StoreError) {
             let next = request.rows()
             var chunk: [[Value]] = []
-            while let row = try next() {
+            while !failures.isFull, let row = try next() {
                 chunk.append(try values(of: row))
                 guard chunk.count == Self.chunkCount else { continue }
+                try throwIfCancelled()
                 try append(chunk)
                 chunk.removeAll(keepingCapacity: true)
             }
             try append(chunk)
+            try missing.throwIfAny(with: failures)
+            try throwIfCancelled()
             let generation = try finish()
             let (entity, keys) = (layout.entity, keys)
             return BatchResult(
@@ -128,7 +144,6 @@ struct BatchInsertion {
                 of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
                 { "its default" }, { values[$0.index] = $1 })
         }
-        try properties.requireMandatory({ values[$0.index].isNull }, { Self.owner(number) })
         return values
     }
 
@@ -139,17 +154,26 @@ struct BatchInsertion {
     private mutating func append(_ rows: [[Value]]) throws(StoreError) {
         guard !rows.isEmpty else { return }
         var rows = rows
+        let firstRow = rowCount - rows.count + 1
         try connect(&rows)
         let keys = try newKeys(rows.count)
         for (index, values) in rows.enumerated() {
             let key = keys.lowerBound + Int64(index)
             try append(values, key: key)
+            let row = firstRow + index
+            try records.withRecord(at: records.count - 1) { (record) throws(StoreError) in
+                try failures.check(record, .row(row), &recordRules)
+            }
             for (field, _, ends) in references {
                 guard case .objectID(let id) = values[field.index] else { continue }
                 try partners.note(ObjectID(layout.entity, key: key), ends.relationship, from: nil, to: id)
             }
         }
-        if let loader {
+        if !failures.isEmpty || !missing.isEmpty {
+            // Nothing will be written; the other rows are only examined.
+            records.removeAll()
+        } else if let loader {
+            try deriveRecords()
             try loader.append(records)
             records.removeAll()
             if destinations.count > Self.rememberedCount { destinations.forget() }
@@ -190,7 +214,10 @@ struct BatchInsertion {
                     if let order { rows[index][order.index] = .null }
                     continue
                 }
-                let id = try destinations.destination(named, of: ends.relationship) { Self.owner(first + index) }
+                let found = try missing.collecting(named) { () throws(StoreError) in
+                    try destinations.destination(named, of: ends.relationship) { Self.owner(first + index) }
+                }
+                guard let id = found else { continue }
                 rows[index][field.index] = .objectID(id)
                 guard let order, let inverse = ends.inverse else { continue }
                 if rows[index][order.index].isNull {
@@ -224,6 +251,24 @@ struct BatchInsertion {
         return new
     }
 
+    // MARK: Rules
+
+    /// Computes the derived attributes of the records of a load.
+    private mutating func deriveRecords() throws(StoreError) {
+        guard !rules.derived.isEmpty else { return }
+        var changes = ChangeSet(model: model)
+        changes.inserts = records
+        try applyRules(to: &changes)
+        records = changes.inserts
+    }
+
+    private mutating func applyRules(to changes: inout ChangeSet) throws(StoreError) {
+        var rules = ChangeRules(rules, on: snapshot)
+        let firstRow = rowCount - records.count + 1
+        try rules.apply(to: &changes, &failures) { .row(firstRow + $0) }
+        try failures.throwIfAny()
+    }
+
     // MARK: Writing
 
     private mutating func startLoading() throws(StoreError) {
@@ -238,6 +283,7 @@ struct BatchInsertion {
         try requireExisting(known)
         try moveToFreePlaces()
         namedPlaces = [:]
+        try deriveRecords()
         let (next, isUsedUp) = try snapshot.lastKey(of: layout.entity).addingReportingOverflow(1)
         guard !isUsedUp else {
             throw StoreError(.limitExceeded, "The hierarchy of entity '\(layout.entity)' has no keys left.")
@@ -305,10 +351,11 @@ struct BatchInsertion {
             isFirst = false
             var changes = ChangeSet(model: model)
             changes.inserts = records
-            if !partners.isEmpty { try partners.apply(to: &changes, snapshot) }
-            relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            changes.unchanged = destinations.references
+            if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
+            changes.existing = destinations.references.map(\.id)
             changes.lastPlaces = destinations.lastPlaces
+            try applyRules(to: &changes)
+            relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
             // Closed first: a store may have to wait until nobody reads, to make room.
             snapshot.close()
             return try store.commit(changes).generation

@@ -13,7 +13,12 @@ extension StoreSnapshot {
     package func prepare(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> PreparedBatch {
-        var updating = try BatchUpdating(request, on: self, model: try batchModel(model))
+        try prepare(request, rules: try ModelRules(try batchModel(model)))
+    }
+
+    /// Works out what a batch update would do, by rules that are compiled already.
+    func prepare(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
+        var updating = try BatchUpdating(request, on: self, rules: rules)
         return try updating.run()
     }
 }
@@ -34,7 +39,13 @@ struct BatchUpdating {
     }
 
     private let snapshot: any StoreSnapshot
+    private let rules: ModelRules
     private let model: ManagedObjectModel
+    /// The rules of records, with the time that their patterns have spent.
+    private var recordRules: RecordRules
+    private var failures = FailureList()
+    /// The objects that new references name and that do not exist.
+    private var missing = MissingObjects()
     private let request: BatchUpdateRequest
     private let targets: [(name: String, source: Source)]
     /// By entity number.
@@ -47,8 +58,9 @@ struct BatchUpdating {
     private var replacements: [Value?] = []
 
     init(
-        _ request: BatchUpdateRequest, on snapshot: any StoreSnapshot, model: ManagedObjectModel
+        _ request: BatchUpdateRequest, on snapshot: any StoreSnapshot, rules: ModelRules
     ) throws(StoreError) {
+        let model = rules.model
         let properties = BatchProperties(try model.requireEntity(request.entity), model)
         guard !request.values.isEmpty else {
             throw StoreError(.invalidRequest, "A batch update of '\(request.entity)' sets no property.")
@@ -60,7 +72,9 @@ struct BatchUpdating {
             targets.append((name, try Self.source(expression, name, request.entity, snapshot)))
         }
         self.snapshot = snapshot
+        self.rules = rules
         self.model = model
+        recordRules = rules.records
         self.request = request
         self.targets = targets
         plans = Array(repeating: nil, count: model.entities.count)
@@ -89,12 +103,15 @@ struct BatchUpdating {
                 request.entity, where: request.predicate
             ).with { $0.includesSubentities = request.includesSubentities })
         var batch = RecordBatch(model: model)
-        while try cursor.next(into: &batch) { try update(batch) }
+        while !failures.isFull, try cursor.next(into: &batch) { try update(batch) }
+        try missing.throwIfAny(with: failures)
         let updateCount = changes.updates.count
-        let updated = Set(objects.map(\.id))
-        changes.unchanged = destinations.references.filter { !updated.contains($0.id) }
+        changes.existing = destinations.references.map(\.id)
         changes.lastPlaces = destinations.lastPlaces
-        if !partners.isEmpty { try partners.apply(to: &changes, snapshot) }
+        if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
+        var rules = ChangeRules(rules, on: snapshot)
+        try rules.apply(to: &changes, &failures) { .row($0 + 1) }
+        try failures.throwIfAny()
         return PreparedBatch(
             changes: changes, requestedCount: objects.count, objects: objects, updateCount: updateCount)
     }
@@ -149,13 +166,16 @@ struct BatchUpdating {
                 }
             }
         }
-        try requireMandatory(record, plan)
         try settlePlaces(record, plan)
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in layout.fields {
             if let value = replacements[field.index] { fields.append((field, value)) }
         }
         try changes.updates.append(record, replacing: fields)
+        let isSet = Set(fields.map(\.field.index))
+        try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
+            try failures.check(record, .object(record.id), &recordRules, fields: isSet)
+        }
         objects.append(ChangeSet.Reference(record.id, version: record.version))
     }
 
@@ -173,7 +193,10 @@ struct BatchUpdating {
             if let order { replacements[order.index] = .some(.null) }
             return try partners.note(record.id, relationship, from: old, to: nil)
         }
-        let new = try destinations.destination(named, of: relationship) { "\(record.id)" }
+        let found = try missing.collecting(named) { () throws(StoreError) in
+            try destinations.destination(named, of: relationship) { "\(record.id)" }
+        }
+        guard let new = found else { return }
         replacements[field.index] = .objectID(new)
         // Who stays in an ordered relationship keeps its place, whatever entity the reference names.
         var stays = false
@@ -200,22 +223,6 @@ struct BatchUpdating {
             if case .some(.null) = replacements[place.index] {
                 replacements[place.index] = .int(try destinations.nextPlace(in: inverse, of: id))
             }
-        }
-    }
-
-    /// Requires values for the mandatory properties that are set; what was missing before is no fault of the request.
-    private func requireMandatory(_ record: RecordReader, _ plan: Plan) throws(StoreError) {
-        let properties = plan.properties
-        func isNull(_ field: RecordLayout.Field) -> Bool {
-            replacements[field.index].map(\.isNull) ?? record.isNull(field)
-        }
-        func isSet(_ field: RecordLayout.Field) -> Bool { replacements[field.index] != nil }
-        for field in properties.mandatory where isSet(field) && isNull(field) {
-            throw properties.missing(field, "\(record.id)")
-        }
-        for (composite, element) in properties.mandatoryElements
-        where (isSet(composite) || isSet(element)) && !isNull(composite) && isNull(element) {
-            throw properties.missing(element, "\(record.id)")
         }
     }
 }

@@ -31,9 +31,7 @@ extension PersistentStore {
         if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
             return result
         }
-        try refuseEarly()
-        var insertion = try BatchInsertion(request.entity, in: self, model: model)
-        return try insertion.run(request)
+        return try execute(request, rules: try ModelRules(model))
     }
 
     /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is worked out on a snapshot.
@@ -59,9 +57,7 @@ extension PersistentStore {
         if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
             return result
         }
-        return try executePrepared(request.resultType) { (snapshot) throws(StoreError) in
-            try snapshot.prepare(request, model: model)
-        }
+        return try execute(request, rules: try ModelRules(model))
     }
 
     /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is worked out on a snapshot.
@@ -88,8 +84,27 @@ extension PersistentStore {
         if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
             return result
         }
-        return try executePrepared(request.resultType) { (snapshot) throws(StoreError) in
-            try snapshot.prepare(request, model: model)
+        return try execute(request, rules: try ModelRules(model))
+    }
+
+    /// Inserts objects by rules that are compiled already.
+    func execute(_ request: BatchInsertRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
+        try refuseEarly()
+        var insertion = try BatchInsertion(request.entity, in: self, rules: rules)
+        return try insertion.run(request)
+    }
+
+    /// Updates objects by rules that are compiled already.
+    func execute(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
+        try executePrepared(request.resultType) { (snapshot) throws(StoreError) in
+            try snapshot.prepare(request, rules: rules)
+        }
+    }
+
+    /// Deletes objects by rules that are compiled already.
+    func execute(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
+        try executePrepared(request.resultType) { (snapshot) throws(StoreError) in
+            try snapshot.prepare(request, rules: rules)
         }
     }
 
@@ -100,6 +115,7 @@ extension PersistentStore {
         try refuseEarly()
         return try retryingConflicts { () throws(StoreError) in
             let batch = try prepared(prepare)
+            try throwIfCancelled()
             return batch.result(resultType, try commit(batch.changes))
         }
     }
@@ -124,7 +140,7 @@ extension PersistentStore {
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         for _ in 1..<max(1, attempts) {
-            do throws(StoreError) { return try body() } catch  where error.code == .conflict { continue }
+            do throws(StoreError) { return try body() } catch  where error.isOutdated { continue }
         }
         return try body()
     }
@@ -134,7 +150,7 @@ extension PersistentStore {
     /// The model whose rules a batch request follows.
     ///
     /// - Throws: `modelMismatch` for a model that is not compatible with the store's.
-    fileprivate func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
+    func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
         guard let model else { return self.model }
         guard model.hasVersionHashes(of: self.model) else {
             throw .modelMismatch("\(location)", has: self.model, expected: model)
@@ -156,5 +172,16 @@ extension StoreSnapshot {
             )
         }
         return model
+    }
+}
+
+extension StoreError {
+    /// Whether another writer changed something since a change set was worked out.
+    ///
+    /// A delete that is denied for new references, and an object that no longer exists, are worked
+    /// out anew: the second time they are found in the snapshot, with a better reason.
+    fileprivate var isOutdated: Bool {
+        if code == .conflict { return true }
+        return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }
     }
 }

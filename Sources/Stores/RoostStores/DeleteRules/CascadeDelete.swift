@@ -11,7 +11,12 @@ extension StoreSnapshot {
     package func prepare(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> PreparedBatch {
-        var propagation = DeletePropagation(self, model: try batchModel(model))
+        try prepare(request, rules: try ModelRules(try batchModel(model)))
+    }
+
+    /// Works out what a batch delete would do, by rules that are compiled already.
+    func prepare(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
+        var propagation = DeletePropagation(self, rules: rules)
         return try propagation.run(request.selection)
     }
 }
@@ -36,6 +41,7 @@ struct DeletePropagation {
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
+    private let modelRules: ModelRules
     private let model: ManagedObjectModel
     /// By entity number.
     private let rules: [[Rule]]
@@ -52,8 +58,10 @@ struct DeletePropagation {
     private var denials: [DeleteDenial] = []
     private var links = LinkBatch(relationship: 0)
 
-    init(_ snapshot: any StoreSnapshot, model: ManagedObjectModel) {
+    init(_ snapshot: any StoreSnapshot, rules modelRules: ModelRules) {
+        let model = modelRules.model
         self.snapshot = snapshot
+        self.modelRules = modelRules
         self.model = model
         rules = model.entities.map { entity in
             entity.relationships.filter { $0.declaration.deleteRule.asksForWork($0, model) }
@@ -78,9 +86,22 @@ struct DeletePropagation {
         try collectDenials()
         var changes = ChangeSet(model: model)
         changes.updates = try clearedRecords()
-        guard denials.isEmpty else { throw DeleteDenial.error(denials) }
         changes.deletes = objects
+        var failures = FailureList()
+        for denial in denials { failures.add(denial) }
+        var rules = ChangeRules(modelRules, on: snapshot)
+        try rules.apply(to: &changes, &failures) { .row($0 + 1) }
+        guard denials.isEmpty else {
+            throw DeleteDenial.error(denials).with { $0.failures = failures.failures }
+        }
+        try failures.throwIfAny()
+        changes.requiresUnreferencedDeletes = !leavesReferences
         return PreparedBatch(changes: changes, requestedCount: requestedCount, objects: objects, updateCount: 0)
+    }
+
+    /// Whether a rule lets objects refer to deleted ones.
+    private var leavesReferences: Bool {
+        model.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
 
     // MARK: What goes

@@ -62,9 +62,14 @@ struct PartnerChanges {
 
     /// Changes the other objects: those among the updates, and all else that the snapshot shows.
     ///
-    /// - Throws: `invalidValue` where a mandatory relationship would be left without an object; `invalidRequest` where an update wants
-    ///   something else.
-    func apply(to changes: inout ChangeSet, _ snapshot: any StoreSnapshot) throws(StoreError) {
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - snapshot: The store.
+    ///   - failures: Gets the mandatory relationships that would be left without an object.
+    /// - Throws: `invalidRequest` if an update sets the other end to another object.
+    func apply(
+        to changes: inout ChangeSet, _ snapshot: any StoreSnapshot, _ failures: inout FailureList
+    ) throws(StoreError) {
         var edits: [ObjectPlace: [Int: Edit]] = [:]
         for (side, object) in releases { edits[side.place, default: [:]][side.relationship] = .clear(object) }
         let targets = Set(claims.keys.map(\.place)).sorted()
@@ -88,19 +93,20 @@ struct PartnerChanges {
             let place = ObjectPlace(root: model.entities[own.entityNumber(at: index)].root, key: own.key(at: index))
             let edit = edits.removeValue(forKey: place)
             try own.withRecord(at: index) { (record) throws(StoreError) in
-                try append(record, edit ?? [:], isOwn: true, to: &updates)
+                try append(record, edit ?? [:], isOwn: true, to: &updates, &failures)
             }
         }
         try forEachRecord(at: edits.keys.sorted(), snapshot) { (record) throws(StoreError) in
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
-            try append(record, edits[place] ?? [:], isOwn: false, to: &updates)
+            try append(record, edits[place] ?? [:], isOwn: false, to: &updates, &failures)
         }
         changes.updates = updates
     }
 
     /// Appends a record with edits of its relationships; one that is not of the request only if that changes it.
     private func append(
-        _ record: RecordReader, _ edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch
+        _ record: RecordReader, _ edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
+        _ failures: inout FailureList
     ) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for (number, edit) in edits {
@@ -121,10 +127,8 @@ struct PartnerChanges {
                 fields.append((field, .objectID(object)))
             case .clear(let place):
                 guard let current, try model.place(of: current) == place else { continue }
-                guard relationship.declaration.isOptional else {
-                    throw StoreError(
-                        .invalidValue,
-                        "\(record.id) would lose its '\(relationship.name)' to another object, and it is mandatory.")
+                if !relationship.declaration.isOptional {
+                    failures.add(.object(record.id), record.layout.entity, field.name, .missing)
                 }
                 fields.append((field, .null))
             }

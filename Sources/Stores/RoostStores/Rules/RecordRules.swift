@@ -8,9 +8,9 @@ internal import RoostQuery
 /// A record without nulls in mandatory properties costs a comparison of its bitmap, a byte for each
 /// eight fields at most; every other rule costs one comparison. An entity without rules costs
 /// nothing.
-struct RecordRules {
+struct RecordRules: Sendable {
     /// A comparison of a value that is not null.
-    private enum Limit {
+    private enum Limit: Sendable {
         case mandatory
         case minimumInteger(Int64)
         case maximumInteger(Int64)
@@ -24,7 +24,7 @@ struct RecordRules {
     }
 
     /// One rule for one field.
-    private struct FieldRule {
+    private struct FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
         /// The field of the composite that the value is an element of; the rule binds only where
@@ -36,7 +36,7 @@ struct RecordRules {
     }
 
     /// The rules of one entity.
-    private struct EntityRules {
+    private struct EntityRules: Sendable {
         /// The bytes of a record's bitmap that can show a null in a mandatory property, and which
         /// bits do.
         var mandatoryBits: [(offset: Int, bits: UInt8)] = []
@@ -72,6 +72,12 @@ struct RecordRules {
         isSlow = Array(repeating: false, count: compiler.patterns.count)
         problems = compiler.problems
     }
+
+    /// Whether a rule compares values with a regular expression.
+    var hasPatterns: Bool { !isSlow.isEmpty }
+
+    /// Whether the records of an entity can break a rule.
+    func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
     /// Calls `body` for each rule that a record breaks.
     ///

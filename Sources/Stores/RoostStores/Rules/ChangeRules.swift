@@ -1,0 +1,441 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostQuery
+
+/// Applies the rules that need more than one record to a change set, before it is committed.
+///
+/// It computes derived attributes, those of objects that depend on changed ones included, and
+/// compares counts with their limits. Records alone are examined by ``FailureList``.
+struct ChangeRules {
+    private let rules: ModelRules
+    private let model: ManagedObjectModel
+    private let snapshot: any StoreSnapshot
+    /// The value of `now()`, one for each commit.
+    private let now: Date
+    /// The stored records of updated and deleted objects.
+    private var old: [ObjectPlace: Int] = [:]
+    private var oldRecords: RecordBatch
+
+    /// The most objects that one request names.
+    private static let chunkCount = 500
+
+    init(_ rules: ModelRules, on snapshot: any StoreSnapshot, now: Date = Date()) {
+        self.rules = rules
+        model = rules.model
+        self.snapshot = snapshot
+        self.now = now
+        oldRecords = RecordBatch(model: rules.model)
+    }
+
+    /// Whether the rules leave every change of the model's objects alone.
+    static func areEmpty(_ rules: ModelRules) -> Bool {
+        rules.derived.isEmpty && rules.counts.allSatisfy(\.isEmpty)
+    }
+
+    /// Computes derived attributes and compares counts.
+    ///
+    /// Objects that depend on changed objects are appended to the updates.
+    /// Objects whose values were used are required to stay as they are. Objects whose counts are
+    /// limited get a new version, so that two writers cannot exceed a limit together.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - failures: Gets the failures of counts.
+    ///   - subject: Returns the subject of failures of an insert.
+    /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle,
+    ///   `invalidValue` for a value that a derived attribute cannot hold, and what reading throws.
+    mutating func apply(
+        to changes: inout ChangeSet, _ failures: inout FailureList,
+        subject: (Int) -> ValidationFailure.Subject
+    ) throws(StoreError) {
+        guard !Self.areEmpty(rules) else { return }
+        try readOld(changes)
+        // Only objects that the program changes get the time, not their dependents.
+        let programUpdateCount = changes.updates.count
+        try checkCounts(&changes, &failures, subject: subject)
+        if failures.isEmpty { try derive(&changes, programUpdateCount: programUpdateCount) }
+        try removeUpdated(from: &changes)
+    }
+
+    /// Removes updated objects from the unchanged ones, because an update requires its version already.
+    private func removeUpdated(from changes: inout ChangeSet) throws(StoreError) {
+        guard !changes.unchanged.isEmpty else { return }
+        var changed: Set<ObjectPlace> = []
+        for index in 0..<changes.updates.count { changed.insert(model.place(of: changes.updates, at: index)) }
+        for deleted in changes.deletes { changed.insert(try model.place(of: deleted.id)) }
+        var unchanged: [ChangeSet.Reference] = []
+        for reference in changes.unchanged where !changed.contains(try model.place(of: reference.id)) {
+            unchanged.append(reference)
+        }
+        changes.unchanged = unchanged
+    }
+
+    // MARK: Stored records
+
+    /// Reads what the store has of the objects that change.
+    private mutating func readOld(_ changes: ChangeSet) throws(StoreError) {
+        var ids = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
+        ids += changes.deletes.map(\.id)
+        try readOld(ids)
+    }
+
+    private mutating func readOld(_ ids: [ObjectID]) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        var start = 0
+        while start < ids.count {
+            let end = min(ids.count, start + 4096)
+            let cursor = try snapshot.records(with: Array(ids[start..<end]))
+            while try cursor.next(into: &batch) {
+                for index in 0..<batch.count {
+                    old[model.place(of: batch, at: index)] = oldRecords.count
+                    oldRecords.append(batch, at: index)
+                }
+            }
+            start = end
+        }
+    }
+
+    private func withOld<Result>(
+        _ place: ObjectPlace, _ body: (RecordReader) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        guard let index = old[place] else { return nil }
+        return try oldRecords.withRecord(at: index, body)
+    }
+
+    /// Returns the destination of a to-one relationship that an object has in the store.
+    private func oldReference(
+        _ relationship: ManagedObjectModel.Relationship, of place: ObjectPlace
+    ) throws(StoreError) -> Int64? {
+        try withOld(place) { (record) throws(StoreError) in
+            record.layout.field(relationship.name.name).flatMap { record.reference($0)?.key }
+        } ?? nil
+    }
+
+    // MARK: Counts
+
+    /// The owner of a relationship whose count is limited.
+    private struct Owner: Hashable, Comparable {
+        let place: ObjectPlace
+        let relationship: Int
+
+        static func < (left: Self, right: Self) -> Bool {
+            left.place != right.place ? left.place < right.place : left.relationship < right.relationship
+        }
+    }
+
+    private mutating func checkCounts(
+        _ changes: inout ChangeSet, _ failures: inout FailureList, subject: (Int) -> ValidationFailure.Subject
+    ) throws(StoreError) {
+        let limits = Set(rules.counts.flatMap { $0.map(\.relationship.number) })
+        guard !limits.isEmpty else { return }
+        let graph = try ChangedGraph(changes, over: snapshot.objectGraph())
+        var owners: Set<Owner> = []
+        for number in limits {
+            let relationship = model.relationships[number]
+            let root = model.entities[relationship.source].root
+            for key in try changedOwners(of: relationship, changes, includingSameOwner: false) {
+                owners.insert(Owner(place: ObjectPlace(root: root, key: key), relationship: number))
+            }
+        }
+        var keys: [Int64] = []
+        func violation(_ limit: CountLimit, _ key: Int64) throws(StoreError) -> ValidationFailure.Kind? {
+            keys.removeAll(keepingCapacity: true)
+            try graph.appendDestinations(of: limit.relationship, from: key, to: &keys)
+            return limit.violation(of: keys.count)
+        }
+        for index in 0..<changes.inserts.count {
+            for limit in rules.counts[changes.inserts.entityNumber(at: index)] {
+                guard let kind = try violation(limit, changes.inserts.key(at: index)) else { continue }
+                failures.add(
+                    subject(index), changes.inserts.id(at: index).entity, limit.relationship.name.name, kind)
+            }
+        }
+        let stored = owners.filter { !graph.isInserted($0.place) && !graph.isDeleted($0.place) }.sorted()
+        let unread = Set(stored.map(\.place)).filter { old[$0] == nil }.sorted()
+        try readOld(unread.map { ObjectID(model.entities[$0.root].name, key: $0.key) })
+        var touched: Set<ObjectPlace> = []
+        for owner in stored {
+            guard let index = old[owner.place] else { continue }
+            let entity = oldRecords.entityNumber(at: index)
+            for limit in rules.counts[entity] where limit.relationship.number == owner.relationship {
+                if !graph.isChanged(owner.place), touched.insert(owner.place).inserted {
+                    changes.updates.append(oldRecords, at: index)
+                }
+                guard let kind = try violation(limit, owner.place.key) else { continue }
+                failures.add(
+                    .object(oldRecords.id(at: index)), oldRecords.id(at: index).entity,
+                    limit.relationship.name.name, kind)
+            }
+        }
+    }
+
+    // MARK: Derived attributes
+
+    private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
+        guard !rules.derived.isEmpty else { return }
+        let dependentStart = changes.updates.count
+        var roundCount = 0
+        while true {
+            let count = changes.updates.count
+            try appendDependents(&changes)
+            let isChanged = try evaluate(&changes, programUpdateCount: programUpdateCount)
+            roundCount += 1
+            guard rules.derived.isNested, isChanged || changes.updates.count != count else { break }
+            guard roundCount <= model.entities.count + 8 else {
+                throw StoreError(
+                    .invalidModel,
+                    "Derived attributes of the model depend on each other in a circle. Change their expressions.")
+            }
+        }
+        try removeUnchanged(&changes, from: dependentStart)
+    }
+
+    /// Appends the stored objects whose derived attributes depend on changed objects.
+    private mutating func appendDependents(_ changes: inout ChangeSet) throws(StoreError) {
+        let graph = try ChangedGraph(changes, over: snapshot.objectGraph())
+        var dependents: Set<ObjectPlace> = []
+        for entity in model.entities where !rules.derived.attributes[entity.number].isEmpty {
+            for attribute in rules.derived.attributes[entity.number] where !attribute.path.isEmpty {
+                for key in try dependentKeys(on: changes, attribute) {
+                    let place = ObjectPlace(root: entity.root, key: key)
+                    if !graph.isChanged(place) { dependents.insert(place) }
+                }
+            }
+        }
+        let unread = dependents.filter { old[$0] == nil }.sorted()
+        try readOld(unread.map { ObjectID(model.entities[$0.root].name, key: $0.key) })
+        for place in dependents.sorted() {
+            if let index = old[place] { changes.updates.append(oldRecords, at: index) }
+        }
+    }
+
+    /// Returns the keys of the objects whose derived attribute depends on a changed object.
+    private mutating func dependentKeys(
+        on changes: ChangeSet, _ attribute: DerivedAttributes.Attribute
+    ) throws(StoreError) -> Set<Int64> {
+        // From the end of the path back to its beginning: the objects of one step whose next step changed.
+        var keys: Set<Int64> = []
+        for depth in attribute.path.indices.reversed() {
+            let relationship = attribute.path[depth]
+            // Objects at the end of this step that changed, or from which the path reaches a change.
+            let name =
+                depth + 1 < attribute.path.count
+                ? attribute.path[depth + 1].name.name : attribute.sourceName
+            var reached = keys
+            if let name { reached.formUnion(try changedKeys(relationship.destination, name, changes)) }
+            keys = try storedOwners(of: relationship, leadingTo: reached)
+            if relationship.isToMany {
+                keys.formUnion(
+                    try changedOwners(of: relationship, changes, includingSameOwner: attribute.sourceName != nil))
+            }
+        }
+        return keys
+    }
+
+    /// Returns the keys of the updated objects of an entity whose stored property differs.
+    private func changedKeys(_ entity: Int, _ name: String, _ changes: ChangeSet) throws(StoreError) -> Set<Int64> {
+        var keys: Set<Int64> = []
+        let target = model.entities[entity]
+        for index in 0..<changes.updates.count {
+            guard target.includes(changes.updates.entityNumber(at: index)) else { continue }
+            let place = model.place(of: changes.updates, at: index)
+            let isChanged = try changes.updates.withRecord(at: index) { (record) throws(StoreError) -> Bool in
+                guard let field = record.layout.field(name) else { return false }
+                let differs = try withOld(place) { (old) throws(StoreError) -> Bool in
+                    old.value(field) != record.value(field)
+                }
+                return differs ?? true
+            }
+            if isChanged { keys.insert(place.key) }
+        }
+        return keys
+    }
+
+    /// Returns the stored objects whose relationship has one of the objects with these keys.
+    private func storedOwners(
+        of relationship: ManagedObjectModel.Relationship, leadingTo keys: Set<Int64>
+    ) throws(StoreError) -> Set<Int64> {
+        var found: Set<Int64> = []
+        guard !keys.isEmpty else { return found }
+        let destination = model.entities[relationship.destination].name
+        let ids = keys.sorted().map { ObjectID(destination, key: $0) }
+        var start = 0
+        while start < ids.count {
+            let chunk = Array(ids[start..<min(ids.count, start + Self.chunkCount)])
+            start += chunk.count
+            switch relationship.storage {
+            case .derived(let inverse):
+                let field = model.relationships[inverse].name.name
+                try forEach(try snapshot.records(with: chunk)) { record in
+                    if let key = record.layout.field(field).flatMap({ record.reference($0)?.key }) { found.insert(key) }
+                }
+            case .links(_, _) where relationship.inverse != nil:
+                let inverse = model.relationships[relationship.inverse ?? relationship.number]
+                let cursor = try snapshot.links(of: inverse.name, from: chunk)
+                var links = LinkBatch(relationship: inverse.number)
+                while try cursor.next(into: &links) { for link in links.links { found.insert(link.target) } }
+            case .field, .links:
+                let comparison = FetchRequest.Comparison(
+                    left: .keyPath([relationship.name.name]), operator: .isIn,
+                    right: .aggregate(chunk.map { .constant(.objectID($0)) }),
+                    modifier: relationship.isToMany ? .any : .direct)
+                let request = FetchRequest(
+                    model.entities[relationship.source].name, where: .comparison(comparison))
+                for id in try snapshot.objectIDs(request) { found.insert(id.key) }
+            }
+        }
+        return found
+    }
+
+    /// Returns the owners of a to-many relationship that gain or lose a changed object.
+    ///
+    /// On request also the owners that keep one.
+    private func changedOwners(
+        of relationship: ManagedObjectModel.Relationship, _ changes: ChangeSet, includingSameOwner: Bool
+    ) throws(StoreError) -> Set<Int64> {
+        var keys: Set<Int64> = []
+        let destination = model.entities[relationship.destination]
+        switch relationship.storage {
+        case .field: break
+        case .derived(let inverse):
+            let reference = model.relationships[inverse]
+            func add(_ batch: RecordBatch) throws(StoreError) {
+                for index in 0..<batch.count where destination.includes(batch.entityNumber(at: index)) {
+                    let new = batch.withRecord(at: index) { record in
+                        record.layout.field(reference.name.name).flatMap { record.reference($0)?.key }
+                    }
+                    let old = try oldReference(reference, of: model.place(of: batch, at: index))
+                    guard includingSameOwner || new != old else { continue }
+                    if let new { keys.insert(new) }
+                    if let old { keys.insert(old) }
+                }
+            }
+            try add(changes.inserts)
+            try add(changes.updates)
+            for deleted in changes.deletes {
+                if let key = try oldReference(reference, of: try model.place(of: deleted.id)) { keys.insert(key) }
+            }
+        case .links(let owner, let isFlipped):
+            for batch in changes.addedLinks + changes.removedLinks where batch.relationship == owner {
+                for link in batch.links {
+                    keys.insert(isFlipped ? link.target : link.source)
+                    if model.relationships[owner].isReflexive { keys.insert(isFlipped ? link.source : link.target) }
+                }
+            }
+            var changed: Set<Int64> = []
+            for deleted in changes.deletes where try model.requireEntity(deleted.id.entity).root == destination.root {
+                changed.insert(deleted.id.key)
+            }
+            if includingSameOwner {
+                for index in 0..<changes.updates.count
+                where destination.includes(changes.updates.entityNumber(at: index)) {
+                    changed.insert(changes.updates.key(at: index))
+                }
+            }
+            keys.formUnion(try storedOwners(of: relationship, leadingTo: changed))
+        }
+        return keys
+    }
+
+    private func forEach(_ cursor: any RecordCursor, _ body: (RecordReader) -> Void) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) { batch.forEachRecord(body) }
+    }
+
+    /// Computes the derived attributes of all inserts and updates.
+    ///
+    /// - Returns: Whether a value changed.
+    private mutating func evaluate(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) -> Bool {
+        let graph = try ChangedGraph(changes, over: snapshot.objectGraph())
+        var evaluators: [[ExpressionEvaluator?]] = rules.derived.attributes.map { attributes in
+            Array(repeating: nil, count: attributes.count)
+        }
+        var isChanged = false
+        func derived(_ batch: RecordBatch, setsTime: (Int) -> Bool) throws(StoreError) -> RecordBatch {
+            var result = RecordBatch(model: model)
+            for index in 0..<batch.count {
+                let attributes = rules.derived.attributes[batch.entityNumber(at: index)]
+                guard !attributes.isEmpty else {
+                    result.append(batch, at: index)
+                    continue
+                }
+                try batch.withRecord(at: index) { (record) throws(StoreError) in
+                    var values: [(field: RecordLayout.Field, value: Value)] = []
+                    for (position, attribute) in attributes.enumerated() {
+                        let value: Value
+                        switch attribute.value {
+                        case .now:
+                            guard setsTime(index) else { continue }
+                            value = .date(now)
+                        case .expression(let expression):
+                            let evaluator =
+                                evaluators[attribute.entity][position] ?? expression.evaluator(over: graph)
+                            evaluators[attribute.entity][position] = evaluator
+                            graph.isTracking = !attribute.path.isEmpty && !attribute.isAggregate
+                            value = try Self.stored(try evaluator.value(of: record), attribute, record)
+                        }
+                        if record.value(attribute.field) != value { values.append((attribute.field, value)) }
+                    }
+                    if values.isEmpty {
+                        result.append(record)
+                    } else {
+                        isChanged = true
+                        try result.append(record, replacing: values)
+                    }
+                }
+            }
+            return result
+        }
+        changes.inserts = try derived(changes.inserts, setsTime: { _ in true })
+        changes.updates = try derived(changes.updates, setsTime: { $0 < programUpdateCount })
+        try requireUnchanged(graph.readVersions, in: &changes)
+        return isChanged
+    }
+
+    /// Returns a computed value as the attribute keeps it.
+    private static func stored(
+        _ value: Value, _ attribute: DerivedAttributes.Attribute, _ record: RecordReader
+    ) throws(StoreError) -> Value {
+        guard let stored = value.converted(to: attribute.field.kind) else {
+            throw StoreError(
+                .invalidValue,
+                "The derived attribute '\(record.layout.entity).\(attribute.field.name)' has type \(attribute.field.kind) and cannot hold the value that its expression has for \(record.id). Change the attribute's type in the model."
+            )
+        }
+        return stored
+    }
+
+    /// Requires that objects whose values were used are not changed by another writer meanwhile.
+    private func requireUnchanged(
+        _ versions: [ObjectPlace: UInt32], in changes: inout ChangeSet
+    ) throws(StoreError) {
+        guard !versions.isEmpty else { return }
+        var known: Set<ObjectPlace> = []
+        for reference in changes.unchanged { known.insert(try model.place(of: reference.id)) }
+        for (place, version) in versions.sorted(by: { $0.key < $1.key }) where !known.contains(place) {
+            changes.unchanged.append(
+                ChangeSet.Reference(ObjectID(model.entities[place.root].name, key: place.key), version: version))
+        }
+    }
+
+    /// Removes updates that only derived attributes asked for, and that change nothing.
+    private func removeUnchanged(_ changes: inout ChangeSet, from start: Int) throws(StoreError) {
+        let updates = changes.updates
+        guard start < updates.count else { return }
+        var kept = RecordBatch(model: model)
+        for index in 0..<updates.count {
+            let place = model.place(of: updates, at: index)
+            var isSame = false
+            if index >= start {
+                isSame = try updates.withRecord(at: index) { (record) throws(StoreError) -> Bool in
+                    let isEqual = try withOld(place) { (old) throws(StoreError) -> Bool in
+                        record.layout.fields.allSatisfy { record.value($0) == old.value($0) }
+                    }
+                    return isEqual ?? false
+                }
+            }
+            if !isSame { kept.append(updates, at: index) }
+        }
+        changes.updates = kept
+    }
+}

@@ -1,0 +1,145 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// The derived attributes of a model, as expressions, with the objects that each depends on.
+///
+/// The forms are those of Core Data: `now()`, paths of to-one relationships, canonical and case
+/// forms, and counts and aggregates of a to-many relationship.
+struct DerivedAttributes: Sendable {
+    /// One derived attribute of one concrete entity.
+    struct Attribute: Sendable {
+        /// The number of the entity.
+        let entity: Int
+        let field: RecordLayout.Field
+        let value: Source
+        /// The relationships from the entity to the objects that the value depends on.
+        let path: [ManagedObjectModel.Relationship]
+        /// The name of the attribute at the end of the path, or nil if objects are counted.
+        let sourceName: String?
+
+        /// Whether the value depends on a to-many relationship.
+        var isAggregate: Bool { path.contains(where: \.isToMany) }
+    }
+
+    /// A way to compute a value.
+    enum Source: Sendable {
+        /// The time of the change.
+        case now
+        case expression(CompiledExpression)
+    }
+
+    /// By entity number.
+    let attributes: [[Attribute]]
+    /// Whether a derived attribute depends on another derived attribute.
+    let isNested: Bool
+    /// By entity number: whether attributes of other objects depend on objects of the entity.
+    private let sources: [Bool]
+
+    /// Whether the model has no derived attribute.
+    let isEmpty: Bool
+
+    init(_ model: ManagedObjectModel) throws(StoreError) {
+        var attributes: [[Attribute]] = []
+        var sources = [Bool](repeating: false, count: model.entities.count)
+        var isNested = false
+        for entity in model.entities {
+            var found: [Attribute] = []
+            if !entity.isAbstract {
+                for attribute in entity.attributes {
+                    guard attribute.isStored, let text = attribute.derivationExpression,
+                        let field = entity.layout.field(attribute.name)
+                    else { continue }
+                    let derived = try Self.attribute(text, field, entity, model)
+                    found.append(derived)
+                    for relationship in derived.path {
+                        for number in model.entities[relationship.destination].selfAndSubentities {
+                            sources[number] = true
+                        }
+                    }
+                    isNested = isNested || Self.sourceIsDerived(derived, entity, model)
+                }
+            }
+            attributes.append(found)
+        }
+        self.attributes = attributes
+        self.sources = sources
+        self.isNested = isNested
+        isEmpty = attributes.allSatisfy(\.isEmpty)
+    }
+
+    /// Whether derived attributes of other objects depend on objects of an entity.
+    func dependsOnObjects(of entity: Int) -> Bool { sources[entity] }
+
+    private static func sourceIsDerived(
+        _ derived: Attribute, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) -> Bool {
+        guard let name = derived.sourceName else { return false }
+        let last = derived.path.last.map { model.entities[$0.destination] } ?? entity
+        return last.selfAndSubentities.contains {
+            model.entities[$0].attribute(name)?.derivationExpression != nil
+        }
+    }
+
+    private static func attribute(
+        _ text: String, _ field: RecordLayout.Field, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) throws(StoreError) -> Attribute {
+        func problem(_ reason: String) -> StoreError {
+            StoreError(
+                .invalidModel, "The derived attribute '\(entity.name).\(field.name)' cannot be computed: \(reason)")
+        }
+        guard let parsed = DerivationExpression(text) else {
+            throw problem("its expression has none of the supported forms. Change the expression in the model.")
+        }
+        let names: [String]
+        let expression: FetchRequest.Expression
+        switch parsed {
+        case .now:
+            return Attribute(entity: entity.number, field: field, value: .now, path: [], sourceName: nil)
+        case .path(let path): (names, expression) = (path, .keyPath(path))
+        case .function(let function, let path):
+            (names, expression) = (path, .function(function.predicateFunction, [.keyPath(path)]))
+        case .aggregate(let path, let aggregate):
+            (names, expression) = (path, Self.aggregate(aggregate, of: path, from: entity, model))
+        }
+        var (path, current): ([ManagedObjectModel.Relationship], ManagedObjectModel.Entity) = ([], entity)
+        var rest = names[...]
+        while let name = rest.first, let relationship = current.relationship(name) {
+            path.append(relationship)
+            current = model.entities[relationship.destination]
+            rest = rest.dropFirst()
+        }
+        do throws(StoreError) {
+            return Attribute(
+                entity: entity.number, field: field,
+                value: .expression(try CompiledExpression(expression, for: entity.name, model: model)), path: path,
+                sourceName: rest.first)
+        } catch { throw problem(error.message) }
+    }
+
+    /// Returns `articles.@sum.wordCount` for `articles.wordCount.@sum`.
+    private static func aggregate(
+        _ aggregate: DerivationExpression.Aggregate, of names: [String], from entity: ManagedObjectModel.Entity,
+        _ model: ManagedObjectModel
+    ) -> FetchRequest.Expression {
+        var current = entity
+        for (index, name) in names.enumerated() {
+            guard let relationship = current.relationship(name) else { break }
+            if relationship.isToMany {
+                return .keyPath(
+                    Array(names[...index]) + ["@\(aggregate.rawValue)"] + names[(index + 1)...])
+            }
+            current = model.entities[relationship.destination]
+        }
+        return .keyPath(names + ["@\(aggregate.rawValue)"])
+    }
+}
+
+extension DerivationExpression.Function {
+    fileprivate var predicateFunction: FetchRequest.Function {
+        switch self {
+        case .canonical: .canonical
+        case .uppercase: .uppercase
+        case .lowercase: .lowercase
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import RoostCore
+
+/// The failures of one change, in the order in which they were found.
+struct FailureList {
+    /// The most failures of one change that are listed.
+    static let limit = 100_000
+
+    private(set) var failures: [ValidationFailure] = []
+
+    var isEmpty: Bool { failures.isEmpty }
+    /// Whether no further failure is listed, so that a change need not be examined further.
+    var isFull: Bool { failures.count >= Self.limit }
+
+    mutating func add(
+        _ subject: ValidationFailure.Subject, _ entity: EntityName, _ property: String, _ kind: ValidationFailure.Kind
+    ) {
+        guard !isFull else { return }
+        failures.append(ValidationFailure(subject, entity: entity, property: property, kind: kind))
+    }
+
+    /// Adds the reason that keeps an object from being deleted.
+    mutating func add(_ denial: DeleteDenial) {
+        switch denial.reason {
+        case .mandatory:
+            add(.object(denial.remaining), denial.remaining.entity, denial.relationship.name, .missing)
+        case .rule, .referenced:
+            add(
+                .object(denial.deleted), denial.deleted.entity, denial.relationship.name,
+                .deleteDenied(denial.remaining))
+        }
+    }
+
+    /// Adds the rules that a record breaks.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - subject: The object or the row that failures name.
+    ///   - rules: The rules of the model.
+    ///   - fields: The positions of the fields to examine; nil for all.
+    /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
+    mutating func check(
+        _ record: RecordReader, _ subject: ValidationFailure.Subject, _ rules: inout RecordRules,
+        fields: Set<Int>? = nil
+    ) throws(StoreError) {
+        guard !rules.isEmpty(forEntity: record.entityNumber) else { return }
+        let entity = record.layout.entity
+        var found: [(StoreFinding.Rule, RecordLayout.Field)] = []
+        let slow = rules.check(record) { rule, field in
+            if fields?.contains(field.index) ?? true { found.append((rule, field)) }
+        }
+        if let slow {
+            throw StoreError(
+                .timedOut,
+                "The value of '\(entity).\(slow.name)' could not be compared with its pattern in time. Simplify the pattern in the model."
+            )
+        }
+        for (rule, field) in found { add(subject, entity, field.name, rule.failure(of: field)) }
+    }
+
+    /// Throws all failures as one error.
+    ///
+    /// - Throws: `validationFailed`.
+    func throwIfAny() throws(StoreError) {
+        if !failures.isEmpty { throw ValidationFailure.error(failures) }
+    }
+}
+
+extension StoreFinding.Rule {
+    /// Returns the failure of a change that breaks the rule of a field.
+    fileprivate func failure(of field: RecordLayout.Field) -> ValidationFailure.Kind {
+        switch self {
+        case .mandatory, .minimumCount, .maximumCount, .dangling, .destination: .missing
+        case .minimum: field.kind == .date ? .tooEarly : .tooSmall
+        case .maximum: field.kind == .date ? .tooLate : .tooLarge
+        case .minimumLength: .tooShort
+        case .maximumLength: .tooLong
+        case .pattern: .noMatch
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import RoostCore
+
+/// The objects that a change refers to and that do not exist, each once.
+struct MissingObjects {
+    private var ids: [ObjectID] = []
+    private var known: Set<ObjectID> = []
+    private var first: StoreError?
+
+    var isEmpty: Bool { ids.isEmpty }
+
+    /// Returns what `body` returns, or nil if it finds that an object does not exist.
+    ///
+    /// - Throws: Every other error of `body`.
+    mutating func collecting<Result>(
+        _ id: ObjectID, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        do throws(StoreError) { return try body() } catch {
+            guard error.code == .objectNotFound else { throw error }
+            if first == nil { first = error }
+            if ids.count < FailureList.limit, known.insert(id).inserted { ids.append(id) }
+            return nil
+        }
+    }
+
+    /// Throws what a change lacks as one error, with the rules that it breaks.
+    ///
+    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`. Either one lists
+    ///   all failures and all missing objects.
+    func throwIfAny(with failures: FailureList) throws(StoreError) {
+        guard failures.isEmpty else {
+            throw ValidationFailure.error(failures.failures).with { $0.missingObjects = ids }
+        }
+        guard let first else { return }
+        let others = ids.count == 1 ? "" : " \(ids.count - 1) more objects do not exist."
+        throw first.withMessage(first.message + others).with { $0.missingObjects = ids }
+    }
+}

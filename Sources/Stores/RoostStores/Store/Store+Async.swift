@@ -1,0 +1,176 @@
+public import RoostCore
+public import RoostMigration
+internal import RoostQuery
+
+// The asynchronous forms have the names of the blocking ones. They run on threads of Roost's own.
+//
+// A task that is cancelled before the commit leaves nothing and throws `cancelled`; one that is cancelled
+// after it gets the result.
+
+extension Store {
+    /// Runs `body` with a consistent view of the store, on a thread of Roost's own.
+    ///
+    /// As ``read(_:)-(StoreView)``.
+    public func read<Result: Sendable>(_ body: @Sendable (StoreView) throws -> Result) async throws -> Result {
+        try await StoreThreads.run { () throws -> Result in
+            let view = StoreView(try self.persistentStore.snapshot(), model: self.model)
+            defer { view.end() }
+            return try body(view)
+        }
+    }
+
+    /// Returns the objects that meet a condition; the asynchronous form.
+    public func fetch(
+        _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil,
+        sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil, offset: Int? = nil
+    ) async throws(StoreError) -> [Record] {
+        try await StoreThreads.run { () throws(StoreError) in
+            try self.reading { (view) throws(StoreError) in
+                try view.fetch(entity, where: predicate, sortedBy: sortDescriptors, limit: limit, offset: offset)
+            }
+        }
+    }
+
+    /// Returns the object with an ID, or nil if it does not exist; the asynchronous form.
+    public func record(_ id: ObjectID) async throws(StoreError) -> Record? {
+        try await StoreThreads.run { () throws(StoreError) in
+            try self.reading { (view) throws(StoreError) in try view.record(id) }
+        }
+    }
+
+    /// Returns the object of an entity with a key, or nil if it does not exist; the asynchronous form.
+    public func record(_ entity: EntityName, key: Int64) async throws(StoreError) -> Record? {
+        try await record(ObjectID(entity, key: key))
+    }
+
+    /// Returns the number of objects that meet a condition; the asynchronous form.
+    public func count(
+        _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil
+    ) async throws(StoreError) -> Int {
+        try await StoreThreads.run { () throws(StoreError) in
+            try self.reading { (view) throws(StoreError) in try view.count(entity, where: predicate) }
+        }
+    }
+
+    /// Returns the way in which the store finds the objects of a request; the asynchronous form.
+    public func explain(
+        _ request: FetchRequest, executing: Bool = false
+    ) async throws(StoreError) -> FetchPlan {
+        try await StoreThreads.run { () throws(StoreError) in
+            try self.reading { (view) throws(StoreError) in try view.explain(request, executing: executing) }
+        }
+    }
+
+    /// Inserts one object for each row; the asynchronous form.
+    @discardableResult
+    public func insert(
+        _ entity: EntityName, rows: some Sequence<[String: Value]> & Sendable, onConflict: ConflictRule = .fail,
+        result: BatchResultType = .count
+    ) async throws(StoreError) -> BatchResult {
+        try await StoreThreads.run { () throws(StoreError) in
+            var request = BatchInsertRequest(entity, rows: rows, result: result)
+            request.onConflict = onConflict
+            return try self.persistentStore.execute(request, rules: self.rules)
+        }
+    }
+
+    /// Sets properties of all objects that meet a condition; the asynchronous form.
+    @discardableResult
+    public func update(
+        _ entity: EntityName, set values: [String: FetchRequest.Expression],
+        where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count
+    ) async throws(StoreError) -> BatchResult {
+        try await execute(BatchUpdateRequest(entity, where: predicate, set: values, result: result))
+    }
+
+    /// Updates objects as a request says; the asynchronous form.
+    @discardableResult
+    public func execute(_ request: BatchUpdateRequest) async throws(StoreError) -> BatchResult {
+        try await StoreThreads.run { () throws(StoreError) in
+            try self.persistentStore.execute(request, rules: self.rules)
+        }
+    }
+
+    /// Deletes all objects that meet a condition; the asynchronous form.
+    @discardableResult
+    public func delete(
+        _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count
+    ) async throws(StoreError) -> BatchResult {
+        try await execute(BatchDeleteRequest(FetchRequest(entity, where: predicate), result: result))
+    }
+
+    /// Deletes the objects with these IDs; the asynchronous form.
+    @discardableResult
+    public func delete(_ ids: [ObjectID], result: BatchResultType = .count) async throws(StoreError) -> BatchResult {
+        try await execute(BatchDeleteRequest(objectIDs: ids, result: result))
+    }
+
+    /// Deletes objects as a request says; the asynchronous form.
+    @discardableResult
+    public func execute(_ request: BatchDeleteRequest) async throws(StoreError) -> BatchResult {
+        try await StoreThreads.run { () throws(StoreError) in
+            try self.persistentStore.execute(request, rules: self.rules)
+        }
+    }
+
+    /// Examines the whole store; the asynchronous form.
+    public func check(limit: Int = 100) async throws(StoreError) -> [StoreFinding] {
+        try await StoreThreads.run { () throws(StoreError) in try checkStore(self.persistentStore, limit: limit) }
+    }
+
+    /// Copies the store into a new one of the same type; the asynchronous form.
+    @discardableResult
+    public func backUp(
+        to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
+    ) async throws(StoreError) -> ConversionReport {
+        try await cancellable(options) { (options) throws(StoreError) in
+            try StoreMaintenance(registry: self.registry).backUp(
+                .store(self.persistentStore), to: destination, options: options)
+        }
+    }
+
+    /// Copies the store into a new one of any type; the asynchronous form.
+    @discardableResult
+    public func convert(
+        to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
+    ) async throws(StoreError) -> ConversionReport {
+        try await cancellable(options) { (options) throws(StoreError) in
+            try MigrationManager(registry: self.registry).convert(
+                from: .store(self.persistentStore), to: .location(destination), options: options)
+        }
+    }
+
+    /// Rewrites the store's file so that it takes as little space as a new copy; the asynchronous form.
+    @discardableResult
+    public func compact(
+        options: ConversionOptions = ConversionOptions()
+    ) async throws(StoreError) -> CompactionReport {
+        try await cancellable(options) { (options) throws(StoreError) in
+            try StoreMaintenance(registry: self.registry).compact(self.location, options: options)
+        }
+    }
+
+    /// Runs work with a cancellation that the cancellation of the task requests.
+    private func cancellable<Result: Sendable>(
+        _ options: ConversionOptions, _ body: @Sendable (ConversionOptions) throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        var options = options
+        let cancellation = options.cancellation ?? ConversionCancellation()
+        options.cancellation = cancellation
+        let chosen = options
+        do {
+            return try await withTaskCancellationHandler {
+                try await StoreThreads.run { () throws(StoreError) in try body(chosen) }
+            } onCancel: {
+                cancellation.cancel()
+            }
+        } catch { throw StoreError(wrapping: error) }
+    }
+}
+
+extension StoreError {
+    /// The same error, from a function whose errors have no type.
+    init(wrapping error: any Error) {
+        self = error as? StoreError ?? StoreError(.internalInconsistency, "\(error)", underlying: error)
+    }
+}

@@ -1,0 +1,123 @@
+public import RoostCore
+
+/// The results of a request, one after the other, as an asynchronous sequence.
+///
+/// The objects are those of one view, which begins with the iteration and ends with its iterator.
+/// Memory is bounded: a batch of them is read at a time, on a thread of Roost's own.
+///
+/// ```swift
+/// for try await record in store.records(FetchRequest("Track", where: "plays > 3")) {
+///     print(record["title"])
+/// }
+/// ```
+public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
+    /// The errors of the iteration.
+    public typealias Failure = StoreError
+
+    let store: Store
+    let request: FetchRequest
+    let transform: @Sendable (RecordReader, StoreView) throws(StoreError) -> Element
+
+    /// Begins an iteration, whose first call of `next()` begins the view.
+    public func makeAsyncIterator() -> Iterator { Iterator(reading: self) }
+
+    /// One pass over the results.
+    ///
+    /// In a task that is cancelled it throws `cancelled`.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let pass: Pass
+        private var elements: [Element] = []
+        private var position = 0
+
+        fileprivate init(reading records: StoreRecords) { pass = Pass(records) }
+
+        /// Returns the next result, or nil at the end and ever after.
+        ///
+        /// - Throws: `closed` for a closed store, `cancelled`, and what the request and reading throw.
+        public mutating func next() async throws(StoreError) -> Element? {
+            if position == elements.count {
+                let pass = pass
+                elements = try await StoreThreads.run { () throws(StoreError) in try pass.next() }
+                position = 0
+                if elements.isEmpty { return nil }
+            }
+            defer { position += 1 }
+            return elements[position]
+        }
+
+        /// Returns the next result, or nil at the end and ever after.
+        ///
+        /// - Throws: As ``next()``.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
+            try await next()
+        }
+    }
+
+    // Proof of Sendable: a lock guards all state, so that one call at a time uses the view.
+    fileprivate final class Pass: @unchecked Sendable {
+        private struct State {
+            var view: StoreView?
+            var cursor: (any RecordCursor)?
+            var batch: RecordBatch
+            var isAtEnd = false
+        }
+
+        private let records: StoreRecords
+        private let state: Mutex<State>
+
+        init(_ records: StoreRecords) {
+            self.records = records
+            state = Mutex(State(batch: RecordBatch(model: records.store.model)))
+        }
+
+        deinit { state.withLock { $0.view?.end() } }
+
+        /// Returns the results of the next batch; none at the end.
+        func next() throws(StoreError) -> [Element] {
+            try state.withLock { (state) throws(StoreError) in
+                guard !state.isAtEnd else { return [] }
+                do throws(StoreError) {
+                    if Task.isCancelled { throw StoreError(.cancelled, "The task was cancelled while it read.") }
+                    let view: StoreView
+                    if let open = state.view {
+                        view = open
+                    } else {
+                        view = StoreView(try records.store.persistentStore.snapshot(), model: records.store.model)
+                        state.view = view
+                        state.cursor = try view.snapshot.fetch(records.request)
+                    }
+                    var elements: [Element] = []
+                    if let cursor = state.cursor, try cursor.next(into: &state.batch) {
+                        elements.reserveCapacity(state.batch.count)
+                        try state.batch.forEachRecord { (record) throws(StoreError) in
+                            elements.append(try records.transform(record, view))
+                        }
+                    } else {
+                        end(&state)
+                    }
+                    return elements
+                } catch {
+                    end(&state)
+                    throw error
+                }
+            }
+        }
+
+        private func end(_ state: inout State) {
+            state.isAtEnd = true
+            state.cursor = nil
+            state.view?.end()
+            state.view = nil
+        }
+    }
+}
+
+extension Store {
+    /// Returns the objects that a request asks for, as an asynchronous sequence.
+    public func records(_ request: FetchRequest) -> StoreRecords<Record> {
+        let model = model
+        return StoreRecords(store: self, request: request) { (record, _) throws(StoreError) in
+            Record(record, model: model)
+        }
+    }
+}

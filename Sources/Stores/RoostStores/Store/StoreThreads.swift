@@ -1,0 +1,109 @@
+internal import Dispatch
+internal import RoostCore
+internal import RoostSystem
+
+/// The threads of asynchronous calls of stores, which never block the cooperative pool.
+///
+/// A call keeps its task while it runs here, so that `Task.isCancelled` has its meaning in stores.
+/// Threads are started when all others are busy, and end after some seconds without work.
+final class StoreThreads: TaskExecutor {
+    static let shared = StoreThreads()
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var first = 0
+        var threadCount = 0
+        var idleCount = 0
+    }
+
+    /// The most threads; further jobs wait for one.
+    private static let limit = 64
+    private static let idleSeconds = 5
+
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let startsThread = state.withLock { state in
+            state.jobs.append(job)
+            if state.idleCount > state.jobs.count - state.first - 1 || state.threadCount >= Self.limit { return false }
+            state.threadCount += 1
+            return true
+        }
+        guard startsThread else {
+            wake.signal()
+            return
+        }
+        do throws(SystemFailure) {
+            try SystemThread.start("roost store", stackByteCount: 4 << 20) { self.work() }
+        } catch {
+            // Without another thread the job waits for one that runs, or runs here.
+            let mustRun = state.withLock { state in
+                state.threadCount -= 1
+                return state.threadCount == 0
+            }
+            if mustRun { drain() } else { wake.signal() }
+        }
+    }
+
+    private func next() -> UnownedJob? {
+        state.withLock { state in
+            guard state.first < state.jobs.count else {
+                state.jobs.removeAll(keepingCapacity: true)
+                state.first = 0
+                return nil
+            }
+            defer { state.first += 1 }
+            return state.jobs[state.first]
+        }
+    }
+
+    /// Runs all jobs that wait.
+    private func drain() {
+        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    private func work() {
+        while true {
+            drain()
+            state.withLock { $0.idleCount += 1 }
+            let isAwake = wake.wait(timeout: .now() + .seconds(Self.idleSeconds)) == .success
+            let ends = state.withLock { state in
+                state.idleCount -= 1
+                guard !isAwake, state.first >= state.jobs.count else { return false }
+                state.threadCount -= 1
+                return true
+            }
+            if ends { return }
+        }
+    }
+
+    /// Runs blocking work of a store on one of the threads, as part of the calling task.
+    ///
+    /// - Throws: What `body` throws.
+    static func run<Result: Sendable, Failure: Error>(
+        _ body: @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await withTaskExecutorPreference(shared) { () async throws(Failure) -> Result in
+            try await concurrently(body)
+        }
+    }
+
+    /// Runs `body` on the preferred executor of the task, whatever the caller's isolation.
+    @concurrent
+    private static func concurrently<Result: Sendable, Failure: Error>(
+        _ body: @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try body()
+    }
+}
+
+extension Store {
+    /// Runs blocking work on a thread of Roost's own, as part of the calling task.
+    package static func onStoreThread<Result: Sendable, Failure: Error>(
+        _ body: @Sendable () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        try await StoreThreads.run(body)
+    }
+}

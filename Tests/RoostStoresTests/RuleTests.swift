@@ -1,0 +1,316 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+/// A model with a rule of every kind and a derived attribute of every form.
+private enum Ruled {
+    static func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Person",
+                attributes: [
+                    .string("name", isOptional: false, minimumLength: 2, maximumLength: 8),
+                    .string("code").with { $0.validation = AttributeValidation(regularExpression: "[A-Z]{2}[0-9]+") },
+                    .integer16("stars", default: 1, minimum: 0, maximum: 5),
+                    .double("score", minimum: 0.5, maximum: 2),
+                    .decimal("price", minimum: 1, maximum: 10),
+                    .date(
+                        "born", minimum: Date(timeIntervalSinceReferenceDate: 0),
+                        maximum: Date(timeIntervalSinceReferenceDate: 1000)),
+                    .composite(
+                        "place",
+                        elements: [.string("street"), .integer32("number", isOptional: false, maximum: 100)]),
+                    .derived("shout", type: .string, from: "uppercase:(name)"),
+                    .derived("plain", type: .string, from: "canonical:(name)"),
+                    .derived("teamName", type: .string, from: "team.name"),
+                    .derived("teamShout", type: .string, from: "lowercase:(team.club.name)"),
+                    .derived("changed", type: .date, from: "now()"),
+                ],
+                relationships: [
+                    .toOne("team", to: "Team", inverse: "members"),
+                    .toOne("partner", to: "Person", inverse: "partner"),
+                ]),
+            EntityDescription(
+                "Team",
+                attributes: [
+                    .string("name"),
+                    .derived("memberCount", type: .integer32, from: "members.@count"),
+                    .derived("starSum", type: .integer64, from: "members.stars.@sum"),
+                    .derived("best", type: .integer16, from: "members.stars.@max"),
+                ],
+                relationships: [
+                    RelationshipDescription("members", destination: "Person", inverse: "team", maxCount: 3)
+                        .with { $0.deleteRule = .deny },
+                    .toOne("club", to: "Club", inverse: "teams"),
+                ]),
+            EntityDescription(
+                "Club", attributes: [.string("name"), .derived("teamCount", type: .integer16, from: "teams.@count")],
+                relationships: [.toMany("teams", to: "Team", inverse: "club")]),
+        ])
+    }
+
+    static func store(_ type: String, _ folder: Folder) throws -> Store {
+        try Store.open(folder.location(type), model: try model())
+    }
+}
+
+@Suite("The rules of a model, in every store")
+struct RuleTests {
+    private let folder = Result { try Folder() }
+
+    private func store(_ type: String) throws -> Store { try Ruled.store(type, try folder.get()) }
+
+    private func failures(_ body: () throws -> Void) throws -> [ValidationFailure] {
+        let error = try #require(throws: StoreError.self) { try body() }
+        #expect(error.code == .validationFailed, "\(error)")
+        return error.failures
+    }
+
+    @Test("all violations of all rows are reported at once, and nothing is written", arguments: Sample.types)
+    func everyViolation(type: String) throws {
+        let store = try store(type)
+        let secret = "secret"
+        let found = try failures {
+            try store.insert(
+                "Person",
+                rows: [
+                    ["name": "Ada"],
+                    [:],
+                    ["name": "x"],
+                    ["name": .string("\(secret)\(secret)")],
+                    ["name": "Bob", "code": .string(secret)],
+                    ["name": "Bob", "stars": -1],
+                    ["name": "Bob", "stars": 99, "score": 0.25],
+                    ["name": "Bob", "score": 3.0],
+                    ["name": "Bob", "price": 0],
+                    ["name": "Bob", "price": .decimal(11)],
+                    ["name": "Bob", "born": .date(Date(timeIntervalSinceReferenceDate: -1))],
+                    ["name": "Bob", "born": .date(Date(timeIntervalSinceReferenceDate: 1001))],
+                    ["name": "Bob", "place": .composite(["street": "x"])],
+                    ["name": "Bob", "place": .composite(["number": 101])],
+                ])
+        }
+        let expected: [(Int, String, Int)] = [
+            (2, "name", 1570), (3, "name", 1670), (4, "name", 1660), (5, "code", 1680), (6, "stars", 1620),
+            (7, "score", 1620), (7, "stars", 1610), (8, "score", 1610), (9, "price", 1620), (10, "price", 1610),
+            (11, "born", 1640), (12, "born", 1630), (13, "place.number", 1570), (14, "place.number", 1610),
+        ]
+        #expect(
+            found.map { "\($0.subject) \($0.property ?? "") \($0.code)" }
+                == expected.map { "row(\($0.0)) \($0.1) \($0.2)" })
+        #expect(!found.contains { $0.message.contains(secret) })
+        #expect(try store.count("Person") == 0)
+        try store.close()
+    }
+
+    @Test("a null of an optional attribute with limits is valid", arguments: Sample.types)
+    func optionalNull(type: String) throws {
+        let store = try store(type)
+        try store.insert("Person", rows: [["name": "Ada", "stars": .null, "code": .null, "born": .null]])
+        #expect(try store.fetch("Person")[0]["stars"] == .null)
+    }
+
+    @Test("defaults hold for properties that a row does not name", arguments: Sample.types)
+    func defaults(type: String) throws {
+        let store = try store(type)
+        try store.insert("Person", rows: [["name": "Ada"]])
+        #expect(try store.fetch("Person")[0]["stars"] == 1)
+    }
+
+    @Test(
+        "an update reports every object that would break a rule, and leaves other properties alone",
+        arguments: Sample.types)
+    func update(type: String) throws {
+        let store = try store(type)
+        try store.insert(
+            "Person", rows: [["name": "Ada", "stars": 5], ["name": "Bob", "stars": 1], ["name": "Cy", "stars": 5]])
+        let found = try failures {
+            try store.update("Person", set: ["stars": .function(.add, [.keyPath(["stars"]), .constant(1)])])
+        }
+        #expect(found.map(\.code) == [1610, 1610])
+        #expect(found.map(\.property) == ["stars", "stars"])
+        try store.update(
+            "Person", set: ["stars": .constant(2)],
+            where: .comparison(
+                .init(left: .keyPath(["name"]), operator: .equal, right: .constant("Bob"))))
+        let persons = try store.fetch("Person")
+        #expect(persons.map { $0["stars"] } == [5, 2, 5])
+        #expect(persons.map { $0["name"] } == ["Ada", "Bob", "Cy"])
+    }
+
+    @Test(
+        "a reference to an object that does not exist is refused, and all of them are listed", arguments: Sample.types)
+    func dangling(type: String) throws {
+        let store = try store(type)
+        let error = try #require(throws: StoreError.self) {
+            try store.insert(
+                "Person",
+                rows: [
+                    ["name": "Ada", "team": .objectID(ObjectID("Team", key: 7))],
+                    ["name": "Bob", "team": .objectID(ObjectID("Team", key: 8))],
+                    ["name": "Cy", "team": .objectID(ObjectID("Team", key: 7))],
+                ])
+        }
+        #expect(error.code == .objectNotFound)
+        #expect(error.missingObjects == [ObjectID("Team", key: 7), ObjectID("Team", key: 8)])
+        #expect(try store.count("Person") == 0)
+    }
+
+    @Test("an object is not deleted against a deny rule, and the error names who stays", arguments: Sample.types)
+    func deny(type: String) throws {
+        let store = try store(type)
+        let team = try #require(
+            try store.insert("Team", rows: [["name": "Red"]], result: .objectIDs).objectIDs?.first)
+        let member = try #require(
+            try store.insert("Person", rows: [["name": "Ada", "team": .objectID(team)]], result: .objectIDs)
+                .objectIDs?.first)
+        let error = try #require(throws: StoreError.self) { try store.delete("Team") }
+        #expect(error.code == .deleteDenied)
+        #expect(error.denials.map(\.remaining) == [member])
+        #expect(error.failures.map(\.code) == [1600])
+        #expect(error.failures.map(\.kind) == [.deleteDenied(member)])
+        #expect(try store.count("Team") == 1)
+        try store.delete([member])
+        #expect(try store.delete("Team").count == 1)
+    }
+
+    @Test("a relationship has no more objects than its maximum, from either end", arguments: Sample.types)
+    func counts(type: String) throws {
+        let store = try store(type)
+        let teams = try #require(
+            try store.insert("Team", rows: [["name": "Red"], ["name": "Blue"]], result: .objectIDs).objectIDs)
+        let row: [String: Value] = ["name": "Ada", "team": .objectID(teams[0])]
+        try store.insert("Person", rows: [row, row, row])
+        let found = try failures { try store.insert("Person", rows: [row]) }
+        #expect(found.map(\.kind) == [.tooMany(maximum: 3)])
+        #expect(found.map(\.subject) == [.object(teams[0])])
+        try store.insert("Person", rows: [["name": "Bob", "team": .objectID(teams[1])]])
+        let moved = try failures {
+            try store.update(
+                "Person", set: ["team": .constant(.objectID(teams[0]))],
+                where: .comparison(
+                    .init(left: .keyPath(["name"]), operator: .equal, right: .constant("Bob"))))
+        }
+        #expect(moved.map(\.kind) == [.tooMany(maximum: 3)])
+        try store.update("Person", set: ["team": .constant(.objectID(teams[1]))], where: .constant(false))
+        #expect(try store.fetch("Team").map { $0["memberCount"] } == [3, 1])
+    }
+
+    @Test("two writers do not exceed a maximum together", arguments: Sample.types)
+    func countsTogether(type: String) throws {
+        let store = try store(type)
+        let team = try #require(
+            try store.insert("Team", rows: [["name": "Red"]], result: .objectIDs).objectIDs?.first)
+        let row: [String: Value] = ["name": "Ada", "team": .objectID(team)]
+        try store.insert("Person", rows: [row, row])
+        var isFirst = true
+        let error = #expect(throws: StoreError.self) {
+            try store.execute(
+                BatchInsertRequest("Person") { (next) throws(StoreError) in
+                    guard isFirst else { return true }
+                    isFirst = false
+                    // Another writer takes the last place after this request has begun.
+                    try store.insert("Person", rows: [row])
+                    next = row
+                    return false
+                })
+        }
+        #expect(error?.failures.map(\.kind) == [.tooMany(maximum: 3)])
+        #expect(try store.count("Person") == 3)
+    }
+
+    @Test(
+        "derived attributes are computed when objects are inserted, updated, moved and deleted", arguments: Sample.types
+    )
+    func derived(type: String) throws {
+        let store = try store(type)
+        let club = try #require(
+            try store.insert("Club", rows: [["name": "FC"]], result: .objectIDs).objectIDs?.first)
+        let teams = try #require(
+            try store.insert(
+                "Team", rows: [["name": "Red", "club": .objectID(club)], ["name": "Blue"]], result: .objectIDs
+            ).objectIDs)
+        #expect(try store.record(club)?["teamCount"] == 1)
+        #expect(try store.record(teams[0])?["memberCount"] == 0)
+        let before = Date()
+        let persons = try #require(
+            try store.insert(
+                "Person",
+                rows: [
+                    ["name": "Änn", "stars": 3, "team": .objectID(teams[0])],
+                    ["name": "Bob", "stars": 4, "team": .objectID(teams[0])],
+                ], result: .objectIDs
+            ).objectIDs)
+        func values(_ id: ObjectID, _ names: String...) throws -> [Value] {
+            let record = try #require(try store.record(id))
+            return names.map { record[$0] }
+        }
+        #expect(try values(persons[0], "shout", "plain", "teamName", "teamShout") == ["ÄNN", "ann", "Red", "fc"])
+        let times = try persons.map { try values($0, "changed")[0] }
+        #expect(times[0] == times[1])
+        if case .date(let time) = times[0] {
+            #expect(time >= before && time <= Date())
+        } else {
+            Issue.record("no date")
+        }
+        #expect(try values(teams[0], "memberCount", "starSum", "best") == [2, 7, 4])
+
+        // Objects that depend on a changed one follow, and keep their time.
+        try store.update("Team", set: ["name": .constant("Pink")], where: nil)
+        #expect(try persons.map { try values($0, "teamName")[0] } == ["Pink", "Pink"])
+        #expect(try values(persons[0], "changed")[0] == times[0])
+        try store.update("Club", set: ["name": .constant("AC")])
+        #expect(try values(persons[1], "teamShout") == ["ac"])
+
+        try store.update("Person", set: ["stars": .constant(5)])
+        #expect(try values(teams[0], "memberCount", "starSum", "best") == [2, 10, 5])
+
+        // A move changes both teams, and a delete changes the team that loses the object.
+        try store.update(
+            "Person", set: ["team": .constant(.objectID(teams[1]))],
+            where: .comparison(
+                .init(left: .keyPath(["name"]), operator: .equal, right: .constant("Bob"))))
+        #expect(try values(teams[0], "memberCount", "starSum", "best") == [1, 5, 5])
+        #expect(try values(teams[1], "memberCount", "starSum", "best") == [1, 5, 5])
+        #expect(try values(persons[1], "teamShout") == [.null])
+        try store.delete([persons[0]])
+        #expect(try values(teams[0], "memberCount", "best") == [0, .null])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("a one-to-one partner that is taken away is changed too", arguments: Sample.types)
+    func partners(type: String) throws {
+        let store = try store(type)
+        let ids = try #require(
+            try store.insert("Person", rows: [["name": "Ada"], ["name": "Bob"]], result: .objectIDs).objectIDs)
+        try store.update(
+            "Person", set: ["partner": .constant(.objectID(ids[0]))],
+            where: .comparison(
+                .init(left: .keyPath(["name"]), operator: .equal, right: .constant("Bob"))))
+        #expect(try store.record(ids[0])?["partner"] == .objectID(ids[1]))
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("a large insert that is loaded in bulk follows the rules too", arguments: Sample.types)
+    func large(type: String) throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "File",
+                attributes: [
+                    .string("name", maximumLength: 5), .binaryData("content"),
+                    .derived("shout", type: .string, from: "uppercase:(name)"),
+                ])
+        ])
+        let store = try Store.open(try folder.get().location(type), model: model)
+        let content = Value.data(Data(repeating: 1, count: 100_000))
+        func rows(_ bad: Set<Int>) -> some Sequence<[String: Value]> {
+            (1...200).lazy.map { ["name": bad.contains($0) ? "too long" : .string("n\($0)"), "content": content] }
+        }
+        let found = try failures { try store.insert("File", rows: rows([3, 199])) }
+        #expect(found.map(\.subject) == [.row(3), .row(199)])
+        #expect(try store.count("File") == 0)
+        #expect(try store.insert("File", rows: rows([])).count == 200)
+        #expect(try store.fetch("File").map { $0["shout"] } == (1...200).map { .string("N\($0)") })
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("A store, of every type")
+struct StoreTests {
+    private let folder = Result { try Folder() }
+
+    private func store(_ type: String) throws -> Store {
+        try Store.open(try folder.get().location(type), model: try Sample.model())
+    }
+
+    private func filled(_ type: String, _ count: Int = 2000) throws -> Store {
+        let store = try store(type)
+        let folder = try #require(
+            try store.insert("Folder", rows: [["name": "in"]], result: .objectIDs).objectIDs?.first)
+        try store.insert(
+            "Note",
+            rows: (1...count).map {
+                ["title": .string("n\($0)"), "stars": .int(Int64($0 % 6)), "folder": .objectID(folder)]
+            })
+        return store
+    }
+
+    @Test("is created when it is missing, and opened when it exists", arguments: Sample.types)
+    func opening(type: String) throws {
+        let location = try folder.get().location(type)
+        let missing = #expect(throws: StoreError.self) { _ = try Store.open(location, ifMissing: .fail) }
+        #expect(missing?.code == .notFound)
+        let modelless = #expect(throws: StoreError.self) { _ = try Store.open(location) }
+        #expect(modelless?.code == .invalidModel)
+        let store = try Store.open(location, model: try Sample.model())
+        try store.insert("Folder", rows: [["name": "in"]])
+        #expect(store.location == location)
+        try store.close()
+        let again = try Store.open(location, model: try Sample.model())
+        #expect(try again.count("Folder") == 1)
+        try again.close()
+        let closed = #expect(throws: StoreError.self) { _ = try again.count("Folder") }
+        #expect(closed?.code == .closed)
+    }
+
+    @Test("gives one consistent view for several questions", arguments: Sample.types)
+    func view(type: String) throws {
+        let store = try filled(type, 10)
+        let counts = try store.read { view in
+            let first = try view.count("Note")
+            try store.delete("Note")
+            return (
+                first, try view.count("Note"), try view.fetch("Note", sortedBy: ["title"], limit: 2).map { $0["title"] }
+            )
+        }
+        #expect(counts.0 == 10 && counts.1 == 10 && counts.2 == ["n1", "n10"])
+        #expect(try store.count("Note") == 0)
+    }
+
+    @Test("does not show a view after its closure", arguments: Sample.types)
+    func viewEnds(type: String) throws {
+        let store = try store(type)
+        let view = try store.read { $0 }
+        let error = #expect(throws: StoreError.self) { _ = try view.count("Note") }
+        #expect(error?.code == .closed)
+    }
+
+    @Test("streams objects, and an error of the program ends the pass", arguments: Sample.types)
+    func forEach(type: String) throws {
+        struct Stop: Error {}
+        let store = try filled(type)
+        var count = 0
+        try store.forEach(FetchRequest("Note")) { _ in count += 1 }
+        #expect(count == 2000)
+        #expect(throws: Stop.self) {
+            try store.forEach(FetchRequest("Note")) { _ in
+                count -= 1
+                if count == 1000 { throw Stop() }
+            }
+        }
+        #expect(count == 1000)
+    }
+
+    @Test("streams objects to tasks, from one view", arguments: Sample.types)
+    func records(type: String) async throws {
+        let store = try filled(type)
+        var titles: [Value] = []
+        for try await record in store.records(FetchRequest("Note", sortedBy: ["title"])) {
+            if titles.isEmpty { try await store.delete("Note") }
+            titles.append(record["title"])
+        }
+        #expect(titles.count == 2000)
+        #expect(titles.first == "n1" && titles.last == "n999")
+        #expect(try await store.count("Note") == 0)
+    }
+
+    @Test("groups and aggregates rows", arguments: Sample.types)
+    func rows(type: String) throws {
+        let store = try filled(type, 12)
+        let request = RowRequest(
+            FetchRequest("Note", sortedBy: ["stars"]),
+            propertiesToFetch: ["stars", .init("count", expression: .function(.count, [.keyPath(["title"])]))],
+            propertiesToGroupBy: [.keyPath(["stars"])])
+        var found: [[String: Value]] = []
+        try store.read { view in try view.forEachRow(request) { found.append($0) } }
+        #expect(found == (0..<6).map { ["stars": .int($0), "count": 2] })
+    }
+
+    @Test("has an asynchronous form of each blocking call", arguments: Sample.types)
+    func asynchronous(type: String) async throws {
+        let location = try folder.get().location(type)
+        let store = try await Store.open(location, model: try Sample.model())
+        let ids = try #require(
+            try await store.insert("Folder", rows: [["name": "a"], ["name": "b"]], result: .objectIDs).objectIDs)
+        try await store.update("Folder", set: ["name": .constant("c")], where: .constant(false))
+        #expect(try await store.fetch("Folder", sortedBy: ["name"]).map(\.id) == ids)
+        #expect(try await store.record(ids[0])?["name"] == "a")
+        #expect(try await store.record("Folder", key: ids[1].key)?["name"] == "b")
+        #expect(try await store.count("Folder") == 2)
+        #expect(try await store.explain(FetchRequest("Folder")).access.isEmpty == false)
+        #expect(try await store.read { view in try view.count("Folder") } == 2)
+        #expect(try await store.check().isEmpty)
+        #expect(try await store.delete([ids[0]]).count == 1)
+        #expect(try await store.delete("Folder").count == 1)
+        try store.close()
+    }
+
+    @Test("writes nothing for a task that is cancelled before the commit", arguments: Sample.types)
+    func cancelled(type: String) async throws {
+        let store = try store(type)
+        let isReading = DispatchSemaphore(value: 0)
+        let isCancelled = DispatchSemaphore(value: 0)
+        /// Rows whose second one waits for the cancellation.
+        struct Rows: Sequence, IteratorProtocol, Sendable {
+            let isReading: DispatchSemaphore
+            let isCancelled: DispatchSemaphore
+            var number = 0
+            mutating func next() -> [String: Value]? {
+                number += 1
+                if number == 2 {
+                    isReading.signal()
+                    isCancelled.wait()
+                }
+                return number > 3 ? nil : ["name": .string("f\(number)")]
+            }
+        }
+        let task = Task {
+            try await store.insert("Folder", rows: Rows(isReading: isReading, isCancelled: isCancelled))
+        }
+        await withCheckedContinuation { continuation in
+            Thread {
+                isReading.wait()
+                task.cancel()
+                isCancelled.signal()
+                continuation.resume()
+            }.start()
+        }
+        let error = await #expect(throws: StoreError.self) { _ = try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await store.count("Folder") == 0)
+    }
+
+    @Test("ends a stream of a cancelled task with an error", arguments: Sample.types)
+    func cancelledStream(type: String) async throws {
+        let store = try filled(type)
+        let task = Task {
+            var count = 0
+            for try await _ in store.records(FetchRequest("Note")) {
+                count += 1
+                if count == 1 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+            return count
+        }
+        let error = await #expect(throws: StoreError.self) { _ = try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("is copied, converted, dumped, and compared by its digest", arguments: Sample.types)
+    func copies(type: String) async throws {
+        let store = try filled(type, 50)
+        let folder = try folder.get()
+        let digest = try store.digest()
+        for other in Sample.types where other != "memory" {
+            let report = try await store.convert(to: folder.location(other, "to-\(other)"))
+            #expect(report.verified)
+            let copy = try await Store.open(folder.location(other, "to-\(other)"), ifMissing: .fail)
+            #expect(try copy.digest() == digest)
+            try copy.close()
+        }
+        if type != "memory" {
+            #expect(try await store.backUp(to: folder.location(type, "monday")).verified)
+            let error = await #expect(throws: StoreError.self) {
+                try await store.backUp(to: folder.location(type, "monday"))
+            }
+            #expect(error?.code == .alreadyExists)
+        }
+        var bytes: [UInt8] = []
+        #expect(try store.dump { bytes += $0 } == digest)
+        #expect(bytes.count > 1000)
+        #expect(try store.metadata().model == store.model)
+        #expect(try await store.check().isEmpty)
+    }
+}
