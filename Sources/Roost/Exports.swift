@@ -36,6 +36,7 @@
 // Whole, because an operator cannot be exported alone.
 @_exported public import RoostPredicates
 @_exported public import protocol RoostQuery.PredicateArgument
+@_exported public import struct RoostQuery.Assignments
 @_exported public import struct RoostQuery.RegisteredFunction
 
 // MARK: Stores

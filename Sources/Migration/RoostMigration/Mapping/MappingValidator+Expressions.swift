@@ -182,6 +182,10 @@ extension MappingValidator {
             return
         }
         guard RegisteredFunction.named(call.name) == nil else { return }
+        let arguments = call.target.map { [$0] + call.arguments } ?? call.arguments
+        if let error = FetchRequest.Expression.registered(call.name, arguments).readingError {
+            return add(place.mapping, place.property, error.message)
+        }
         let known = RegisteredFunction.names + MappingFunction.allCases.map(\.rawValue)
         add(
             place.mapping, place.property,

@@ -80,6 +80,7 @@ extension PredicateCompiler {
         _ name: String, _ arguments: [FetchRequest.Expression], _ depth: Int
     ) throws(StoreError) -> Term {
         guard let function = RegisteredFunction.named(name) else {
+            if let error = FetchRequest.Expression.registered(name, arguments).readingError { throw error }
             let hint = nearestName(to: name, among: RegisteredFunction.names).map { "did you mean '\($0)'?" }
             throw invalid(
                 "there is no function '\(name)'; \(hint ?? "the program must register it before, with RegisteredFunction.register.")"

@@ -38,7 +38,7 @@ extension FetchRequest.Predicate {
     ) throws(StoreError) {
         let scope = PredicateBinding.Scope(
             model: model, entity: try model.requireEntity(entity), isOfGroups: ofGroups)
-        self = try PredicateParser.read(text, arguments: arguments) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(text, arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
             return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).predicate(syntax)
         }
@@ -65,7 +65,7 @@ extension FetchRequest.Predicate {
     ///
     /// As ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
-        self = try PredicateParser.read(format, arguments: arguments) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(format, arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
             return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).predicate(syntax)
         }
@@ -114,7 +114,7 @@ extension FetchRequest.Expression {
     ///
     /// As ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
-        self = try PredicateParser.read(format, arguments: arguments) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(format, arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
             return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).expression(syntax)
         }
@@ -130,7 +130,7 @@ extension FetchRequest.Expression {
     ) throws(StoreError) {
         let scope = PredicateBinding.Scope(
             model: model, entity: try model.requireEntity(entity), isOfGroups: ofGroups)
-        self = try PredicateParser.read(text, arguments: arguments) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(text, arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
             return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).expression(syntax)
         }

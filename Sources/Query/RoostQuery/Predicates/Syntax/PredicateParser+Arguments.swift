@@ -39,7 +39,9 @@ extension PredicateParser {
         guard case .constant(.string(let text)) = argument else { throw wrongKind("K", at: place) }
         let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.allSatisfy({ !$0.isEmpty }) else {
-            throw tokenizer.error(at: place, "The argument of '%K' is no key path: it is empty, or has an empty part.")
+            let name = tokenizer.isInterpolated ? PredicateText.Mark.key : "%K"
+            throw tokenizer.error(
+                at: place, "The argument of '\(name)' is not a key path: it is empty, or has an empty part.")
         }
         try advance()
         return names
@@ -65,6 +67,12 @@ extension PredicateParser {
             case "s": "a string"
             default: "a string of one character"
             }
+        guard !tokenizer.isInterpolated else {
+            return tokenizer.error(
+                at: place,
+                "'\(PredicateText.Mark.text)' takes \(wanted). Interpolate the name of a property as \(PredicateText.Mark.key)."
+            )
+        }
         return tokenizer.error(
             at: place, "Argument \(usedArguments) is no value for '%\(letters)', which takes \(wanted).")
     }

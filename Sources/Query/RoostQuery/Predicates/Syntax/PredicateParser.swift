@@ -81,31 +81,31 @@ struct PredicateParser {
 
     /// Reads a text and makes something of it, all of it on a stack that is deep enough.
     static func read<Result: Sendable>(
-        _ text: String, arguments: [any PredicateArgument],
+        _ source: PredicateText,
         _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        var parser = try PredicateParser(text, arguments: arguments, isShallow: true)
+        var parser = try PredicateParser(source, isShallow: true)
         do throws(StoreError) {
             return try body(&parser)
         } catch {
             guard parser.needsDeepStack else { throw error }
         }
         return try DeepStack.run { () throws(StoreError) in
-            var parser = try PredicateParser(text, arguments: arguments, isShallow: false)
+            var parser = try PredicateParser(source, isShallow: false)
             return try body(&parser)
         }
     }
 
-    private init(_ text: String, arguments: [any PredicateArgument], isShallow: Bool) throws(StoreError) {
+    private init(_ source: PredicateText, isShallow: Bool) throws(StoreError) {
         self.isShallow = isShallow
-        guard text.utf8.count <= PredicateLimits.textBytes else {
+        guard source.text.utf8.count <= PredicateLimits.textBytes else {
             throw StoreError(
                 .limitExceeded,
-                "A predicate's text may have \(PredicateLimits.textBytes) bytes, this one has \(text.utf8.count); give long lists as arguments, IN %@."
+                "A predicate's text may have \(PredicateLimits.textBytes) bytes, this one has \(source.text.utf8.count); give long lists as arguments, IN %@."
             )
         }
-        tokenizer = PredicateTokenizer(text)
-        self.arguments = arguments
+        tokenizer = PredicateTokenizer(source)
+        arguments = source.arguments
         token = try tokenizer.next()
     }
 
@@ -123,6 +123,23 @@ struct PredicateParser {
         let value = try value(try part(.setOperation), at: place)
         try requireEnd("An operator or the end of the expression")
         return value.operand
+    }
+
+    /// Reads the whole text as assignments between commas: a property, `=` and a value each.
+    mutating func assignments() throws(StoreError) -> [(name: String, value: PredicateSyntax.Operand)] {
+        var assignments: [(name: String, value: PredicateSyntax.Operand)] = []
+        repeat {
+            let place = token.position
+            if token.kind == .end { throw expected("A property, = and a value, as in plays = plays + 1,") }
+            guard case .keyPath(let names, _) = try value().operand else {
+                throw tokenizer.error(at: place, "The name of a property is expected in front of '='.")
+            }
+            guard keyword == "=" || keyword == "==" else { throw expected("'=' after the name of a property") }
+            try advance()
+            assignments.append((names.joined(separator: "."), try value().operand))
+        } while try take(",")
+        try requireEnd("A comma, an operator or the end of the assignments")
+        return assignments
     }
 
     private func requireEnd(_ what: String) throws(StoreError) {

@@ -89,7 +89,9 @@ extension PredicateSyntax.Operand {
         case .path(let base, let names): self = .path(of: try Self(base, depth: depth), names, Self.nowhere)
         case .aggregate(let members): self = .aggregate(try Self.all(members, depth))
         case .function(let function, let arguments): self = .function(function, try Self.all(arguments, depth))
-        case .registered(let name, let arguments): self = .registered(name, try Self.all(arguments, depth))
+        case .registered(let name, let arguments):
+            if let error = expression.readingError { throw error }
+            self = .registered(name, try Self.all(arguments, depth))
         case .cast(let operand, let type): self = .cast(try Self(operand, depth: depth), type)
         case .subquery(let collection, let variable, let predicate):
             self = .subquery(

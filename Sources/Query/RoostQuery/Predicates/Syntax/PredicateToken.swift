@@ -26,6 +26,8 @@ struct PredicateToken {
     var kind: Kind
     /// Where it starts.
     var position: String.Index
+    /// Whether it is an argument that is interpolated.
+    var isInterpolated = false
 
     /// The token for messages: a keyword or sign as it stands, but never a literal's value.
     var description: String {
@@ -33,6 +35,7 @@ struct PredicateToken {
         case .word(let word): "'\(word)'"
         case .name(let name): "the name '\(name)'"
         case .variable(let name): "the variable '$\(name)'"
+        case .argument where isInterpolated: "'\(PredicateText.Mark.text)'"
         case .argument(let letters): "'%\(letters)'"
         case .string: "a string"
         case .number: "a number"

@@ -5,11 +5,30 @@ struct PredicateTokenizer {
     private let text: String
     private let scalars: String.UnicodeScalarView
     private var position: String.UnicodeScalarIndex
+    private let noun: String
 
-    init(_ text: String) {
-        self.text = text
+    /// An interpolation and its place in the text.
+    private struct Interpolation {
+        let range: Range<String.Index>
+        let isKey: Bool
+    }
+
+    /// The interpolations that are not read yet, the next one last.
+    private var interpolations: [Interpolation] = []
+    /// Whether values are interpolated; then nothing is bound to `%@`.
+    let isInterpolated: Bool
+
+    init(_ source: PredicateText) {
+        text = source.text
+        noun = source.noun
         scalars = text.unicodeScalars
         position = scalars.startIndex
+        isInterpolated = source.marks != nil
+        for mark in (source.marks ?? []).reversed() {
+            let start = text.utf8.index(text.startIndex, offsetBy: mark.byteOffset)
+            let end = text.utf8.index(start, offsetBy: PredicateText.Mark.text.utf8.count)
+            interpolations.append(Interpolation(range: start..<end, isKey: mark.isKey))
+        }
     }
 
     /// The next token; ``PredicateToken/Kind/end`` at the end and ever after.
@@ -17,6 +36,11 @@ struct PredicateTokenizer {
         while let scalar = peek, scalar.properties.isWhitespace { advance() }
         let start = position
         guard let scalar = peek else { return PredicateToken(kind: .end, position: start) }
+        if isAtInterpolation, let interpolation = interpolations.popLast() {
+            position = interpolation.range.upperBound
+            return PredicateToken(
+                kind: .argument(interpolation.isKey ? "K" : "@"), position: start, isInterpolated: true)
+        }
         let kind: PredicateToken.Kind
         switch scalar {
         case "\"", "'": kind = .string(try string())
@@ -33,22 +57,34 @@ struct PredicateTokenizer {
                 throw error(at: start, "A name, a value or an operator is expected, not this character.")
             }
         }
+        if let next = interpolations.last, next.range.lowerBound < position {
+            throw interpolationInside(at: next.range.lowerBound)
+        }
         return PredicateToken(kind: kind, position: start)
+    }
+
+    private var isAtInterpolation: Bool { interpolations.last.map { $0.range.lowerBound == position } ?? false }
+
+    /// An error for an interpolation in quotes, where its value could only become text.
+    private func interpolationInside(at place: String.Index) -> StoreError {
+        error(
+            at: place,
+            "A value cannot be interpolated inside of quotes or a name. Leave the quotes out: the value is bound.")
     }
 
     /// An error at a place of the text; the column counts characters from 1.
     func error(at place: String.Index, _ message: String) -> StoreError {
-        StoreError(.invalidRequest, "The predicate cannot be read at column \(column(place)): \(message)")
+        StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
     }
 
     /// An error for something that Core Data's language has and this one has not.
     func unsupported(at place: String.Index, _ message: String) -> StoreError {
-        StoreError(.unsupported, "At column \(column(place)) of the predicate: \(message)")
+        StoreError(.unsupported, "At column \(column(place)) of the \(noun): \(message)")
     }
 
     /// The same error with the place in front.
     func locate(_ error: StoreError, at place: String.Index) -> StoreError {
-        error.located(in: "At column \(column(place)) of the predicate")
+        error.located(in: "At column \(column(place)) of the \(noun)")
     }
 
     private func column(_ place: String.Index) -> Int { text[..<place].count + 1 }
@@ -89,6 +125,7 @@ struct PredicateTokenizer {
         let mark = peek
         advance()
         if mark == "$", peek == "#" { advance() }
+        guard !isAtInterpolation else { throw interpolationInside(at: position) }
         guard let scalar = peek else { throw error(at: position, "The name of \(what) is expected behind the mark.") }
         if scalar == "\"" || scalar == "'" { return try string() }
         guard PredicateLanguage.isNameStart(scalar) else {
@@ -100,6 +137,12 @@ struct PredicateTokenizer {
     /// `%@`, `%K`, or a conversion of C's printf.
     private mutating func argument() throws(StoreError) -> String {
         let start = position
+        guard !isInterpolated else {
+            throw error(
+                at: start,
+                "Nothing is bound to '%' in a literal. Interpolate the value, \\(value), or the name of a property, \\(key: name)."
+            )
+        }
         advance()
         if take("@") { return "@" }
         if take("%") {
@@ -189,6 +232,7 @@ struct PredicateTokenizer {
         advance()
         var result = String.UnicodeScalarView()
         while let scalar = peek {
+            guard !isAtInterpolation else { throw interpolationInside(at: position) }
             if scalar == quote {
                 advance()
                 return String(result)
@@ -206,6 +250,7 @@ struct PredicateTokenizer {
     private mutating func escape() throws(StoreError) -> Unicode.Scalar {
         let start = position
         advance()
+        guard !isAtInterpolation else { throw interpolationInside(at: position) }
         guard let letter = peek else { throw error(at: start, "An escape is expected behind the backslash.") }
         advance()
         switch letter {

@@ -1,0 +1,110 @@
+public import RoostCore
+
+/// The new values of properties in an update.
+///
+/// A literal is text in the language of predicates, or a dictionary of values:
+///
+/// ```swift
+/// let played: Assignments = "plays = plays + 1, lastPlayed = \(now)"
+/// let reset: Assignments = ["plays": 0, "lastPlayed": nil]
+/// ```
+///
+/// Expressions see an object as it was before the update: `a = b, b = a` exchanges two values. In a
+/// text, interpolated values are bound, as in predicates, and `\(key: name)` is the name of a
+/// property. Literals have the type that they look like. An element of a composite attribute has
+/// a dotted path.
+public struct Assignments: Sendable {
+    private enum Content: Sendable {
+        case expressions([String: FetchRequest.Expression])
+        case unreadable(StoreError)
+    }
+
+    private let content: Content
+
+    private init(_ body: () throws(StoreError) -> [String: FetchRequest.Expression]) {
+        do throws(StoreError) { content = .expressions(try body()) } catch { content = .unreadable(error) }
+    }
+
+    /// Creates assignments of values.
+    public init(_ values: [String: Value]) { self.init(expressions: values.mapValues { .constant($0) }) }
+
+    /// Creates assignments of expressions.
+    public init(expressions: [String: FetchRequest.Expression]) { content = .expressions(expressions) }
+
+    /// Reads assignments from text that is not a literal of the program.
+    ///
+    /// - Parameters:
+    ///   - format: Assignments between commas; inside of quotes, `%` is an ordinary character.
+    ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
+    /// - Throws: `invalidRequest` for anything but properties, `=` and expressions, and for a
+    ///   property that is set twice; the errors of ``FetchRequest/Predicate/init(format:_:)``.
+    public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
+        content = .expressions(try Self.read(PredicateText(format, arguments)))
+    }
+
+    /// The new values by the names of the properties.
+    ///
+    /// - Throws: The error of a literal that cannot be read, or that sets a property twice.
+    public var expressions: [String: FetchRequest.Expression] {
+        get throws(StoreError) {
+            switch content {
+            case .unreadable(let error): throw error
+            case .expressions(let expressions):
+                for expression in expressions.values {
+                    if let error = expression.readingError { throw error }
+                }
+                return expressions
+            }
+        }
+    }
+
+    private static func read(_ source: PredicateText) throws(StoreError) -> [String: FetchRequest.Expression] {
+        var source = source
+        source.noun = "assignments"
+        return try PredicateParser.read(source) { (parser) throws(StoreError) in
+            let assignments = try parser.assignments()
+            let binding = PredicateBinding(scope: nil, tokenizer: parser.tokenizer)
+            var expressions: [String: FetchRequest.Expression] = [:]
+            for (name, operand) in assignments {
+                try add(try binding.expression(operand), for: name, to: &expressions)
+            }
+            return expressions
+        }
+    }
+
+    private static func add(
+        _ expression: FetchRequest.Expression, for name: String, to expressions: inout [String: FetchRequest.Expression]
+    ) throws(StoreError) {
+        guard expressions.updateValue(expression, forKey: name) == nil else {
+            throw StoreError(.invalidRequest, "'\(name)' is set twice.")
+        }
+    }
+}
+
+extension Assignments: ExpressibleByStringInterpolation {
+    /// Reads assignments from a literal.
+    ///
+    /// An update with a text that cannot be read throws `invalidRequest`.
+    public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
+
+    /// Reads assignments from a literal whose interpolated values are bound.
+    ///
+    /// An update with a text that cannot be read throws `invalidRequest`. The column in the message
+    /// counts each interpolation as `\(…)`.
+    public init(stringInterpolation text: FetchRequest.Interpolation) {
+        self.init { () throws(StoreError) in try Self.read(text.source) }
+    }
+}
+
+extension Assignments: ExpressibleByDictionaryLiteral {
+    /// Creates assignments of values.
+    ///
+    /// An update with two values for a property throws `invalidRequest`.
+    public init(dictionaryLiteral values: (String, Value)...) {
+        self.init { () throws(StoreError) in
+            var expressions: [String: FetchRequest.Expression] = [:]
+            for (name, value) in values { try Self.add(.constant(value), for: name, to: &expressions) }
+            return expressions
+        }
+    }
+}

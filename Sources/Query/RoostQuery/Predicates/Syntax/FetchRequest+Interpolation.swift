@@ -1,0 +1,117 @@
+public import RoostCore
+
+extension FetchRequest {
+    /// The text and the interpolated values of a predicate, an expression or assignments.
+    ///
+    /// The compiler creates one for each literal with interpolations:
+    ///
+    /// ```swift
+    /// let prefix = "Blue"
+    /// let request = FetchRequest("Track", where: "title BEGINSWITH \(prefix) AND plays > \(3)")
+    /// let newest = FetchRequest("Track", where: "\(key: "album.year") >= \(2024)")
+    /// ```
+    ///
+    /// An interpolated value is bound: it is compared as it is, and never becomes text of the
+    /// predicate. So it has no quotes around it.
+    public struct Interpolation: StringInterpolationProtocol, Sendable {
+        var source = PredicateText()
+
+        /// Creates an empty text.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            source.text.reserveCapacity(literalCapacity + PredicateText.Mark.text.utf8.count * interpolationCount)
+            source.arguments.reserveCapacity(interpolationCount)
+        }
+
+        /// Appends text in the language of predicates.
+        public mutating func appendLiteral(_ literal: String) { source.text += literal }
+
+        // The parameter is optional because the compiler would otherwise warn of the debug
+        // description that an optional has in other strings.
+        /// Binds a value or a list of values; null for nil.
+        public mutating func appendInterpolation<Argument: PredicateArgument>(_ value: Argument?) {
+            append(value, isKey: false)
+        }
+
+        /// Puts in the name of a property, or a dotted path of names.
+        public mutating func appendInterpolation(key: String) { append(key, isKey: true) }
+
+        private mutating func append(_ argument: some PredicateArgument, isKey: Bool) {
+            source.marks?.append(.init(byteOffset: source.text.utf8.count, isKey: isKey))
+            source.arguments.append(argument)
+            source.text += PredicateText.Mark.text
+        }
+    }
+}
+
+extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
+    /// Reads a predicate from a literal in the language of predicates.
+    ///
+    /// As ``init(stringInterpolation:)``. For text that is not a literal of the program, use
+    /// ``init(format:_:)``, which throws.
+    public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
+
+    /// Reads a predicate from a literal whose interpolated values are bound.
+    ///
+    /// ```swift
+    /// let often: FetchRequest.Predicate = "title BEGINSWITH \(prefix) AND plays > \(limit)"
+    /// ```
+    ///
+    /// The language is that of ``init(format:_:)``, with interpolations instead of `%@` and `%K`:
+    /// - Interpolated values are compared as they are.
+    /// - Literals in the text have the type that they look like.
+    /// - A request checks the names of properties.
+    ///
+    /// A literal cannot throw. A text that cannot be read makes each request that has the
+    /// predicate throw the error, with code `invalidRequest` in most cases, before it reads or
+    /// writes. The column in the message counts the characters of the text, and each
+    /// interpolation as `\(…)`.
+    ///
+    /// - Complexity: O(*n*) in the text, each time the literal is evaluated.
+    public init(stringInterpolation text: FetchRequest.Interpolation) {
+        do throws(StoreError) {
+            self = try PredicateParser.read(text.source) { (parser) throws(StoreError) in
+                let syntax = try parser.predicate()
+                return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).predicate(syntax)
+            }
+        } catch {
+            self = .comparison(.init(left: .unreadable(error), operator: .equal, right: .constant(.null)))
+        }
+    }
+}
+
+extension FetchRequest.Expression: ExpressibleByStringInterpolation {
+    /// Reads an expression from a literal in the language of predicates.
+    ///
+    /// As ``init(stringInterpolation:)``. For text that is not a literal of the program, use
+    /// ``init(format:_:)``, which throws.
+    public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
+
+    /// Reads an expression from a literal whose interpolated values are bound.
+    ///
+    /// ```swift
+    /// let more: FetchRequest.Expression = "plays + \(count)"
+    /// ```
+    ///
+    /// A word is the name of a property; text is in quotes, or interpolated. The rest is as for
+    /// predicates, errors included: see ``FetchRequest/Predicate/init(stringInterpolation:)``.
+    public init(stringInterpolation text: FetchRequest.Interpolation) {
+        do throws(StoreError) {
+            var source = text.source
+            source.noun = "expression"
+            self = try PredicateParser.read(source) { (parser) throws(StoreError) in
+                let syntax = try parser.expression()
+                return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).expression(syntax)
+            }
+        } catch {
+            self = .unreadable(error)
+        }
+    }
+}
+
+extension FetchRequest.Interpolation {
+    /// Creates the text of a literal without interpolations.
+    init(_ text: String) {
+        self.init(literalCapacity: text.utf8.count, interpolationCount: 0)
+        appendLiteral(text)
+    }
+}
