@@ -110,7 +110,7 @@ struct StoreTests {
         let store = try await Store.open(location, model: try Sample.model())
         let ids = try #require(
             try await store.insert("Folder", rows: [["name": "a"], ["name": "b"]], result: .objectIDs).objectIDs)
-        try await store.update("Folder", set: ["name": .constant("c")], where: .constant(false))
+        try await store.update("Folder", set: ["name": "c"], where: .constant(false))
         #expect(try await store.fetch("Folder", sortedBy: ["name"]).map(\.id) == ids)
         #expect(try await store.record(ids[0])?["name"] == "a")
         #expect(try await store.record("Folder", key: ids[1].key)?["name"] == "b")

@@ -90,6 +90,10 @@ extension PersistentStore {
     /// Inserts objects by rules that are compiled already.
     func execute(_ request: BatchInsertRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try refuseEarly()
+        if request.onConflict != .fail {
+            var upsert = try Upsert(request, in: self, rules: rules)
+            return try upsert.run(request)
+        }
         var insertion = try BatchInsertion(request.entity, in: self, rules: rules)
         return try insertion.run(request)
     }

@@ -1,6 +1,6 @@
 public import RoostCore
 public import RoostMigration
-internal import RoostQuery
+public import RoostQuery
 
 // The asynchronous forms have the names of the blocking ones. They run on threads of Roost's own.
 //
@@ -77,10 +77,10 @@ extension Store {
     /// Sets properties of all objects that meet a condition; the asynchronous form.
     @discardableResult
     public func update(
-        _ entity: EntityName, set values: [String: FetchRequest.Expression],
-        where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count
+        _ entity: EntityName, set values: Assignments, where predicate: FetchRequest.Predicate? = nil,
+        result: BatchResultType = .count
     ) async throws(StoreError) -> BatchResult {
-        try await execute(BatchUpdateRequest(entity, where: predicate, set: values, result: result))
+        try await execute(BatchUpdateRequest(entity, where: predicate, set: try values.expressions, result: result))
     }
 
     /// Updates objects as a request says; the asynchronous form.

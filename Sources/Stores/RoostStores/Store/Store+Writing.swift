@@ -1,4 +1,5 @@
 public import RoostCore
+public import RoostQuery
 
 extension Store {
     /// Inserts one object for each row, all or none, durable on return.
@@ -43,11 +44,15 @@ extension Store {
 
     /// Sets properties of all objects that meet a condition, all or none, durable on return.
     ///
-    /// Properties that are not named stay as they are.
+    /// Properties that are not named stay as they are. Expressions see an object as it was before.
+    ///
+    /// ```swift
+    /// try store.update("Track", set: "plays = plays + 1", where: "title BEGINSWITH \(prefix)")
+    /// ```
     ///
     /// - Parameters:
     ///   - entity: The entity; objects of its subentities are included.
-    ///   - values: The new values, as expressions of the old ones.
+    ///   - values: The new values, as text or as a dictionary.
     ///   - predicate: The condition; nil for all objects.
     ///   - result: The kind of the result.
     /// - Returns: The result, as its kind says.
@@ -55,10 +60,10 @@ extension Store {
     ///   objects again and again. Nothing was updated.
     @discardableResult
     public func update(
-        _ entity: EntityName, set values: [String: FetchRequest.Expression],
-        where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count
+        _ entity: EntityName, set values: Assignments, where predicate: FetchRequest.Predicate? = nil,
+        result: BatchResultType = .count
     ) throws(StoreError) -> BatchResult {
-        try execute(BatchUpdateRequest(entity, where: predicate, set: values, result: result))
+        try execute(BatchUpdateRequest(entity, where: predicate, set: try values.expressions, result: result))
     }
 
     /// Updates objects as a request says.

@@ -1,0 +1,144 @@
+internal import RoostCore
+
+/// Sets properties of records to values, and follows what that means for other objects.
+///
+/// Batch updates and inserts that update existing objects use it.
+struct RecordEditing {
+    /// The properties of one concrete entity that are set.
+    struct Plan {
+        let properties: BatchProperties
+        /// The properties, in the order of the values.
+        let targets: [BatchProperties.Property]
+    }
+
+    private let snapshot: any StoreSnapshot
+    private let rules: ModelRules
+    private let model: ManagedObjectModel
+    /// The rules of records, with the time that their patterns have spent.
+    private var recordRules: RecordRules
+    private(set) var failures = FailureList()
+    /// The objects that new references name and that do not exist.
+    private var missing = MissingObjects()
+    private var destinations: BatchDestinations
+    private var partners: PartnerChanges
+    /// The new values of one record, by field.
+    private var replacements: [Value?] = []
+
+    init(_ rules: ModelRules, on snapshot: any StoreSnapshot) {
+        self.snapshot = snapshot
+        self.rules = rules
+        model = rules.model
+        recordRules = rules.records
+        destinations = BatchDestinations(snapshot, model: rules.model)
+        partners = PartnerChanges(rules.model)
+    }
+
+    /// Looks up objects to which references will be set.
+    mutating func lookUp(_ ids: [ObjectID]) throws(StoreError) { try destinations.look(up: ids) }
+
+    /// Examines a new record, or some fields of it.
+    mutating func check(
+        _ record: RecordReader, _ subject: ValidationFailure.Subject, fields: Set<Int>? = nil
+    ) throws(StoreError) {
+        try failures.check(record, subject, &recordRules, fields: fields)
+    }
+
+    /// Throws the failures and the missing objects that were found.
+    func throwIfAny() throws(StoreError) { try missing.throwIfAny(with: failures) }
+
+    /// Completes a change set: other ends of relationships, counts and derived attributes.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - subject: Returns the subject of failures of an insert.
+    /// - Throws: `validationFailed`, and what reading throws.
+    mutating func finish(
+        _ changes: inout ChangeSet, subject: (Int) -> ValidationFailure.Subject
+    ) throws(StoreError) {
+        changes.existing = destinations.references.map(\.id)
+        changes.lastPlaces = destinations.lastPlaces
+        if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
+        var rules = ChangeRules(rules, on: snapshot)
+        try rules.apply(to: &changes, &failures, subject: subject)
+        try failures.throwIfAny()
+    }
+
+    /// Returns the fields of a record that change if its properties are set to values.
+    ///
+    /// - Parameters:
+    ///   - record: The record, which need not be in the store.
+    ///   - values: The values, one for each target of the plan.
+    ///   - plan: The plan of the record's entity.
+    ///   - owner: Returns the name of the object or the row in messages.
+    /// - Returns: The fields with their new values.
+    /// - Throws: `invalidValue` for a value that a property cannot hold, and what reading throws.
+    mutating func fields(
+        of record: RecordReader, _ values: [Value], _ plan: Plan, _ owner: () -> String
+    ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
+        let layout = record.layout
+        replacements.removeAll(keepingCapacity: true)
+        for _ in 0..<layout.fields.count { replacements.append(nil) }
+        for (value, property) in zip(values, plan.targets) {
+            if case .toOne(let field, let relationship) = property {
+                try connect(record, value, (field, relationship), plan, owner)
+            } else {
+                try plan.properties.forEachField(of: value, for: property, owner) { replacements[$0.index] = $1 }
+            }
+        }
+        try settlePlaces(record, plan)
+        var fields: [(field: RecordLayout.Field, value: Value)] = []
+        for field in layout.fields {
+            if let value = replacements[field.index] { fields.append((field, value)) }
+        }
+        return fields
+    }
+
+    /// Sets a to-one relationship.
+    private mutating func connect(
+        _ record: RecordReader, _ value: Value,
+        _ property: (field: RecordLayout.Field, relationship: ManagedObjectModel.Relationship), _ plan: Plan,
+        _ owner: () -> String
+    ) throws(StoreError) {
+        let (field, relationship) = property
+        let order = record.layout.field(RecordLayout.orderFieldName(of: field.name))
+        var old: ObjectID?
+        if case .objectID(let id) = record.value(field) { old = id }
+        guard case .objectID(let named) = value else {
+            guard value.isNull else { throw plan.properties.mismatch(value, field, owner()) }
+            replacements[field.index] = .some(.null)
+            if let order { replacements[order.index] = .some(.null) }
+            return try partners.note(record.id, relationship, from: old, to: nil)
+        }
+        let found = try missing.collecting(named) { () throws(StoreError) in
+            try destinations.destination(named, of: relationship, owner)
+        }
+        guard let new = found else { return }
+        replacements[field.index] = .objectID(new)
+        // An object that remains in an ordered relationship keeps its place.
+        var stays = false
+        if let old { stays = try model.place(of: old) == model.place(of: new) }
+        if let order, !stays, replacements[order.index] == nil,
+            let inverse = relationship.inverse.map({ model.relationships[$0] })
+        {
+            replacements[order.index] = .int(try destinations.nextPlace(in: inverse, of: new))
+        }
+        try partners.note(record.id, relationship, from: old, to: new)
+    }
+
+    /// Sets places in ordered relationships: null without an owner, the last place where none is named.
+    private mutating func settlePlaces(_ record: RecordReader, _ plan: Plan) throws(StoreError) {
+        for case .field(let place) in plan.targets where place.kind == .order {
+            guard let relationship = place.relationship.map({ model.relationships[$0] }),
+                let inverse = relationship.inverse.map({ model.relationships[$0] }),
+                let reference = record.layout.field(relationship.name.name)
+            else { continue }
+            guard case .objectID(let id) = replacements[reference.index] ?? record.value(reference) else {
+                replacements[place.index] = .some(.null)
+                continue
+            }
+            if case .some(.null) = replacements[place.index] {
+                replacements[place.index] = .int(try destinations.nextPlace(in: inverse, of: id))
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("An insert that meets existing objects, in every store")
+struct UpsertTests {
+    private let folder = Result { try Folder() }
+
+    private func store(_ type: String) throws -> Store {
+        try Store.open(
+            try folder.get().location(type),
+            model: try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Artist", attributes: [.string("name", isOptional: false), .string("land", default: "?")],
+                    relationships: [.toMany("tracks", to: "Track", inverse: "artist", isOrdered: true)],
+                    uniquenessConstraints: [["name"]]),
+                EntityDescription(
+                    "Track",
+                    attributes: [
+                        .string("title", isOptional: false), .integer16("disc", default: 1),
+                        .integer32("plays", maximum: 99),
+                    ],
+                    relationships: [.toOne("artist", to: "Artist", inverse: "tracks")],
+                    uniquenessConstraints: [["title", "disc"]]),
+            ]))
+    }
+
+    @Test("updates the values that a row names, and leaves the others", arguments: Sample.types)
+    func updates(type: String) throws {
+        let store = try store(type)
+        let ids = try store.insert("Artist", rows: [["name": "Ada", "land": "UK"]], result: .objectIDs).objectIDs
+        let result = try store.insert(
+            "Artist", rows: [["name": "Ada"], ["name": "Bob"]], onConflict: .update, result: .objectIDs)
+        #expect(result.objectIDs?.first == ids?.first)
+        #expect(result.objectIDs?.count == 2)
+        #expect(try store.fetch("Artist", sortedBy: ["name"]).map { $0["land"] } == ["UK", "?"])
+        try store.insert("Artist", rows: [["name": "Ada", "land": .null]], onConflict: .update)
+        #expect(try store.fetch("Artist", sortedBy: ["name"]).map { $0["land"] } == [.null, "?"])
+    }
+
+    @Test("skips existing objects on request", arguments: Sample.types)
+    func skips(type: String) throws {
+        let store = try store(type)
+        try store.insert("Artist", rows: [["name": "Ada", "land": "UK"]])
+        let result = try store.insert(
+            "Artist", rows: [["name": "Ada", "land": "DE"], ["name": "Bob", "land": "FR"]], onConflict: .skip)
+        #expect(result.count == 1)
+        #expect(try store.fetch("Artist", sortedBy: ["name"]).map { $0["land"] } == ["UK", "FR"])
+    }
+
+    @Test("fails without a rule, and for an entity without a constraint", arguments: Sample.types)
+    func fails(type: String) throws {
+        let store = try store(type)
+        try store.insert("Artist", rows: [["name": "Ada"]])
+        let taken = #expect(throws: StoreError.self) { try store.insert("Artist", rows: [["name": "Ada"]]) }
+        #expect(taken?.code == .constraintViolation)
+        let plain = try Store.open(.memory("plain"), model: try ManagedObjectModel(entities: [EntityDescription("A")]))
+        let none = #expect(throws: StoreError.self) { try plain.insert("A", rows: [[:]], onConflict: .update) }
+        #expect(none?.code == .invalidRequest)
+    }
+
+    @Test("takes several rows with the same values for one object", arguments: Sample.types)
+    func sameRequest(type: String) throws {
+        let store = try store(type)
+        let rows: [[String: Value]] = [
+            ["title": "Blue", "plays": 1], ["title": "Blue", "disc": 2, "plays": 2], ["title": "Blue", "plays": 3],
+            ["title": "Blue", "disc": 1],
+        ]
+        #expect(try store.insert("Track", rows: rows, onConflict: .update).count == 2)
+        #expect(try store.fetch("Track", sortedBy: ["disc"]).map { $0["plays"] } == [3, 2])
+        try store.delete("Track")
+        #expect(try store.insert("Track", rows: rows, onConflict: .skip).count == 2)
+        #expect(try store.fetch("Track", sortedBy: ["disc"]).map { $0["plays"] } == [1, 2])
+    }
+
+    @Test("moves an object to another owner, last in its order", arguments: Sample.types)
+    func relationships(type: String) throws {
+        let store = try store(type)
+        let artists = try #require(
+            try store.insert("Artist", rows: [["name": "Ada"], ["name": "Bob"]], result: .objectIDs).objectIDs)
+        func rows(_ artist: Int, _ titles: String...) -> [[String: Value]] {
+            titles.map { ["title": .string($0), "artist": .objectID(artists[artist])] }
+        }
+        try store.insert("Track", rows: rows(0, "a", "b", "c") + rows(1, "x"))
+        try store.insert("Track", rows: rows(1, "b", "y", "x"), onConflict: .update)
+        func titles(_ artist: Int) throws -> [Value] {
+            try store.read { view in
+                try view.objectIDs("tracks", of: artists[artist]).map { try #require(try view.record($0))["title"] }
+            }
+        }
+        #expect(try titles(0) == ["a", "c"])
+        #expect(try titles(1) == ["x", "b", "y"])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("reports violations with the number of the row, and writes nothing", arguments: Sample.types)
+    func violations(type: String) throws {
+        let store = try store(type)
+        try store.insert("Track", rows: [["title": "a", "plays": 1]])
+        let error = #expect(throws: StoreError.self) {
+            try store.insert(
+                "Track", rows: [["title": "b"], ["title": "a", "plays": 100], ["title": "c", "plays": 100]],
+                onConflict: .update)
+        }
+        #expect(error?.failures.map(\.subject) == [.row(2), .row(3)])
+        #expect(try store.fetch("Track").map { $0["plays"] } == [1])
+    }
+
+    @Test("an import that runs twice changes nothing the second time", arguments: Sample.types)
+    func twice(type: String) throws {
+        let store = try store(type)
+        let rows = (1...5000).lazy.map { number -> [String: Value] in
+            ["title": .string("t\(number)"), "disc": .int(Int64(number % 3)), "plays": .int(Int64(number % 99))]
+        }
+        #expect(try store.insert("Track", rows: rows, onConflict: .update).count == 5000)
+        let digest = try store.digest()
+        let again = try store.insert("Track", rows: rows, onConflict: .update)
+        #expect(again.count == 0)
+        #expect(try store.digest() == digest)
+        #expect(try store.fetch("Track", limit: 1)[0].version == 1)
+    }
+
+    @Test("meets an object that another writer inserts meanwhile", arguments: Sample.types)
+    func race(type: String) throws {
+        let store = try store(type)
+        var number = 0
+        var request = BatchInsertRequest("Artist", result: .objectIDs) { (row) throws(StoreError) in
+            number += 1
+            if number == 1 { try store.insert("Artist", rows: [["name": "Ada", "land": "UK"]]) }
+            row["name"] = "Ada"
+            return number > 1
+        }
+        request.onConflict = .update
+        #expect(try store.execute(request).objectIDs == store.fetch("Artist").map(\.id))
+        #expect(try store.fetch("Artist").map { $0["land"] } == ["UK"])
+    }
+}
