@@ -232,26 +232,14 @@ final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityC
             let values = (0..<changes.inserts.count).map { changes.inserts.values(at: $0) }
             throw error.withMessage("\(error.message) \(values)")
         case .namesOneConflict:
-            throw StoreError(
-                error.code, error.message,
-                underlying: error.underlying
-            ).with {
-                $0.conflicts = Array(error.conflicts.prefix(1))
-                $0.violations = error.violations
-            }
+            throw error.with { $0.conflicts = Array($0.conflicts.prefix(1)) }
         case .namesOneViolation:
-            throw StoreError(
-                error.code, error.message,
-                underlying: error.underlying
-            ).with {
-                $0.conflicts = error.conflicts
-                $0.violations = Array(error.violations.prefix(1))
-            }
+            throw error.with { $0.violations = Array($0.violations.prefix(1)) }
         case .signsDamage where error.code == .corrupted && error.damagedObject != nil:
             let same = Generation(number: 1)
             return CommitReceipt(changes, generation: same, previousGeneration: same)
         case .namesNoMissingObject where error.code == .objectNotFound:
-            throw StoreError(error.code, error.message, underlying: error.underlying)
+            throw error.with { $0.missingObjects = [] }
         case .admitsTakenValues where error.code == .constraintViolation:
             return try admit(changes, error.violations)
         default: break

@@ -23,17 +23,10 @@ public enum MappingFile {
             let noun = "a mapping document"
             let bytes = try SmallFile.bytes(at: path, maximumByteCount: maximumByteCount, noun: noun)
             do throws(StoreError) { return (try MappingModel(document: bytes), []) } catch {
-                throw error.inFile(at: path)
+                throw error.located(in: "'\(path)'")
             }
         }
         let read = try CoreDataMappingReader.read(at: path, source: source, destination: destination)
         return (read.mapping, read.warnings.map(\.description))
-    }
-}
-
-extension StoreError {
-    /// The error with the file that it is about in front.
-    func inFile(at path: String) -> StoreError {
-        StoreError(code, "'\(path)': \(message)", underlying: underlying)
     }
 }

@@ -28,7 +28,7 @@ public enum ModelFile {
             try requireNoVersion(version, path)
             let bytes = try SmallFile.bytes(at: path, maximumByteCount: maximumByteCount, noun: "a model document")
             do throws(StoreError) { return (try ManagedObjectModel(document: bytes), []) } catch {
-                throw error.inFile(at: path)
+                throw error.located(in: "'\(path)'")
             }
         }
         if isBundle(path) || name.hasSuffix(".xcdatamodel") || name.hasSuffix(".mom") {

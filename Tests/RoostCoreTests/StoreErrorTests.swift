@@ -65,6 +65,14 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: names) == payloads(full, without: names))
     }
 
+    @Test("loses the damaged object alone where the answer does not have it")
+    func undamaged() {
+        let changed = full.withoutDamagedObject
+        #expect(changed.damagedObject == nil)
+        let names: Set = ["damagedObject"]
+        #expect(payloads(changed, without: names) == payloads(full, without: names))
+    }
+
     @Test("is one line of bounded length, like the first one")
     func lines() {
         #expect(full.withMessage("a\u{7}b\nc").message == StoreError(.conflict, "a\u{7}b\nc").message)

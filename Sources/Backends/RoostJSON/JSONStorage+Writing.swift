@@ -173,10 +173,9 @@ extension JSONStorage {
             draft.discard()
             guard (try? FileIdentity(at: path)) == draft.file else { throw error }
             // It has its name, but perhaps not for long: a power cut may bring back the old one, with its journal.
-            files.failure = StoreError(
-                error.code,
-                "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again.",
-                underlying: error)
+            files.failure = error.withMessage(
+                "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again. The reason: \(error.message)"
+            )
             throw error
         }
         // Renaming changes neither size nor time.

@@ -100,6 +100,16 @@ public struct StoreError: Error, Sendable, Adjustable {
         return error
     }
 
+    /// The same error without the object that it names as damaged; all other payloads stay.
+    ///
+    /// For an answer that the object is not part of, such as a count: a caller that skips damaged
+    /// objects must not continue without this one.
+    package var withoutDamagedObject: StoreError {
+        var error = self
+        error.damagedObject = nil
+        return error
+    }
+
     /// Whether the same call, unchanged, can succeed later without anybody changing the data or the model.
     public var isRetryable: Bool { code == .busy || code == .timedOut }
 }

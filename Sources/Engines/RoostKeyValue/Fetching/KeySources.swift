@@ -21,7 +21,7 @@ final class ListedKeys: KeySource {
             keys = try find()
         } catch {
             // The object it names is none of the answer's: without all keys there is nothing to go on with.
-            throw error.withoutObject
+            throw error.withoutDamagedObject
         }
         return !keys.isEmpty
     }

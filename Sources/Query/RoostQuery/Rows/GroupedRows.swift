@@ -58,7 +58,7 @@ final class GroupedRows: RowCursor {
         } catch {
             batch.removeAll()
             isAtEnd = true
-            throw error.withoutObject
+            throw error.withoutDamagedObject
         }
         return !batch.isEmpty
     }
@@ -111,7 +111,7 @@ final class GroupedRows: RowCursor {
                 for aggregate in aggregates { try aggregate.add(read, numbers, count, evaluator) }
             } catch {
                 isAtEnd = true
-                throw error.withoutObject
+                throw error.withoutDamagedObject
             }
         }
     }

@@ -1,4 +1,4 @@
-package import RoostCore
+internal import RoostCore
 
 /// A row for each object of a fetch.
 final class RecordRows: RowCursor {
@@ -41,14 +41,9 @@ final class RecordRows: RowCursor {
             } catch {
                 batch.removeAll()
                 isAtEnd = true
-                throw error.withoutObject
+                throw error.withoutDamagedObject
             }
         }
         return true
     }
-}
-
-extension StoreError {
-    /// The same where the object it names is none of the answer, so that nobody goes on without it.
-    package var withoutObject: StoreError { StoreError(code, message, underlying: underlying) }
 }

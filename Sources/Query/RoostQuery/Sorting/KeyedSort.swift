@@ -95,7 +95,7 @@ final class KeyedSort {
             try evaluator.requireSuccess()
         } catch {
             // What the order needs is lost, and it is no record of the answer: there is nothing to go on with.
-            throw error.withoutObject
+            throw error.withoutDamagedObject
         }
     }
 
