@@ -1,4 +1,4 @@
-/// Bytes as text in base64: the one alphabet and the one codec of the package.
+/// The base64 codec of the package.
 package enum Base64 {
     /// The 64 digits, in the order of their values.
     private static let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -40,15 +40,57 @@ package enum Base64 {
         output[place + 3] = UInt8(ascii: "=")
     }
 
-    /// Writes the bytes that a text stands for.
+    /// Returns the text of some bytes, padded.
+    package static func text(of bytes: [UInt8]) -> String {
+        let count = digitCount(ofByteCount: bytes.count)
+        return String(unsafeUninitializedCapacity: count) { output in
+            // SAFETY: the output has room for `count` digits, and `encode` writes every one of them.
+            guard count > 0, let start = output.baseAddress else { return 0 }
+            bytes.withUnsafeBytes { encode($0, into: start) }
+            return count
+        }
+    }
+
+    /// Returns the bytes of a text that a person or another program wrote; nil if it is not base64.
     ///
-    /// Strict: the text is padded, has no space, and no bits in its last digit that would be lost.
+    /// The text must be padded. Some programs write bits of the last digit that do not fit a byte, or
+    /// too many padding characters. They are ignored.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - ignoringSpaces: Whether white space is allowed anywhere in the text.
+    /// - Returns: The bytes.
+    package static func bytes(_ text: String, ignoringSpaces: Bool = false) -> [UInt8]? {
+        var digits = Array(text.utf8)
+        if ignoringSpaces { digits.removeAll { $0 == 0x20 || (0x09...0x0D).contains($0) } }
+        let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let needed = (4 - (digits.count - padding) % 4) % 4
+        if padding > needed, padding < digits.count { digits.removeLast(padding - needed) }
+        var isValid = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3) { bytes, count in
+            // SAFETY: `decode` writes the first bytes of the buffer and returns their number.
+            let written = digits.withUnsafeBytes { digits in
+                decode(digits, into: UnsafeMutableRawBufferPointer(bytes), ignoringLastBits: true)
+            }
+            isValid = written != nil
+            count = written ?? 0
+        }
+        return isValid ? bytes : nil
+    }
+
+    /// Writes the bytes of a text.
+    ///
+    /// The text must be padded and have no spaces.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - bytes: The place of the bytes, with room for three for every four of the text.
+    ///   - ignoringLastBits: Whether the last digit may have bits that do not fit a byte. They are
+    ///     lost. Without this, equal bytes have one text only.
     /// - Returns: The number of bytes; nil if the text is not base64.
-    package static func decode(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Int? {
+    package static func decode(
+        _ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer, ignoringLastBits: Bool = false
+    ) -> Int? {
         guard text.count % 4 == 0, text.count / 4 * 3 <= bytes.count else { return nil }
         guard !text.isEmpty else { return 0 }
         let padding = text[text.count - 1] != UInt8(ascii: "=") ? 0 : text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2
@@ -68,7 +110,8 @@ package enum Base64 {
             guard padding > 0 else { return offset }
             let (a, b) = (values[Int(text[index])], values[Int(text[index + 1])])
             let c = padding == 1 ? values[Int(text[index + 2])] : 0
-            guard (a | b | c) < 64, padding == 1 ? c & 3 == 0 : b & 15 == 0 else { return nil }
+            guard (a | b | c) < 64 else { return nil }
+            guard ignoringLastBits || (padding == 1 ? c & 3 == 0 : b & 15 == 0) else { return nil }
             bytes[offset] = a << 2 | b >> 4
             if padding == 1 { bytes[offset + 1] = b << 4 | c >> 2 }
             return offset + 3 - padding

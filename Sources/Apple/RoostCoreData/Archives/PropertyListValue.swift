@@ -37,7 +37,7 @@ enum PropertyListValue: Equatable {
         case "true": return .boolean(true)
         case "false": return .boolean(false)
         case "date": return ISODate.seconds(element.text).map { .date($0) }
-        case "data": return Base64.data(element.text, ignoringSpaces: true).map { .data([UInt8]($0)) }
+        case "data": return Base64.bytes(element.text, ignoringSpaces: true).map { .data($0) }
         case "array":
             var values: [PropertyListValue] = []
             for child in element.children {

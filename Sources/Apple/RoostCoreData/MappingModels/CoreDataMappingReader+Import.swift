@@ -65,7 +65,7 @@ struct MappingImport {
     private mutating func outline(_ root: XMLStoreObject, _ attribute: String, _ noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
-            if let text = root[attribute], let bytes = Base64.data(text, ignoringSpaces: true).map({ [UInt8]($0) }) {
+            if let text = root[attribute], let bytes = Base64.bytes(text, ignoringSpaces: true) {
                 let outline = try ModelOutline(archive: bytes, file: place, budget: DecodingBudget())
                 if !outline.entities.isEmpty { return outline }
             }
@@ -423,7 +423,7 @@ struct MappingImport {
     private func archive(
         _ text: String, of object: XMLStoreObject, _ place: String, _ what: String
     ) throws(StoreError) -> KeyedArchive? {
-        guard let bytes = Base64.data(text, ignoringSpaces: true).map({ [UInt8]($0) }) else {
+        guard let bytes = Base64.bytes(text, ignoringSpaces: true) else {
             throw failure(object, place, "\(what) is no base64 text")
         }
         if bytes.isEmpty { return nil }
