@@ -7,7 +7,7 @@
     /// Stores of the SQL engine on a database that gives it the required part only.
     ///
     /// They show that the engine needs nothing of SQLite, and what a new SQL backend begins with.
-    package struct PlainSQLStoreType: FileStoreType {
+    package struct PlainSQLStoreType: NameLockingStoreType {
         /// The application ID in the files' headers.
         private static let applicationID: UInt32 = 0x506C_6E31
         private static let companions = ["-wal", "-shm", "-journal"]
@@ -53,7 +53,8 @@
             do throws(StoreError) {
                 try requireStore(path)
                 try StoreFile.requireOneName(
-                    ofStoreAt: path, forWriting: !options.isReadOnly, acceptsLinks: options.acceptsLinks)
+                    ofStoreAt: path, forWriting: !options.isReadOnly, acceptsLinks: options.acceptsLinks,
+                    companions: Self.companions)
                 database = try PlainDatabase(at: path, options, endsWithErrors: endsWithErrors, lock: lock)
             } catch {
                 lock?.release()
@@ -85,62 +86,45 @@
             }
         }
 
-        package func create(
-            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+        /// Opens a store that was just created, under its lock.
+        package func open(
+            _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
         ) throws(StoreError) -> any PersistentStore {
-            try requireKnown(options.typeOptions)
-            try options.requireValidTimeout()
-            try options.requireWritable()
-            let path = StoreFile.absolutePath(location.path)
-            try StoreFile.requireAbsent(at: location.path)
-            try StoreFile.requireNoCompanions(of: location.path, suffixes: Self.companions)
-            let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
-            do throws(StoreError) {
-                // Another process may have been faster while this one waited.
-                try StoreFile.requireAbsent(at: path)
-                StoreFile.sweepTemporarySiblings(of: path)
-                try StoreFile.removeLeftovers(of: path, suffixes: Self.companions)
-                try make(path, model, options)
-            } catch {
-                if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
-                throw error
-            }
             do throws(StoreError) {
                 try lock.change(to: .shared, timeoutSeconds: options.timeoutSeconds)
             } catch {
                 lock.release()
                 throw error
             }
-            return try open(location, options, path, lock)
+            return try open(location, options, StoreFile.absolutePath(location.path), lock)
         }
 
-        /// Makes the file under another name, then gives it its own.
-        private func make(_ path: String, _ model: ManagedObjectModel, _ options: StoreOptions) throws(StoreError) {
+        /// Makes the tables of a store in an empty file.
+        package func writeEmptyStore(
+            at path: String, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) {
             let schema = try SQLSchema(model, dialect: PlainDialect())
-            try StoreFile.build(path, companions: Self.companions, lock: .exclusive) { (temporary) throws(StoreError) in
-                try StoreFile.createExclusive(at: temporary)
-                let connection = try PlainDatabase.connect(temporary, options)
-                do throws(StoreError) {
-                    try connection.execute("PRAGMA application_id = \(Self.applicationID)")
-                    try connection.execute("PRAGMA journal_mode = WAL")
-                    try connection.run("BEGIN IMMEDIATE")
-                    try SQLMetadata.create(
-                        schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata,
-                        on: PlainConnection(connection, endsWithErrors: endsWithErrors))
-                    try connection.run("COMMIT")
-                } catch {
-                    try? connection.close()
-                    throw error
-                }
-                try connection.close()
+            let connection = try PlainDatabase.connect(path, options)
+            do throws(StoreError) {
+                try connection.execute("PRAGMA application_id = \(Self.applicationID)")
+                try connection.execute("PRAGMA journal_mode = WAL")
+                try connection.run("BEGIN IMMEDIATE")
+                try SQLMetadata.create(
+                    schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata,
+                    on: PlainConnection(connection, endsWithErrors: endsWithErrors))
+                try connection.run("COMMIT")
+            } catch {
+                try? connection.close()
+                throw error
             }
+            try connection.close()
         }
 
-        package func createUnpublished(
-            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
-        ) throws(StoreError) -> any PersistentStore {
-            try create(location, model: model, options: options)
-        }
+        /// The companions are SQLite's.
+        package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteStoreType().canBeCompanion(file) }
+
+        /// The companions are SQLite's.
+        package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteStoreType().isExpendable(file) }
 
         /// Moves the log of a store that was not closed into its file.
         package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
@@ -149,7 +133,7 @@
                 _ = try? connection.integer("SELECT 1 FROM _roost_metadata LIMIT 1")
                 try connection.close()
             }
-            try StoreFile.removeCompanions(of: path, suffixes: companionSuffixes)
+            try StoreFile.removeCompanions(ofStoreAt: path, type: self)
         }
 
         /// The statements that made the tables and indexes of a database, by name.

@@ -212,14 +212,16 @@ struct StoreFileTests {
         try StoreFile.createExclusive(at: live)
         let others = [
             ".store.roost-tmp", ".store.0123.roost-tmp", ".other.0123456789abcdef.roost-tmp",
-            ".store.0123456789abcdef.roost-tmp.mine", ".roost-spill..roost-tmp", ".roost-spill.mine.roost-tmp",
+            ".store.0123456789abcdef.roost-tmp.mine", ".store.0123456789abcdef.roost-tmp-log",
+            ".roost-spill..roost-tmp", ".roost-spill.mine.roost-tmp",
         ]
         for name in others { _ = try directory.write(name) }
-        StoreFile.sweepTemporarySiblings(of: store)
+        let companions = ["-wal", "-shm", "-journal", "-lock"]
+        StoreFile.sweepTemporarySiblings(of: store, companions: companions)
         let liveName = StoreFile.name(of: live)
         #expect(try directory.names == (others + ["store", liveName, liveName + ".lock"]).sorted())
         lock.release()
-        StoreFile.sweepTemporarySiblings(of: store)
+        StoreFile.sweepTemporarySiblings(of: store, companions: companions)
         #expect(try directory.names == (others + ["store"]).sorted())
     }
 
@@ -233,7 +235,7 @@ struct StoreFileTests {
         #expect(code { _ = try DestinationClaim.acquire(forStoreAt: store) } == .busy)
         StoreFile.sweepTemporarySiblings(of: store)
         #expect(try directory.names == [StoreFile.name(of: temporary), "store.lock"])
-        StoreFile.sweepTemporarySiblings(of: store, holding: claim)
+        StoreFile.sweepTemporarySiblings(of: store, companions: [], holding: claim)
         #expect(try directory.names == ["store.lock"])
         claim.release()
         #expect(try directory.names == [])

@@ -77,7 +77,7 @@ struct WholeStoreTests {
         lock.release()
         try remove(store)
         try remove(store)
-        // Beside what is no store not even a lock file is made.
+        // Beside another file not even a lock file is made.
         #expect(try directory.names == ["b"])
         #expect(try directory.content("b") == "letter")
         let (journaled, journal) = (try directory.write("c", "store"), try directory.write("c-journal"))
@@ -130,5 +130,70 @@ struct WholeStoreTests {
         #expect(create("a") == .alreadyExists)
         #expect(create("b") == .alreadyExists)
         #expect(try directory.names == ["a", "b-journal"])
+    }
+
+    /// Stores whose names are locked while they are created.
+    private struct LockingType: NameLockingStoreType {
+        let name = "plain"
+        let capabilities = StoreCapabilities(.writing, .persistence, .file)
+        /// A path that another program's file gets as soon as the name is locked.
+        var appearing: String?
+        /// Whether writing a store fails.
+        var fails = false
+
+        var companionSuffixes: [String] {
+            if let appearing, StoreFile.hasEntry(at: appearing + ".lock") {
+                try? Data("letter".utf8).write(to: URL(fileURLWithPath: appearing))
+            }
+            return ["-log"]
+        }
+        func recognises(fileAt path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
+        func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            throw StoreError(.internalInconsistency, "The test opens no store without its lock.")
+        }
+        func open(
+            _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
+        ) throws(StoreError) -> any PersistentStore {
+            defer { lock.release() }
+            try lock.change(to: .shared, timeoutSeconds: 0)
+            throw StoreError(.unsupported, "The test opens no store.")
+        }
+        func writeEmptyStore(
+            at path: String, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) {
+            guard options.isUnpublished, (try? StoreFile.byteCount(at: path)) == 0 else {
+                throw StoreError(.internalInconsistency, "The file is not new.")
+            }
+            if fails {
+                try StoreFile.createExclusive(at: path + "-log")
+                throw StoreError(.noSpace, "The test has no space for '\(path)'.")
+            }
+            let file = try WritableFile(at: path)
+            try Array("store".utf8).span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+                try file.write(bytes, at: 0)
+            }
+            try file.close()
+        }
+    }
+
+    @Test("is created and opened under the lock of its name", arguments: [false, true])
+    func lockedCreation(isUnpublished: Bool) throws {
+        let directory = try directory.get()
+        let model = try ManagedObjectModel(entities: [])
+        let options = StoreOptions().with { $0.isUnpublished = isUnpublished }
+        func create(_ name: String, _ type: LockingType) -> StoreError.Code? {
+            code { _ = try type.create(location(directory.file(name)), model: model, options: options) }
+        }
+        #expect(create("a", LockingType(fails: true)) == .noSpace)
+        #expect(try directory.names == [])
+        let lock = try StoreLock.acquire(forStoreAt: directory.file("a"), mode: .exclusive, timeoutSeconds: 0)
+        #expect(create("a", LockingType()) == .busy)
+        lock.release()
+        #expect(create("a", LockingType()) == .unsupported)
+        #expect(try directory.names == ["a", "a.lock"] && directory.content("a") == "store")
+        #expect(create("a", LockingType()) == .alreadyExists)
+        #expect(create("b", LockingType(appearing: directory.file("b"))) == .alreadyExists)
+        #expect(try directory.content("b") == "letter")
+        #expect(try directory.names.filter { $0.contains("tmp") } == [])
     }
 }

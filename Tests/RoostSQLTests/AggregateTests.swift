@@ -1,5 +1,6 @@
 import Foundation
 import RoostCore
+import RoostFiles
 import RoostPredicates
 import RoostQuery
 import RoostSQL

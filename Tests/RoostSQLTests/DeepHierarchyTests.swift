@@ -1,4 +1,5 @@
 import RoostCore
+import RoostFiles
 import RoostSQLite
 import RoostStores
 import Testing

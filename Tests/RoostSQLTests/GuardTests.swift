@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import RoostCore
+import RoostFiles
 import RoostSQL
 import Testing
 

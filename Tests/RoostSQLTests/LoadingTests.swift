@@ -84,20 +84,6 @@ struct LoadingTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock"])
     }
 
-    @Test("making a store that nobody knows fails where a file appeared meanwhile, and leaves that file alone")
-    func foreignFile() throws {
-        let directory = try TemporaryDirectory()
-        try directory.write([1, 2, 3], to: "a")
-        let options = StoreOptions().with { $0.isUnpublished = true }
-        #expect(
-            code {
-                try SQLiteCreation.create(
-                    at: directory.file("a"), try Models.note(), options, try SQLiteSettings(options))
-            } == .alreadyExists)
-        #expect(try directory.names == ["a"])
-        #expect(try directory.bytes("a") == [1, 2, 3])
-    }
-
     @Test("nothing of an abandoned load remains, and the store goes on", arguments: [true, false])
     func abandon(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()

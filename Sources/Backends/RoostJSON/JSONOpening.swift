@@ -79,7 +79,8 @@ struct JSONOpening {
 
     private func requireOneName() throws(StoreError) {
         try StoreFile.requireOneName(
-            ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+            ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks,
+            companions: [JournalFile.suffix])
     }
 
     /// Before the lock: beside a file that is no store no lock file is made.
@@ -205,7 +206,7 @@ struct JSONOpening {
         // Before there is a storage: one that is let go of releases the locks, which the next attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
-            StoreFile.sweepTemporarySiblings(of: path)
+            StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])
             // A name that is there may still not be durable, if whoever gave it crashed right after.
             try StoreFile.syncDirectory(of: path)
         }

@@ -4,12 +4,14 @@ internal import RoostKeyValue
 
 /// Stores in one JSON document that people can read, compare and edit: `json:path`.
 ///
-/// The document is read into memory when the store is opened: for reading and writing it is as fast as a store in memory, for
-/// opening and closing it costs what its size is. A commit appends what it changed to a journal beside the document, which is
-/// folded into a new document when the store is closed. One program may have it open for writing; others read it as it was
+/// The document is read into memory when the store is opened. Reading and writing are as fast as in
+/// a store in memory; the cost of opening and closing grows with the size of the document. A commit
+/// appends its changes to a journal beside the document, which is folded into a new document when
+/// the store is closed. One program may have the store open for writing. Readers see it as it was
 /// when they opened it.
 ///
-/// ``optionDescriptions`` tells the options; FORMAT.md describes document, journal and every guarantee.
+/// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
+/// guarantee.
 package struct JSONStoreType: FileStoreType {
     /// Makes the type.
     package init() {}
@@ -48,16 +50,6 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks the settings.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
-
-    /// Makes the whole document at a temporary name; closing it flushes it.
-    package func createFile(
-        at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
-    ) throws(StoreError) {
-        var unpublished = options
-        unpublished.isUnpublished = true
-        try createUnpublished(StoreLocation(type: location.type, path: path), model: model, options: unpublished)
-            .close()
-    }
 
     /// Makes a store whose document can be recognized, and so destroyed, whatever happens then.
     package func createUnpublished(

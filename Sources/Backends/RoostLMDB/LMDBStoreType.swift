@@ -1,13 +1,14 @@
 package import RoostCore
-internal import RoostFiles
+package import RoostFiles
 internal import RoostKeyValue
 
 /// Stores in LMDB files: `lmdb:path`.
 ///
 /// Fast, zero-copy reads; one file for each store.
 ///
-/// ``optionDescriptions`` tells the options. A read-only store may be on a medium, or in a directory, where this user can
-/// write nothing; elsewhere it makes lock files beside the store. The store itself is not changed by a byte.
+/// ``optionDescriptions`` lists the options. A read-only store may be on a medium, or in a
+/// directory, that this user cannot write to. Elsewhere it makes lock files beside the store. The
+/// store itself is not changed by a byte.
 package struct LMDBStoreType: FileStoreType {
     /// The type.
     package init() {}
@@ -50,7 +51,7 @@ package struct LMDBStoreType: FileStoreType {
             try storage.close()
             return metadata
         } catch {
-            // The first error is the one to tell.
+            // Report the first error.
             try? storage.close()
             throw error
         }
@@ -61,9 +62,17 @@ package struct LMDBStoreType: FileStoreType {
     /// The first opener, over all processes, examines the file: about 0.4 ms per MB.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let storage = try LMDBStorage.open(path: location.path, options: options)
-        if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: location.path) }
+        if !options.isReadOnly {
+            StoreFile.sweepTemporarySiblings(of: location.path, companions: companionSuffixes)
+        }
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
+
+    /// Whether the file has the format of LMDB's lock file.
+    package func canBeCompanion(_ file: CompanionFile) -> Bool { LMDBLockFile.isLockFile(file) }
+
+    /// Whether the file is LMDB's lock file, which holds nothing without its store.
+    package func isExpendable(_ file: CompanionFile) -> Bool { LMDBLockFile.beginsLikeLockFile(file) }
 
     /// Checks the settings.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try LMDBSettings(options) }
@@ -75,7 +84,6 @@ package struct LMDBStoreType: FileStoreType {
         let storage = try LMDBStorage.create(path: path, options: options)
         try KeyValueStore(creating: storage, type: self, location: location, model: model, options: options).close()
         try StoreFile.remove(path + "-lock")
-        try StoreFile.syncFile(at: path)
     }
 
     /// Makes a store under its own name, and removes its files after an error.

@@ -4,8 +4,8 @@ internal import RoostSQL
 
 /// Stores in an SQLite file, with tables that people and other tools can read.
 ///
-/// ``optionDescriptions`` tells the options; FORMAT.md describes every table and every guarantee.
-package struct SQLiteStoreType: FileStoreType {
+/// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every guarantee.
+package struct SQLiteStoreType: NameLockingStoreType {
     /// Makes the type.
     package init() {}
 
@@ -38,41 +38,34 @@ package struct SQLiteStoreType: FileStoreType {
         try SQLiteOpening(StoreFile.absolutePath(location.path), options).open(type: self, location: location)
     }
 
-    /// Creates an empty store and opens it.
+    /// Checks the settings.
+    package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try SQLiteSettings(options) }
+
+    /// Makes the tables of a store in an empty file.
+    package func writeEmptyStore(
+        at path: String, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) { try SQLiteCreation.writeEmptyStore(at: path, model, options) }
+
+    /// Opens a store that was just created, under its lock.
     ///
-    /// The store's own lock is held all the time, since SQLite removes the log of another store
-    /// that has its name.
-    package func create(
-        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    /// The lock is never released in between, since SQLite removes the log of another store that has
+    /// its name.
+    package func open(
+        _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore {
-        try options.requireWritable()
-        let path = StoreFile.absolutePath(location.path)
-        let opening = try SQLiteOpening(path, options)
-        try StoreFile.requireAbsent(at: location.path)
-        try StoreFile.requireNoCompanions(of: location.path, suffixes: SQLiteSettling.companions)
-        try StoreFile.refuseNetworkFileSystem(at: location.path)
-        let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
-        do throws(StoreError) {
-            // Another process may have been faster while this one waited.
-            try StoreFile.requireAbsent(at: path)
-            StoreFile.sweepTemporarySiblings(of: path)
-            try SQLiteCreation.create(at: path, model, options, try SQLiteSettings(options))
-        } catch {
-            // The lock file is ours to remove only where no store stands beside it.
-            if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
+        let opening: SQLiteOpening
+        do throws(StoreError) { opening = try SQLiteOpening(StoreFile.absolutePath(location.path), options) } catch {
+            lock.release()
             throw error
         }
         return try opening.open(type: self, location: location, lock: lock)
     }
 
-    /// Makes a store in a new file, as ``create(_:model:options:)`` does without publishing it.
-    package func createUnpublished(
-        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
-    ) throws(StoreError) -> any PersistentStore {
-        var unpublished = options
-        unpublished.isUnpublished = true
-        return try create(location, model: model, options: unpublished)
-    }
+    /// Whether the file is empty or has the format of an SQLite log or of its index.
+    package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.canBeCompanion(file) }
+
+    /// Whether the file is the index of a log, which SQLite makes anew.
+    package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.isExpendable(file) }
 
     /// Checks that the log and the journal beside a store belong to it.
     ///

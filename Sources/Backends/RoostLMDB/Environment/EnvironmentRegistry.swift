@@ -113,7 +113,8 @@ enum EnvironmentRegistry {
         }
         // The file may have got other names since it was opened. The environment holds the store's lock.
         if isShared, slot.key.linkedPath == nil {
-            try StoreFile.requireOneName(ofStoreAt: path, forWriting: settings.isWritable)
+            try StoreFile.requireOneName(
+                ofStoreAt: path, forWriting: settings.isWritable, companions: LMDBStoreType.companions)
         }
         if settings.isWritable { try lease.environment.makeWritable(timeoutSeconds: settings.timeoutSeconds) }
         return lease

@@ -56,15 +56,16 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.refuseNetworkFileSystem(at: path)
         // Before the lock: beside a file that is no LMDB file no lock file is made. A store has its first bytes before its name.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
-        try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
+        try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =
             settings.isWritable
             ? try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
             : try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: settings.timeoutSeconds)
         let isLinked = try StoreFile.requireOneName(
-            ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks)
+            ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
+            companions: LMDBStoreType.companions)
         // Under the lock: the last one to close the store removes LMDB's lock file, unless another process has the lock.
-        try StoreFile.requireOwnCompanions(LMDBStoreType.companions, ofStoreAt: path)
+        try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a name, and do not exclude a writer under another one.
         let soundness = try Self.examine(path, settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
@@ -362,7 +363,7 @@ final class LMDBEnvironment: Sendable {
             throw StoreError(.busy, "'\(path)' is open in this process for reading without locks; close it there first")
         }
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
+        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true, companions: LMDBStoreType.companions)
         let lock = try WriterLock(forStoreAt: path)
         try exclusively(timeoutSeconds: timeoutSeconds, "opened for writing") { (gate) throws(StoreError) in
             if !gate.isWritable { try reopen(&gate, isWritable: true) }

@@ -107,7 +107,10 @@ enum SQLiteSettling {
     }
 
     private static func removeCompanions(_ path: String, _ suffixes: [String]) {
-        guard (try? StoreFile.requireOwnCompanions(suffixes, ofStoreAt: path)) != nil else { return }
+        let type = SQLiteStoreType()
+        guard (try? StoreFile.requireOwnCompanions(ofStoreAt: path, type: type, suffixes: suffixes)) != nil else {
+            return
+        }
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 

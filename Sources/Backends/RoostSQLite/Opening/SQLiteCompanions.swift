@@ -12,7 +12,7 @@ enum SQLiteCompanions {
     ///
     /// - Throws: `notAStore`, naming the file.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
-        try StoreFile.requireOwnCompanions(SQLiteSettling.companions, ofStoreAt: path)
+        try StoreFile.requireOwnCompanions(ofStoreAt: path, type: SQLiteStoreType())
         try RollbackJournal.requireOwn(besideStoreAt: path)
     }
 

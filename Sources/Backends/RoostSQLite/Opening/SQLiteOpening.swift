@@ -36,7 +36,8 @@ struct SQLiteOpening {
             let check = try FileHandleCheck(at: path)
             try SQLiteHeader.require(at: path)
             let isLinked = try StoreFile.requireOneName(
-                ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks)
+                ofStoreAt: path, forWriting: !settings.isReadOnly, acceptsLinks: options.acceptsLinks,
+                companions: SQLiteSettling.companions)
             try SQLiteCompanions.requireOwn(besideStoreAt: path)
             do throws(StoreError) {
                 return try openOnAnyDisk(type: type, location: location, lock: lock, check: check, isLinked: isLinked)

@@ -108,12 +108,18 @@ public final class StoreLock: Sendable {
         }
     }
 
-    /// Changes between shared and exclusive without letting go: if it fails, the mode is as before.
+    /// Changes the lock to shared or exclusive without releasing it.
     ///
-    /// Two holders that share the lock and both want it for themselves wait for each other until their time is over. (Where
-    /// the system only has `flock`, the change lets go for an instant.)
+    /// After an error the mode is as before.
+    ///
+    /// Two holders that share the lock and both want it exclusively wait for each other until they time out. (Where the
+    /// system only has `flock`, the lock is released for an instant.)
+    ///
+    /// - Parameters:
+    ///   - mode: The new mode.
+    ///   - timeoutSeconds: How long to wait for others; 0 tries once.
     /// - Throws: `busy`; `closed` after ``release()``.
-    package func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
+    public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var patience = Patience(seconds: timeoutSeconds)
         let isWaiting = mode == .exclusive && timeoutSeconds > 0
         defer { if isWaiting { state.withLock { $0.file?.stopWaiting() } } }

@@ -41,10 +41,10 @@ public protocol FileStoreType: PersistentStoreType {
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Makes the whole file of an empty store, closed and flushed, before it gets its name.
+    /// Makes the whole file of an empty store and closes it, before the file gets its name.
     ///
-    /// Calls ``createUnpublished(_:model:options:)`` by default, closes the store and flushes its
-    /// file.
+    /// Calls ``createUnpublished(_:model:options:)`` by default and closes the store. The caller
+    /// flushes the file.
     ///
     /// - Parameters:
     ///   - path: The temporary name of the file. The caller has locked it, and removes the file
@@ -57,10 +57,22 @@ public protocol FileStoreType: PersistentStoreType {
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError)
 
+    /// Whether the file beside a store can be the companion that a store of the type keeps under
+    /// that name.
+    ///
+    /// Examine the format: a file of another program must be left alone. True by default.
+    func canBeCompanion(_ file: CompanionFile) -> Bool
+
+    /// Whether a companion without its store holds nothing that anyone can miss.
+    ///
+    /// Such a file is removed when a new store gets the name. A log, which may hold the last commits
+    /// of a store that was moved, is not expendable. False by default.
+    func isExpendable(_ file: CompanionFile) -> Bool
+
     /// Checks that the companions of a store belong to it, before anything is changed.
     ///
-    /// Does nothing by default: ``StoreFile/requireOwnCompanions(_:ofStoreAt:)`` is always called
-    /// before.
+    /// Does nothing by default: ``StoreFile/requireOwnCompanions(ofStoreAt:type:suffixes:)`` is
+    /// always called before.
     ///
     /// - Parameters:
     ///   - path: The store, which the caller has locked exclusively.
@@ -97,17 +109,18 @@ extension FileStoreType {
         try StoreFile.requireAbsent(at: location.path)
         // A log without its store holds commits that only their owner can judge, and a library
         // would write over what has the name of its own file.
-        try StoreFile.requireNoCompanions(of: location.path, suffixes: companionSuffixes)
+        try StoreFile.requireNoCompanions(of: location.path, types: [self])
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         // The store's own code locks the file too, so the lock is shared.
         try StoreFile.build(location.path, companions: companionSuffixes, lock: .shared) { (path) throws(StoreError) in
             try createFile(at: path, for: location, model: model, options: options)
-            try StoreFile.requireNoCompanions(of: location.path, suffixes: companionSuffixes)
+            try StoreFile.syncFile(at: path)
+            try StoreFile.requireNoCompanions(of: location.path, types: [self])
         }
         return try open(location, options: options)
     }
 
-    /// Makes the store with ``createUnpublished(_:model:options:)``, closes it and flushes its file.
+    /// Makes the store with ``createUnpublished(_:model:options:)`` and closes it.
     public func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
@@ -115,18 +128,25 @@ extension FileStoreType {
         unpublished.isUnpublished = true
         try createUnpublished(StoreLocation(type: location.type, path: path), model: model, options: unpublished)
             .close()
-        try StoreFile.syncFile(at: path)
     }
+
+    /// True.
+    public func canBeCompanion(_ file: CompanionFile) -> Bool { true }
+
+    /// False.
+    public func isExpendable(_ file: CompanionFile) -> Bool { false }
 
     /// Does nothing.
     public func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {}
 
     /// Removes the companions, durably.
     public func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
-        try StoreFile.removeCompanions(of: path, suffixes: companionSuffixes)
+        try StoreFile.removeCompanions(ofStoreAt: path, type: self)
     }
 
-    /// Removes the store, its companions, its lock file, and the link that `location` names if it is one.
+    /// Removes the store, its companions and its lock file.
+    ///
+    /// If `location` names a symbolic link, the link is removed too.
     ///
     /// - Throws: `busy` when another program holds its ``StoreLock``; `notAStore` when the file or
     ///   a companion is another program's; `permissionDenied`; what
@@ -141,7 +161,7 @@ extension FileStoreType {
         guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
         try requireOwnCompanions(besideStoreAt: target, isKept: false)
         // A log must never be found beside another store of the same name, so it goes first.
-        try StoreFile.removeCompanions(of: target, suffixes: companionSuffixes)
+        try StoreFile.removeCompanions(ofStoreAt: target, type: self)
         try StoreFile.remove(target)
         if target != location.path { try StoreFile.remove(location.path) }
         try StoreFile.syncDirectory(of: target)
@@ -176,15 +196,15 @@ extension FileStoreType {
         defer { targetLock.release() }
         let isReplacing = try requireMovable(from: origin, to: target, overwriting: overwriting)
         for path in isReplacing ? [origin, target] : [origin] {
-            try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
-            try StoreFile.requireOwnCompanions(companionSuffixes, ofStoreAt: path)
+            try StoreFile.requireOneName(ofStoreAt: path, forWriting: true, companions: companionSuffixes)
+            try StoreFile.requireOwnCompanions(ofStoreAt: path, type: self)
             try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
         }
         // After the renaming, a log beside either would be taken for the other's.
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {
-            try StoreFile.removeLeftovers(of: target, suffixes: companionSuffixes)
+            try StoreFile.removeLeftovers(of: target, type: self)
         }
         try settle(storeAt: origin, under: originLock)
         // What was written before the store had a known name may not be on the disk.
@@ -204,7 +224,7 @@ extension FileStoreType {
         if overwriting, try hasStore(at: target) { return true }
         // Nor may a dangling link have the name.
         try StoreFile.requireAbsent(at: target)
-        try StoreFile.requireNoCompanions(of: target, suffixes: companionSuffixes)
+        try StoreFile.requireNoCompanions(of: target, types: [self])
         return false
     }
 
@@ -237,7 +257,7 @@ extension StoreFile {
     ///   - fill: Makes the file at a path, and flushes it.
     /// - Throws: What `fill` and ``publish(_:as:overwriting:)`` throw; the temporary file is
     ///   removed after an error.
-    package static func build(
+    static func build(
         _ path: String, companions: [String] = [], lock mode: StoreLock.Mode, overwriting: Bool = false,
         fill: (String) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -17,15 +17,17 @@ extension StoreFile {
     ///   - forWriting: Whether the store is going to be written or replaced.
     ///   - acceptsLinks: Whether a reader accepts other names; see ``StoreOptions/acceptsLinks``.
     ///     Has no effect on writers.
+    ///   - companions: The suffixes of files that are removed with a name, such as
+    ///     ``RoostCore/PersistentStoreType/companionSuffixes``.
     /// - Returns: Whether the file has other names; true only for a reader with `acceptsLinks`.
     ///   Read such a file as one that another program may change at any time.
     /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
     @discardableResult
     public static func requireOneName(
-        ofStoreAt path: String, forWriting: Bool, acceptsLinks: Bool = false
+        ofStoreAt path: String, forWriting: Bool, acceptsLinks: Bool = false, companions: [String] = []
     ) throws(StoreError) -> Bool {
         guard try status(of: path).linkCount > 1 else { return false }
-        let kept = removeReplacementNames(ofStoreAt: path)
+        let kept = removeReplacementNames(ofStoreAt: path, companions)
         let found = FileIdentity(try status(of: path))
         // A name that is not used does not harm a reader. A writer would be refused at its first commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
@@ -94,7 +96,7 @@ extension StoreFile {
     /// Removes the names that an interrupted replacement of a store gave its file.
     ///
     /// - Returns: The number of such names that could not be removed.
-    private static func removeReplacementNames(ofStoreAt path: String) -> Int {
+    private static func removeReplacementNames(ofStoreAt path: String, _ companions: [String]) -> Int {
         let target = resolvingLink(path)
         let directory = directory(of: target)
         guard case .success(let status) = FileStatus.of(target, followingLinks: false) else { return 0 }
@@ -107,7 +109,7 @@ extension StoreFile {
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {
-                removeUnlocked(file)
+                removeUnlocked(file, companions: companions)
             }
         }
         return names().count

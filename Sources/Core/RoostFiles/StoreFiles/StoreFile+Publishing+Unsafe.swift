@@ -207,32 +207,44 @@ extension StoreFile {
 
     /// Removes what a crash left of temporary siblings of `path`: files of this user that nobody has locked.
     ///
-    /// Does what it can: what cannot be removed is left for the next time. Nothing is removed while somebody has a
+    /// Does what it can: what cannot be removed is left for the next time. Nothing is removed while another caller has a
     /// ``DestinationClaim`` on `path`.
-    public static func sweepTemporarySiblings(of path: String) { sweepTemporarySiblings(of: path, holding: nil) }
+    ///
+    /// - Parameters:
+    ///   - path: The store.
+    ///   - companions: The suffixes of files that are removed with a temporary file, such as
+    ///     ``RoostCore/PersistentStoreType/companionSuffixes``.
+    public static func sweepTemporarySiblings(of path: String, companions: [String] = []) {
+        sweepTemporarySiblings(of: path, companions: companions, holding: nil)
+    }
 
     /// Removes what a crash left of temporary siblings of `path`, also while the caller has the claim on `path`.
-    package static func sweepTemporarySiblings(of path: String, holding claim: DestinationClaim?) {
-        guard claim == nil else { return removeTemporarySiblings(of: path) }
+    package static func sweepTemporarySiblings(
+        of path: String, companions: [String], holding claim: DestinationClaim?
+    ) {
+        guard claim == nil else { return removeTemporarySiblings(of: path, companions) }
         // Without a lock file there is no claim, and none is made for it.
-        guard hasEntry(at: StoreLock.path(forStoreAt: path)) else { return removeTemporarySiblings(of: path) }
+        guard hasEntry(at: StoreLock.path(forStoreAt: path)) else {
+            return removeTemporarySiblings(of: path, companions)
+        }
         guard let claim = (try? DestinationClaim.attempt(path)) ?? nil else { return }
-        removeTemporarySiblings(of: path)
+        removeTemporarySiblings(of: path, companions)
         claim.release()
     }
 
-    private static func removeTemporarySiblings(of path: String) {
+    private static func removeTemporarySiblings(of path: String, _ companions: [String]) {
         let target = resolvingLink(path)
         let directory = directory(of: target)
         guard let entries = entries(of: directory) else { return }
-        for sibling in Set(entries.compactMap { temporarySibling(named: $0, of: target) }).sorted() {
+        let siblings = entries.compactMap { temporarySibling(named: $0, of: target, companions: companions) }
+        for sibling in Set(siblings).sorted() {
             let file = "\(directory)/\(sibling)"
             if case .success(let status) = FileStatus.of(file, followingLinks: false),
                 !status.isRegular || status.owner != geteuid()
             {
                 continue
             }
-            removeUnlocked(file)
+            removeUnlocked(file, companions: companions)
         }
         // Nobody needs the name of a file that is used without one.
         for spill in entries.filter(SpillFile.isName) {
@@ -250,9 +262,11 @@ extension StoreFile {
     /// Removes a temporary file and its companions, unless another caller uses it.
     ///
     /// The builder of a temporary file holds its lock, and took it before creating the file.
-    static func removeUnlocked(_ file: String) {
+    static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
-        for suffix in companionSuffixes + [""] { try? remove(file + suffix) }
+        // The lock file goes last, with the lock.
+        let suffixes = companions + lockSuffixes.filter { $0 != StoreLock.suffix } + [""]
+        for suffix in suffixes { try? remove(file + suffix) }
         try? lock.releaseRemovingFile()
     }
 

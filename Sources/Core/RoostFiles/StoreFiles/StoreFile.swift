@@ -22,7 +22,7 @@ public enum StoreFile {
 
     /// A new random path beside `path`, for a file that is built there and then published: `.<name>.<random>.roost-tmp`.
     ///
-    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:holding:)`` removes those that nobody has locked.
+    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:companions:)`` removes those that nobody has locked.
     public static func temporarySibling(of path: String) -> String {
         let target = resolvingLink(path)
         let random = UInt64.random(in: .min ... .max).hexadecimal
@@ -66,11 +66,18 @@ public enum StoreFile {
         return String(rest.dropLast(backupInfix.count))
     }
 
-    /// What libraries and Roost put behind a store's name for the files that belong to it.
-    static let companionSuffixes = ["-wal", "-shm", "-journal", "-lock", ".writer.lock", ".sound.lock", ".claim.lock"]
+    /// The suffixes of lock files: one file for all locks of a store, or one for each.
+    static let lockSuffixes = [StoreLock.suffix, ".writer.lock", ".sound.lock", ".claim.lock"]
 
-    /// The temporary sibling of `path` that the directory entry `name` is or belongs to; nil for any other name.
-    static func temporarySibling(named entry: String, of path: String) -> String? {
+    /// Returns the temporary sibling of `path` that the directory entry `entry` is or belongs to; nil
+    /// for any other name.
+    ///
+    /// - Parameters:
+    ///   - entry: The name of a file in the directory of `path`.
+    ///   - path: The store.
+    ///   - companions: The suffixes of files that the store's type keeps beside a store.
+    /// - Returns: The name of the sibling.
+    static func temporarySibling(named entry: String, of path: String, companions: [String] = []) -> String? {
         let prefix = temporaryPrefix(for: path)
         guard entry.hasPrefix(prefix) else { return nil }
         let rest = entry.dropFirst(prefix.count)
@@ -82,8 +89,8 @@ public enum StoreFile {
             }),
             rest.dropFirst(16).hasPrefix(temporarySuffix)
         else { return nil }
-        let behind = String(rest.dropFirst(16).dropFirst(temporarySuffix.count))
-        guard behind.isEmpty || behind == StoreLock.suffix || companionSuffixes.contains(behind) else { return nil }
+        let suffix = String(rest.dropFirst(16).dropFirst(temporarySuffix.count))
+        guard suffix.isEmpty || lockSuffixes.contains(suffix) || companions.contains(suffix) else { return nil }
         return prefix + random + temporarySuffix
     }
 

@@ -28,8 +28,7 @@ extension StoreFiller {
             return [error]
         }
         do throws(StoreError) {
-            try StoreFile.requireNoCompanions(
-                of: location.path, suffixes: registry.companionSuffixes + [StoreLock.suffix])
+            try StoreFile.requireNoCompanions(of: location.path, types: registry.all, includesLock: true)
             try requireRoomForName(location)
             return []
         } catch {
@@ -39,9 +38,11 @@ extension StoreFiller {
 
     /// Throws code `invalidRequest` when the new store, which is made beside its name, cannot have a name there.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
-        // The longest name that anything beside it gets.
+        // The longest name of all files that are made beside it.
+        let suffixes = registry.companionSuffixes + [StoreLock.suffix]
+        let longest = suffixes.max { $0.utf8.count < $1.utf8.count } ?? StoreLock.suffix
         do throws(StoreError) {
-            try StoreFile.requireAbsent(at: StoreFile.temporarySibling(of: location.path) + "-journal")
+            try StoreFile.requireAbsent(at: StoreFile.temporarySibling(of: location.path) + longest)
         } catch {
             guard error.code == .invalidRequest else { throw error.naming(location.path) }
             throw error.withMessage(
@@ -149,8 +150,7 @@ extension StoreFiller {
                     isCancelled: options.isCancelled) : nil
             defer { lock?.release() }
             try StoreFile.requireReplaceableName(at: location.path)
-            try StoreFile.requireOwnCompanions(
-                type.companionSuffixes, ofStoreAt: StoreFile.resolvingLink(location.path))
+            try StoreFile.requireOwnCompanions(ofStoreAt: StoreFile.resolvingLink(location.path), type: type)
             return []
         } catch {
             return [error]

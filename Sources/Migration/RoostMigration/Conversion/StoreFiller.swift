@@ -45,7 +45,10 @@ package struct StoreFiller: Sendable {
         defer { claim?.release() }
         // Another conversion into it may have ended meanwhile.
         if isFile, !options.overwrites { try StoreFile.requireAbsent(at: location.path) }
-        if let claim { StoreFile.sweepTemporarySiblings(of: location.path, holding: claim) }
+        if let claim {
+            StoreFile.sweepTemporarySiblings(
+                of: location.path, companions: registry.companionSuffixes, holding: claim)
+        }
         let temporary = StoreLocation(type: location.type, path: StoreFile.temporarySibling(of: location.path))
         var report: ConversionReport
         let isFlushed: Bool

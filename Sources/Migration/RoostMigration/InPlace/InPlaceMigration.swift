@@ -26,7 +26,7 @@ struct InPlaceMigration: Sendable {
         let metadata = try type.metadata(at: location, options: readingOptions)
         // What a crash left behind goes, unless somebody is at work here, who sees to it.
         if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
-            StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+            StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
             claim.release()
         }
         // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
@@ -37,7 +37,7 @@ struct InPlaceMigration: Sendable {
         // Nobody else replaces the store, or sweeps away what is built here, before this ends.
         let claim = try options.conversion.claim(location)
         defer { claim.release() }
-        StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+        StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
         // Opens and closes it: recovers what a crash left and brings everything into the one file.
         let store = try type.open(location, options: settlingOptions)
         let changed: MigrationReport?

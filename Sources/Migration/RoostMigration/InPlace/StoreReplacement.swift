@@ -63,7 +63,7 @@ package struct StoreReplacement: Sendable {
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {
         try requireOneFile()
-        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true)
+        try StoreFile.requireOneName(ofStoreAt: path, forWriting: true, companions: type.companionSuffixes)
         try StoreFile.requireKeepingOwner(at: path)
         let identity = try FileIdentity(at: path)
         let old = StoreLocation(type: type.name, path: StoreFile.temporarySibling(of: path))

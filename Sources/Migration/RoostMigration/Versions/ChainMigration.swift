@@ -80,7 +80,8 @@ struct ChainMigration: Sendable {
         else { return try body() }
         let claim = try options.conversion.claim(location)
         defer { claim.release() }
-        StoreFile.sweepTemporarySiblings(of: location.path, holding: claim)
+        StoreFile.sweepTemporarySiblings(
+            of: location.path, companions: registry.companionSuffixes, holding: claim)
         try requireSpace(location)
         return try body()
     }

@@ -78,7 +78,8 @@ extension MigrationManager {
         let claim = try DestinationClaim.acquire(
             forStoreAt: location.path, timeoutSeconds: description.options.timeoutSeconds)
         defer { claim.release() }
-        StoreFile.sweepTemporarySiblings(of: location.path, holding: claim)
+        StoreFile.sweepTemporarySiblings(
+            of: location.path, companions: registry.companionSuffixes, holding: claim)
         do throws(StoreError) {
             // Another process may have done it meanwhile.
             return try registry.open(description).close()

@@ -28,7 +28,7 @@ struct StoreCompaction: Sendable {
         // Nobody else replaces the store, or sweeps away what is built here, before this ends.
         let claim = try options.claim(location)
         defer { claim.release() }
-        StoreFile.sweepTemporarySiblings(of: path, holding: claim)
+        StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
         var (report, lock) = try settleAndLock(path, patience)
         if lock == nil {
             do throws(StoreError) {

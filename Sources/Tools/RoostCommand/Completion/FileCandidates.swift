@@ -1,11 +1,12 @@
 internal import Foundation
+internal import Roost
+internal import RoostCore
+internal import RoostFiles
 
 /// Files whose paths begin like a word.
 enum FileCandidates {
     /// Bundles of models are directories that count as files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]
-    /// What the names of files beside a store end with.
-    private static let companions = [".lock", "-lock", "-wal", "-shm", "-journal"]
 
     /// The files and directories; directories end with a slash, hidden ones show only when the word asks for them.
     ///
@@ -28,6 +29,7 @@ enum FileCandidates {
         // A directory that cannot be read has no candidates.
         guard let entries = try? FileManager.default.contentsOfDirectory(atPath: place) else { return [] }
         let names = Set(entries)
+        let companions = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]
         return entries.sorted().compactMap { entry in
             // What stands beside a store is not meant.
             guard

@@ -98,16 +98,17 @@ private struct Demonstration {
         let clock = ContinuousClock()
         let start = clock.now
         console.showProgress("generating \(objects) objects")
-        let type = try StoreRegistry.standard.type(named: location.type)
+        let registry = StoreRegistry.standard
+        let type = try registry.type(named: location.type)
         let library = try MusicLibrary(objects: objects, seed: seed)
         let temporary = StoreLocation(type: location.type, path: StoreFile.temporarySibling(of: location.path))
         if !StoreFile.hasEntry(at: location.path) {
-            let suffixes = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]
-            try StoreFile.requireNoCompanions(of: location.path, suffixes: suffixes)
+            try StoreFile.requireNoCompanions(of: location.path, types: registry.all, includesLock: true)
         }
         let claim = try DestinationClaim.acquire(forStoreAt: location.path)
         defer { claim.release() }
-        StoreFile.sweepTemporarySiblings(of: location.path, holding: claim)
+        StoreFile.sweepTemporarySiblings(
+            of: location.path, companions: registry.companionSuffixes, holding: claim)
         let store = try type.create(
             temporary, model: library.model, options: StoreOptions().with { $0.isUnpublished = true })
         let tally: StoreTally

@@ -1,0 +1,117 @@
+public import RoostCore
+
+/// A type that locks the name of a store from before the store is created until it is closed.
+///
+/// For libraries that recover, replace or remove files by the name of a database, such as SQLite.
+/// No other process may open the name before the store is complete. A type adds two functions:
+///
+/// ```swift
+/// extension NotesStoreType: NameLockingStoreType {
+///     func writeEmptyStore(
+///         at path: String, model: ManagedObjectModel, options: StoreOptions
+///     ) throws(StoreError) {
+///         let database = try NotesDatabase(at: path)
+///         try database.makeTables(for: model)
+///         try database.close()
+///     }
+/// }
+/// ```
+public protocol NameLockingStoreType: FileStoreType {
+    /// Writes an empty store into a new file, and closes it.
+    ///
+    /// The store need not be flushed. The caller removes the file and its companions after an error.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which is empty and locked by the caller.
+    ///   - model: The model of the store.
+    ///   - options: How to create it; ``StoreOptions/isUnpublished`` is set.
+    /// - Throws: As ``PersistentStoreType/create(_:model:options:)``.
+    func writeEmptyStore(at path: String, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
+
+    /// Opens a store that was just created, and takes its lock over.
+    ///
+    /// - Parameters:
+    ///   - location: The store.
+    ///   - options: How to open it.
+    ///   - lock: The lock of the store, held exclusively. The store changes it to a shared lock with
+    ///     ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release it after
+    ///     an error.
+    /// - Returns: The store, open.
+    /// - Throws: As ``PersistentStoreType/open(_:options:)``.
+    func open(
+        _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
+    ) throws(StoreError) -> any PersistentStore
+}
+
+extension NameLockingStoreType {
+    /// Creates a store under a temporary name, gives it its own when it is complete and flushed, and
+    /// opens it.
+    ///
+    /// The name is locked all the time.
+    public func create(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        guard !options.isUnpublished else { return try createUnpublished(location, model: model, options: options) }
+        return try createLocked(location, options) { (path) throws(StoreError) in
+            try StoreFile.build(path, companions: companionSuffixes, lock: .exclusive) {
+                (temporary) throws(StoreError) in
+                try createFile(at: temporary, for: location, model: model, options: options)
+                try StoreFile.syncFile(at: temporary)
+            }
+        }
+    }
+
+    /// Creates a store under its own name, which is locked all the time, and opens it.
+    public func createUnpublished(
+        _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) -> any PersistentStore {
+        var unpublished = options
+        unpublished.isUnpublished = true
+        return try createLocked(location, unpublished) { (path) throws(StoreError) in
+            // Before anything that is undone: a file that another program created meanwhile must stay.
+            try StoreFile.createExclusive(at: path)
+            do throws(StoreError) {
+                try writeEmptyStore(at: path, model: model, options: unpublished)
+            } catch {
+                for suffix in companionSuffixes + [""] { try? StoreFile.remove(path + suffix) }
+                throw error
+            }
+        }
+    }
+
+    /// Creates an empty file and writes the store into it.
+    public func createFile(
+        at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+    ) throws(StoreError) {
+        var unpublished = options
+        unpublished.isUnpublished = true
+        try StoreFile.createExclusive(at: path)
+        try writeEmptyStore(at: path, model: model, options: unpublished)
+    }
+
+    /// Creates a store with `make` while its name is locked, and opens it under the same lock.
+    private func createLocked(
+        _ location: StoreLocation, _ options: StoreOptions, _ make: (String) throws(StoreError) -> Void
+    ) throws(StoreError) -> any PersistentStore {
+        try options.requireWritable()
+        try requireValid(options)
+        let path = StoreFile.absolutePath(location.path)
+        try StoreFile.requireAbsent(at: location.path)
+        try StoreFile.requireNoCompanions(of: location.path, types: [self])
+        try StoreFile.refuseNetworkFileSystem(at: location.path)
+        let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: options.timeoutSeconds)
+        do throws(StoreError) {
+            // Another process may have been faster while this one waited.
+            try StoreFile.requireAbsent(at: path)
+            StoreFile.sweepTemporarySiblings(of: path, companions: companionSuffixes)
+            // The new store would take the companions of one that no longer exists for its own.
+            try StoreFile.removeLeftovers(of: path, type: self)
+            try make(path)
+        } catch {
+            // If a store exists, the lock file is in use.
+            if error.code == .alreadyExists { lock.release() } else { try? lock.releaseRemovingFile() }
+            throw error
+        }
+        return try open(location, options: options, under: lock)
+    }
+}
