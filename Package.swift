@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "RoostText",
             dependencies: [
-                "RoostCore", "RoostJSONText", "RoostQuery", "RoostSystem",
+                "RoostCore", "RoostJSONText", "RoostSystem",
             ],
             path: "Sources/Core/RoostText",
             swiftSettings: strict),

@@ -1,9 +1,9 @@
-internal import RoostJSONText
+package import RoostJSONText
 
 /// The quotes of comma-separated values (RFC 4180).
-enum CSVText {
+package enum CSVText {
     /// Puts quotes around what was appended from `start` on, if it needs them.
-    static func quote(_ text: inout TextBuffer, from start: Int) {
+    package static func quote(_ text: inout TextBuffer, from start: Int) {
         let value = text.withBytes(from: start) { bytes -> [UInt8]? in
             let needsQuotes = bytes.contains { byte in
                 byte == UInt8(ascii: "\"") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n")

@@ -1,9 +1,9 @@
-internal import Foundation
-internal import RoostJSONText
+package import Foundation
+package import RoostJSONText
 
 extension JSONText {
     /// Appends bytes as a string in base64, padded.
-    static func append(data: Data, to text: inout TextBuffer) {
+    package static func append(data: Data, to text: inout TextBuffer) {
         data.withUnsafeBytes { append(base64: $0, to: &text) }
     }
 }

@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 package import RoostJSONText
 internal import RoostSystem
 
@@ -27,7 +27,7 @@ extension JSONText {
     }
 
     /// Appends a decimal as a string of all its digits, as ``DecimalNumber/description`` has them.
-    static func append(_ number: DecimalNumber, to text: inout TextBuffer) {
+    package static func append(_ number: DecimalNumber, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "\""))
         text.append(contentsOf: number.description.utf8)
         text.append(UInt8(ascii: "\""))

@@ -1,15 +1,17 @@
 internal import Foundation
-package import RoostCore
-package import RoostJSONText
-package import RoostQuery
+internal import RoostCore
+internal import RoostJSONText
+internal import RoostQuery
+internal import RoostText
 
 /// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
 ///
-/// The values are in the form of ``RecordTextWriter``, every one exact. The ID of an object is its key where its hierarchy has one
-/// entity only, else `"Entity/key"`, unless a column says how its IDs are written.
-package struct ValueRowWriter: Sendable {
+/// The values are in the form of ``RecordTextWriter``, every one exact. The ID of an object is its
+/// key if its hierarchy has one entity, else `"Entity/key"`, unless a column says how its IDs are
+/// written.
+struct ValueRowWriter: Sendable {
     /// The names of the columns.
-    package let columns: [String]
+    let columns: [String]
     private let types: [AttributeType?]
     /// By column, whether IDs name their entity; nil where that depends on the hierarchy.
     private let namesEntity: [Bool?]
@@ -22,9 +24,10 @@ package struct ValueRowWriter: Sendable {
     /// - Parameters:
     ///   - columns: The names of the columns.
     ///   - types: By column, the type of its values; nil where it shows only on them.
-    ///   - namesEntity: By column, whether IDs name their entity; nil for those that do where the hierarchy has several.
+    ///   - namesEntity: By column, whether IDs name their entity; nil if that depends on the
+    ///     hierarchy.
     ///   - model: The model of the objects that IDs name.
-    package init(columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel) {
+    init(columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel) {
         (self.columns, self.types, self.namesEntity, self.model) = (columns, types, namesEntity, model)
         keys = columns.map { name in
             var key = TextBuffer()
@@ -35,7 +38,7 @@ package struct ValueRowWriter: Sendable {
     }
 
     /// Appends a row as a JSON object on one line, without a line break; what has no value is `null`.
-    package func appendJSON(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
+    func appendJSON(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "{"))
         for column in columns.indices {
             if column > 0 { text.append(", ") }
@@ -46,7 +49,7 @@ package struct ValueRowWriter: Sendable {
     }
 
     /// Appends the line of the columns' names.
-    package func appendCSVHeader(to text: inout TextBuffer) {
+    func appendCSVHeader(to text: inout TextBuffer) {
         for (column, name) in columns.enumerated() {
             if column > 0 { text.append(UInt8(ascii: ",")) }
             let start = text.count
@@ -56,8 +59,10 @@ package struct ValueRowWriter: Sendable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a row as a line of comma-separated values, as ``RecordRowWriter/appendCSV(_:to:)`` writes a record.
-    package func appendCSV(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
+    /// Appends a row as a line of comma-separated values.
+    ///
+    /// ``RecordRowWriter/appendCSV(_:to:)`` writes records in the same form.
+    func appendCSV(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         for column in columns.indices {
             if column > 0 { text.append(UInt8(ascii: ",")) }
             let start = text.count
@@ -69,7 +74,7 @@ package struct ValueRowWriter: Sendable {
     /// Appends a value as plain text: a string as it is, anything else as in JSON but without quotes.
     ///
     /// - Returns: Whether there is a value; false, with nothing appended, for null.
-    package func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
+    func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
         switch value {
         case .null: return false
         case .string(let string), .uri(let string): text.append(contentsOf: string.utf8)
