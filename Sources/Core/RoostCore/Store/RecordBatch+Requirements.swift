@@ -1,8 +1,8 @@
-/// What stores ask of the batches that programs give them.
+/// The requirements of stores on the batches that programs give them.
 extension RecordBatch {
     /// Checks that a cursor over a store of `model` can fill the batch.
     ///
-    /// - Throws: `modelMismatch`; bytes laid out after one model and read after another would be other values.
+    /// - Throws: `modelMismatch`, because the bytes of one model would be other values in another.
     package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
@@ -12,7 +12,9 @@ extension RecordBatch {
         }
     }
 
-    /// Checks that every record can be an object of a store of `model`: it follows this model, its key is positive, its entity not abstract.
+    /// Checks that every record can be an object of a store of `model`.
+    ///
+    /// It follows this model, its key is positive, and its entity is not abstract.
     ///
     /// - Throws: `modelMismatch`; `invalidRequest`, naming the first that cannot.
     package func requireStorable(in location: StoreLocation, of model: ManagedObjectModel) throws(StoreError) {
@@ -36,7 +38,9 @@ extension RecordBatch {
 }
 
 extension ChangeSet {
-    /// Checks what a change set must be whatever the store holds: records of the store's model that can be objects.
+    /// Checks that all records follow the store's model and can be objects.
+    ///
+    /// The content of the store does not matter.
     ///
     /// - Throws: `modelMismatch`, `invalidRequest`.
     package func requireStorable(in location: StoreLocation, of model: ManagedObjectModel) throws(StoreError) {
