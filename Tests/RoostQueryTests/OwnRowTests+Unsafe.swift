@@ -58,7 +58,7 @@ struct OwnRowTests {
         let request = FetchRequest(
             "Thing", where: .greater("size", than: 0), sortedBy: [.init("name", ascending: false), .init("size")])
         let matcher = try RecordFilter(request, model: model).matcher(over: nil)
-        let order = try RecordOrder(request, model: model)
+        let order = try RecordSortOrder(request, model: model)
         let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model)) }
             .sorted { order.precedes(Self.reader($0, model), Self.reader($1, model)) }
         // Quince, date, apple, Apple, and the one without a name: null comes last in a falling order.

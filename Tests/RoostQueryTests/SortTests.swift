@@ -251,7 +251,7 @@ struct SortTests {
         let things = try things(100, &random)
         let source = RepeatingCursor(things, times: 200)
         let request = FetchRequest("Thing", sortedBy: [.init("string", options: .localized)])
-        let maker = try #require(try RecordOrder(request, model: things.model).maker)
+        let maker = try #require(try RecordSortOrder(request, model: things.model).maker)
         let matching = MatchingRecords(
             CursorVisitor(source, model: things.model), filter: try RecordFilter(request, model: things.model),
             graph: nil)

@@ -1,14 +1,16 @@
 internal import RoostCore
 
-/// Writes a prepared change inside one write transaction, and compares it with what the store holds on the way.
+/// Writes a prepared change inside one write transaction.
 ///
-/// What is wrong with it throws, the first kind of trouble with all its cases: versions, keys, unique values, ends of links. The
-/// transaction is given up then, so nothing of what was written before is left.
+/// ``ConflictDetection`` compares versions and requirements with the store on the way. The first
+/// kind of problem throws, with all its cases: versions, keys, unique values, ends of links. The
+/// transaction is then rolled back.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
     private let model: ManagedObjectModel
     private let writer: any KeyValueWriter
+    private let requirements: ConflictDetection
     private var tally: StoreTally
     private var hasChanged = false
     private var conflicts = ChangeConflicts()
@@ -19,7 +21,7 @@ struct ChangeApplication {
     /// Entries that are put after all that go are gone: one object may take over what another gives up.
     private var pending = EntryArena()
     /// The unique values among them.
-    private var claims = UniqueClaims()
+    private var claims = UniquenessClaims()
     /// Memory that is used again for each record.
     private var scratch: [UInt8] = []
 
@@ -28,6 +30,7 @@ struct ChangeApplication {
         self.plan = plan
         self.model = change.model
         self.writer = writer
+        requirements = ConflictDetection(change: change, reader: writer)
         tally = try MetaSpace.readTally(change.model, writer)
     }
 
@@ -36,7 +39,6 @@ struct ChangeApplication {
     /// - Returns: The generations before and after it.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
         let previous = tally.generation
-        let requirements = ConflictDetection(change: change, reader: writer)
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
         // Before the deletes: a link that the change set removes does not stand against a delete.
@@ -79,10 +81,8 @@ struct ChangeApplication {
     private mutating func update(_ item: PreparedChange.Item, _ new: RecordReader) throws(StoreError) {
         var isWritten = false
         try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
-            guard let old, old.entityNumber == item.entity, old.version == new.version else {
-                return conflicts.append(
-                    item, version: new.version, stored: old, in: change, rank: change.rank(ofUpdate: item))
-            }
+            let rank = change.rank(ofUpdate: item)
+            guard let old = requirements.record(old, of: item, at: new.version, rank: rank, &conflicts) else { return }
             // After the first conflict the rest is only compared.
             guard conflicts.isEmpty else { return }
             guard new.version < UInt32.max else {
@@ -125,9 +125,7 @@ struct ChangeApplication {
             let rank = change.rank(ofDelete: item)
             var isGoing = false
             try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
-                guard let old, old.entityNumber == item.entity, old.version == version else {
-                    return conflicts.append(item, version: version, stored: old, in: change, rank: rank)
-                }
+                guard let old = requirements.record(old, of: item, at: version, rank: rank, &conflicts) else { return }
                 guard conflicts.isEmpty else { return }
                 isGoing = true
                 tally.entities[item.entity].remove(old.storedContentHash)
@@ -222,7 +220,7 @@ struct ChangeApplication {
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
         let relationship = model.relationships[back]
         guard PreparedChange.item(at: place, in: change.deletes) == nil, !denials.contains(item, relationship),
-            let remaining = try ConflictDetection(change: change, reader: writer).id(key, in: entity)
+            let remaining = try requirements.id(key, in: entity)
         else { return }
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }

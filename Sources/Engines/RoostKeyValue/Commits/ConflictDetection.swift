@@ -1,11 +1,33 @@
 internal import RoostCore
 
-/// Compares what a change set requires with what a store holds.
+/// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
+///
+/// A change names the version at which it read each object. An object that has another version, or
+/// does not exist, is a conflict.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
 
     private var model: ManagedObjectModel { change.model }
+
+    /// Compares the version of an object that is updated or deleted with the version in the store.
+    ///
+    /// - Parameters:
+    ///   - stored: The record in the store, or nil.
+    ///   - item: The object.
+    ///   - version: The version that the change is based on.
+    ///   - rank: The place of the object in the change set; see ``ChangeConflicts``.
+    ///   - conflicts: Receives the conflict.
+    /// - Returns: The record at that version; nil after a conflict.
+    @inline(__always)
+    func record(
+        _ stored: RecordReader?, of item: PreparedChange.Item, at version: UInt32, rank: Int,
+        _ conflicts: inout ChangeConflicts
+    ) -> RecordReader? {
+        if let stored, stored.entityNumber == item.entity, stored.version == version { return stored }
+        conflicts.append(item, version: version, stored: stored, in: change, rank: rank)
+        return nil
+    }
 
     /// Finds the objects that must not have changed, and did.
     func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
@@ -13,9 +35,8 @@ struct ConflictDetection {
         for item in change.unchanged {
             let version = change.changes.unchanged[item.position].version
             try reader.withRecord(item.place.key, root: item.place.root, model: model) { (record) throws(StoreError) in
-                if let record, record.entityNumber == item.entity, record.version == version { return }
-                conflicts.append(
-                    item, version: version, stored: record, in: change, rank: change.rank(ofUnchanged: item))
+                let rank = change.rank(ofUnchanged: item)
+                _ = self.record(record, of: item, at: version, rank: rank, &conflicts)
             }
         }
         return conflicts

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// Unique values that a change gives to objects, compared with the store's when they are put.
-struct UniqueClaims {
+struct UniquenessClaims {
     /// An object that has unique values.
     private struct Claim {
         let entity: Int

@@ -7,7 +7,7 @@ final class OrderedIndexKeys: KeySource {
     private let entries: IndexEntries
     private let order: IndexOrder
     /// Tells the order of what shortened entries do not.
-    private let recordOrder: RecordOrder
+    private let recordOrder: RecordSortOrder
     private let entity: ManagedObjectModel.Entity
     private let visits: VisitCount?
     private let cursor: any KeyValueCursor
@@ -34,7 +34,7 @@ final class OrderedIndexKeys: KeySource {
     }
 
     init(
-        _ snapshot: KeyValueSnapshot, _ entries: IndexEntries, _ order: IndexOrder, _ recordOrder: RecordOrder,
+        _ snapshot: KeyValueSnapshot, _ entries: IndexEntries, _ order: IndexOrder, _ recordOrder: RecordSortOrder,
         _ entity: ManagedObjectModel.Entity, visits: VisitCount?
     ) throws(StoreError) {
         self.snapshot = snapshot

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension SQLPredicateTranslator {
-    /// The ORDER BY terms that order rows exactly as ``RecordOrder`` orders records.
+    /// The ORDER BY terms that order rows exactly as ``RecordSortOrder`` orders records.
     ///
     /// - Parameters:
     ///   - descriptors: The levels of the order, compiled before.

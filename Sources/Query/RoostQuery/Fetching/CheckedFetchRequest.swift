@@ -17,7 +17,7 @@ public struct CheckedFetchRequest: Sendable {
     /// The request's predicate, compiled.
     package let filter: RecordFilter
     /// The request's order, compiled.
-    package let order: RecordOrder
+    package let order: RecordSortOrder
 
     /// The model that the request was compiled for.
     public var model: ManagedObjectModel { filter.model }
@@ -25,13 +25,13 @@ public struct CheckedFetchRequest: Sendable {
     /// Compiles a request.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
-    ///   ``RecordFilter`` and ``RecordOrder``.
+    ///   ``RecordFilter`` and ``RecordSortOrder``.
     public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         self.init(
-            request, filter: try RecordFilter(request, model: model), order: try RecordOrder(request, model: model))
+            request, filter: try RecordFilter(request, model: model), order: try RecordSortOrder(request, model: model))
     }
 
-    private init(_ request: FetchRequest, filter: RecordFilter, order: RecordOrder) {
+    private init(_ request: FetchRequest, filter: RecordFilter, order: RecordSortOrder) {
         (self.request, self.filter, self.order) = (request, filter, order)
     }
 

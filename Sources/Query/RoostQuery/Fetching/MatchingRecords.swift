@@ -55,7 +55,7 @@ package final class MatchingRecords: RecordVisitor {
 
     /// As ``visit(_:)``, without the records whose leading number in an order is above `highest`, as that of most records of a long scan is.
     func visit(
-        upTo highest: UInt64, in order: RecordOrder, _ body: (RecordReader) -> Bool
+        upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
         guard matcher.isQuick else {
             return try visitCandidates { order.leadingNumber(of: $0) > highest ? true : body($0) }

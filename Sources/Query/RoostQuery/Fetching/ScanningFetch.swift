@@ -2,11 +2,11 @@ public import RoostCore
 
 /// Answers a fetch request by reading records one after the other: the plan that always works.
 ///
-/// Without sort descriptors it streams. An order that needs keys (``RecordOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
+/// Without sort descriptors it streams. An order that needs keys (``RecordSortOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
 /// with an order and no limit it keeps all matching records, packed.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
-    private let order: RecordOrder
+    private let order: RecordSortOrder
     /// What sorts by keys that must be made; nil where records show the order themselves.
     private let keyed: KeyedSort?
     private let offset: Int
@@ -26,7 +26,7 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
     ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordSortOrder``.
     public convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
@@ -41,7 +41,7 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - source: The records of the requested entity in ascending key order; others are left out. A request without sort descriptors
     ///     gives them in the order in which they come, whichever that is.
     ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordOrder``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordSortOrder``.
     package convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
@@ -190,7 +190,7 @@ public final class ScanningFetch: FillingRecordCursor {
 
 extension RecordBatch {
     /// The positions of the records in the given order; throws code `cancelled` in a task that is cancelled meanwhile.
-    func indices(in order: RecordOrder) throws(StoreError) -> [Int] {
+    func indices(in order: RecordSortOrder) throws(StoreError) -> [Int] {
         try withReaders { (reader) throws(StoreError) in
             var indices = Array(0..<count)
             try indices.sortUnlessCancelled { order.precedes(reader($0), reader($1)) }

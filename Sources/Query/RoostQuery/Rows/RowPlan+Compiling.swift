@@ -103,7 +103,7 @@ extension RowPlan {
             }
         }
         // Says what is wrong with an order by properties, as for objects; without columns in it, the fetch does.
-        if !isOrderOfObjects { _ = try RecordOrder(fetch, model: model) }
+        if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)
         } else {

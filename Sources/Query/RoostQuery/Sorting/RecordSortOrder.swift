@@ -4,7 +4,7 @@ package import RoostCore
 ///
 /// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
 /// their bytes. Ties go by ascending key. An order through relationships or of folded text needs keys (``needsKeys``). This is the meaning of sort descriptors in every store.
-package struct RecordOrder: Sendable {
+package struct RecordSortOrder: Sendable {
     /// One level of the order for the records of one entity.
     private struct Level {
         /// Where the value is; nil for entities that the request does not ask for.
@@ -46,7 +46,7 @@ package struct RecordOrder: Sendable {
     private static let noLevels = PlainArray<Level>([])
 
     /// The order of the keys alone.
-    static let byKey = RecordOrder()
+    static let byKey = RecordSortOrder()
 
     private init() { (levels, entityCount, maker) = (Self.noLevels, 0, nil) }
 
