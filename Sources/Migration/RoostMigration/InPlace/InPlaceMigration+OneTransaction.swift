@@ -104,7 +104,7 @@ extension MappingPlan {
         for number in source.entities[root].selfAndSubentities where !source.entities[number].isAbstract {
             guard let maker = hierarchy.makers[number].map({ makers[$0] }), maker.destination.number == number,
                 maker.filter == nil, !maker.fields.contains(where: \.isEvaluated),
-                try RecordTransform(maker, self, over: nil, []).isIdentity
+                try RecordTransform(maker, in: self, over: nil).isIdentity
             else { return false }
         }
         return true

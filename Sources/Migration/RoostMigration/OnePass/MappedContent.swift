@@ -126,7 +126,9 @@ private struct MappedReading {
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
         for maker in plan.makers {
-            transforms.append(try RecordTransform(maker, plan, over: graph, keySets, backReferences, pairs))
+            transforms.append(
+                try RecordTransform(
+                    maker, in: plan, over: graph, keySets: keySets, backReferences: backReferences, pairs: pairs))
         }
         guard channel.send(try beginning()) else { return nil }
         for hierarchy in plan.hierarchies {

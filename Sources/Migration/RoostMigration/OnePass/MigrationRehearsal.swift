@@ -73,7 +73,7 @@ struct MigrationRehearsal {
     // MARK: Objects
 
     private func transform(_ maker: MappingPlan.Maker) throws(StoreError) -> RecordTransform {
-        try RecordTransform(maker, plan, over: graph, keySets, nil, pairs)
+        try RecordTransform(maker, in: plan, over: graph, keySets: keySets, pairs: pairs)
     }
 
     /// Makes all objects of a maker, where that can fail.

@@ -44,8 +44,8 @@ final class RecordTransform {
     ///     they were not looked for.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?, _ keySets: [KeySet],
-        _ backReferences: BackReferences? = nil, _ pairs: [Int: OneSidedPairs]? = nil
+        _ maker: MappingPlan.Maker, in plan: MappingPlan, over graph: (any ObjectGraph)?, keySets: [KeySet] = [],
+        backReferences: BackReferences? = nil, pairs: [Int: OneSidedPairs]? = nil
     ) throws(StoreError) {
         layout = maker.destination.layout
         destination = plan.destination

@@ -51,7 +51,7 @@ final class StandardAttributes {
     func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {
         var maker = maker
         maker.references = rules.compactMap { $0.reference(plan.source) }
-        transform = try RecordTransform(maker, plan, over: source.objectGraph, [])
+        transform = try RecordTransform(maker, in: plan, over: source.objectGraph)
         for index in policyValues.indices {
             policyValues[index].value = try policyValues[index].value.compiled(for: maker.source.name, source)
         }
