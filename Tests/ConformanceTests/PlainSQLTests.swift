@@ -13,7 +13,9 @@
 
         /// The checks in which a transaction continues after a failed statement.
         private static let failing = ConformanceCheck.all.filter {
-            ["bulk", "changes", "batch", "errors", "versions", "identity"].contains($0.group)
+            [
+                "bulk", "changes", "batch", "errors", "versions", "identity", "references", "constraints", "links",
+            ].contains($0.group)
         }
 
         @Test("needs no transaction that outlives an error", arguments: failing)
