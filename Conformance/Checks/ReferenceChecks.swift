@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Objects that a commit relies on: those that must exist, and deletes that leave no reference.
+    /// Checks of objects that must exist for a commit, and of deletes that leave no reference.
     static let references: [ConformanceCheck] = [
         ConformanceCheck(
             "references.existing",

@@ -1,7 +1,7 @@
 import RoostCore
 import Testing
 
-/// What happens next in a cursor.
+/// The next event of a cursor.
 private enum Step {
     case record(Int64)
     case damage(Int64)

@@ -75,12 +75,12 @@ struct JSONTokenReaderTests {
         #expect(try reader.nextElement())
         #expect(
             reader.integerMismatch("a key").message
-                == "text, line 1, column 5: a key is expected, and a number with a fraction or an exponent stands here."
+                == "text, line 1, column 5: a key is expected, and a number with a fraction or an exponent was found."
         )
         #expect(try reader.nextElement())
         #expect(
             reader.integerMismatch("a key").message
-                == "text, line 1, column 10: a key is expected, and the number that stands here is out of range.")
+                == "text, line 1, column 10: a key is expected, and the number here is out of range.")
     }
 
     @Test("the checksum of a text is the wide hash of its bytes")

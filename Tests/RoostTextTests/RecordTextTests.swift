@@ -185,25 +185,25 @@ struct RecordTextTests {
             (#"{"id": "1"}"#, "line 1, column 8", "not a string"),
             (
                 #"{"id": 9223372036854775808}"#, "line 1, column 8",
-                "a whole number above 0 is expected, and the number that stands here is out of range"
+                "a whole number above 0 is expected, and the number here is out of range"
             ),
             (#"{"id": 1, "version": -1}"#, "line 1, column 22", "\"version\" of Thing/p1: a whole number of 32 bits"),
             (#"{"id": 1, "version": 4294967296}"#, "line 1, column 22", "a whole number of 32 bits"),
-            (#"{"id": 1, "integer16": 32768}"#, "line 1, column 24", "and the number that stands here is out of range"),
+            (#"{"id": 1, "integer16": 32768}"#, "line 1, column 24", "and the number here is out of range"),
             (
                 #"{"id": 1, "integer64": 1000000000000000000000000000000}"#, "line 1, column 24",
-                "the number that stands here is out of range"
+                "the number here is out of range"
             ),
             (
                 #"{"id": 1, "integer64": 1.5}"#, "line 1, column 24",
-                "a number with a fraction or an exponent stands here"
+                "a number with a fraction or an exponent was found"
             ),
-            (#"{"id": 1, "double": 1e999}"#, "line 1, column 21", "the number that stands here is out of range"),
-            (#"{"id": 1, "float": 1e39}"#, "line 1, column 20", "the number that stands here is out of range"),
-            (#"{"id": 1, "date": -1e400}"#, "line 1, column 19", "the number that stands here is out of range"),
-            (#"{"id": 1, "decimal": "1e999"}"#, "line 1, column 22", "the number that stands here is out of range"),
-            (#"{"id": 1, "decimal": 1e999}"#, "line 1, column 22", "the number that stands here is out of range"),
-            (#"{"id": 1, "decimal": "x"}"#, "line 1, column 22", "a string that is no decimal number stands here"),
+            (#"{"id": 1, "double": 1e999}"#, "line 1, column 21", "the number here is out of range"),
+            (#"{"id": 1, "float": 1e39}"#, "line 1, column 20", "the number here is out of range"),
+            (#"{"id": 1, "date": -1e400}"#, "line 1, column 19", "the number here is out of range"),
+            (#"{"id": 1, "decimal": "1e999"}"#, "line 1, column 22", "the number here is out of range"),
+            (#"{"id": 1, "decimal": 1e999}"#, "line 1, column 22", "the number here is out of range"),
+            (#"{"id": 1, "decimal": "x"}"#, "line 1, column 22", "a string that is not a decimal number was found"),
             (
                 #"{"id": 1, "strin": "x"}"#, "line 1, column 11",
                 "Thing/p1 has no property 'strin'; did you mean 'string'?"
@@ -214,10 +214,10 @@ struct RecordTextTests {
             (#"{"id": 1, "friends": []}"#, "line 1, column 11", "no property 'friends'"),
             (
                 #"{"id": 1, "string": 5}"#, "line 1, column 21",
-                "property 'string' of Thing/p1: a string is expected, and a number stands here"
+                "property 'string' of Thing/p1: a string is expected, and a number was found"
             ),
-            (#"{"id": 1, "string": {}}"#, "line 1, column 21", "an object stands here"),
-            (#"{"id": 1, "string": ["a"]}"#, "line 1, column 21", "an array stands here"),
+            (#"{"id": 1, "string": {}}"#, "line 1, column 21", "an object was found"),
+            (#"{"id": 1, "string": ["a"]}"#, "line 1, column 21", "an array was found"),
             (#"{"id": 1, "boolean": 1}"#, "line 1, column 22", "true or false"),
             (#"{"id": 1, "boolean": "true"}"#, "line 1, column 22", "true or false"),
             (#"{"id": 1, "integer16": 32768}"#, "line 1, column 24", "from -32768 to 32767"),

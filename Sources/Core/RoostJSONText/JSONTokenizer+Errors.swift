@@ -58,8 +58,8 @@ extension JSONTokenizer {
 
     /// The current token where a whole number is expected, as the end of a sentence.
     package var descriptionOfWrongInteger: String {
-        guard token == .number else { return "\(tokenDescription) stands here" }
-        return isWhole ? Self.outOfRange : "a number with a fraction or an exponent stands here"
+        guard token == .number else { return "\(tokenDescription) was found" }
+        return isWhole ? Self.outOfRange : "a number with a fraction or an exponent was found"
     }
 
     /// The current token where a decimal number is expected, as the end of a sentence.
@@ -71,13 +71,13 @@ extension JSONTokenizer {
                 text.contains(where: JSONNumbers.isDigit)
                     && text.allSatisfy { "0123456789.eE+-".utf8.contains($0) }
             }
-            return isNumber ? Self.outOfRange : "a string that is no decimal number stands here"
-        default: return "\(tokenDescription) stands here"
+            return isNumber ? Self.outOfRange : "a string that is not a decimal number was found"
+        default: return "\(tokenDescription) was found"
         }
     }
 
     /// The problem with a number of the right kind.
-    package static let outOfRange = "the number that stands here is out of range"
+    package static let outOfRange = "the number here is out of range"
 
     /// Returns an error about the next byte to be read.
     func errorHere(_ message: String) -> JSONSyntaxError {

@@ -1,4 +1,6 @@
-/// Calls of the system whose names methods of their callers have too, so that they would need the name of the C library before them.
+/// System calls that have the same names as methods of their callers.
+///
+/// In such a caller, the plain name would need the name of the C library as a prefix.
 package enum SystemCalls {
     /// read(2): the bytes that were read, 0 at the end, or -1 with `errno`.
     package static func read(_ descriptor: CInt, into bytes: UnsafeMutableRawBufferPointer) -> Int {

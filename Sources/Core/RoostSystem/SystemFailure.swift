@@ -2,7 +2,7 @@
 ///
 /// RoostCore makes a `StoreError` of it, with the code that has the same name.
 package struct SystemFailure: Error, Hashable, Sendable {
-    /// What went wrong, for programs.
+    /// The kinds of failure, for programs.
     package enum Code: Sendable {
         /// The disk, or a quota, is full.
         case noSpace
@@ -12,9 +12,9 @@ package struct SystemFailure: Error, Hashable, Sendable {
         case outOfResources
     }
 
-    /// What went wrong, for programs.
+    /// The kind of failure, for programs.
     package let code: Code
-    /// What went wrong and what can be done about it, for people.
+    /// The problem and its remedy, for people.
     package let message: String
 
     /// Creates an error.

@@ -232,9 +232,9 @@ package struct RecordTextReader {
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger
             case .double, .float, .date:
-                reader.token == .number ? JSONTokenizer.outOfRange : "\(reader.tokenDescription) stands here"
+                reader.token == .number ? JSONTokenizer.outOfRange : "\(reader.tokenDescription) was found"
             case .decimal: reader.tokens.descriptionOfWrongDecimal
-            default: "\(reader.tokenDescription) stands here"
+            default: "\(reader.tokenDescription) was found"
             }
         return reader.error("\(what): \(expected) is expected, and \(found)")
     }

@@ -1,11 +1,14 @@
 public import RoostCore
 
-/// What a type of store needs whose stores are one file each.
+/// Functions for types whose stores are one file each.
 extension StoreFile {
-    /// All bytes of a regular file, or of the one a link leads to.
+    /// Returns all bytes of a regular file.
     ///
-    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for whatever is not a file, `permissionDenied`; `busy` when another
-    ///   program wrote to the file meanwhile, so that its bytes may be of two states.
+    /// Follows a symbolic link.
+    ///
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
+    ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, so that its bytes
+    ///   may be of two states.
     public static func contents(of path: String) throws(StoreError) -> [UInt8] {
         let file = try RegularFile(at: resolvingLink(path))
         let before = try file.identity()
@@ -16,17 +19,17 @@ extension StoreFile {
         return bytes
     }
 
-    /// Writes a whole file under a temporary name and gives it its own, atomically: at any instant the old file or the new one is there.
+    /// Writes a whole file under a temporary name and gives it its own, atomically.
     ///
-    /// Durable on return. Who reads the file under its name meanwhile needs no lock. Two writers must be kept apart by the
-    /// caller: see ``WriterLock``.
+    /// At any instant either the old file or the new one exists. The file is durable on return.
+    /// Readers of the file need no lock. The caller must keep two writers apart: see ``WriterLock``.
     ///
     /// - Parameters:
-    ///   - bytes: What the file is to hold.
-    ///   - path: Its name; a link stays a link, and the file it leads to is replaced.
+    ///   - bytes: The content of the file.
+    ///   - path: Its name. A symbolic link stays, and the file that it refers to is replaced.
     ///   - overwriting: Whether a file under the name may be replaced.
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, after which nothing has changed; `ioFailure`,
-    ///   after which the new file may be there already but not be durable.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, after which
+    ///   nothing has changed; `ioFailure`, after which the new file may exist but not be durable.
     public static func write(_ bytes: [UInt8], as path: String, overwriting: Bool) throws(StoreError) {
         try build(path, lock: .exclusive, overwriting: overwriting) { (temporary) throws(StoreError) in
             try createExclusive(at: temporary)

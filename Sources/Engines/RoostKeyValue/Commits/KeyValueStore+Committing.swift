@@ -3,8 +3,9 @@ public import RoostCore
 extension KeyValueStore {
     /// Writes a change set, all or nothing; see ``PersistentStore/commit(_:)``.
     ///
-    /// It is compared with what the store holds while it is written, in one transaction that is given up when anything is wrong. A
-    /// change set that turns out to change nothing, such as the removal of a link that is not there, leaves the generation as it is.
+    /// The change set is compared with the store while it is written, in one transaction that is
+    /// rolled back after an error. A change set that changes nothing, such as the removal of a link
+    /// that does not exist, leaves the generation as it is.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         let change = try PreparedChange(changes, model: model, location: location)

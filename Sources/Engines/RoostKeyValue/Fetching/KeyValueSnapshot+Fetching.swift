@@ -6,7 +6,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor { try fetch(request, nil) }
 
-    /// As ``fetch(_:)``; adds what is looked at to `visits`, if somebody wants to know.
+    /// Fetches as ``fetch(_:)`` does, and adds the records that it examines to `visits`, if given.
     func fetch(_ request: CheckedFetchRequest, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try cursor(try planned(request), visits)
@@ -99,7 +99,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     // MARK: Plans
 
-    /// How a request's answer is found.
+    /// Returns the plan of a request.
     ///
     /// The planner goes down into the predicate, which is safe because compiling it refused what is
     /// nested too deep.
@@ -110,7 +110,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         return try planner.planned(request)
     }
 
-    /// How many objects of an entity and its subentities there are.
+    /// Returns the number of objects of an entity and its subentities.
     func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         let tally = try MetaSpace.readTally(model, reader)
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
@@ -123,7 +123,9 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         return ScanningFetch(remainder, visiting: source, graph: remainder.needsGraph ? KeyValueGraph(self) : nil)
     }
 
-    /// The records that can be wanted: in the request's order where the plan says so, else in key order.
+    /// Returns the records that can match.
+    ///
+    /// They are in the request's order if the plan says so, else in key order.
     private func visitor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
         guard let access = planned.choice?.access else {
             let records = try EntityRecordCursor(self, entity: planned.entity, after: 0)

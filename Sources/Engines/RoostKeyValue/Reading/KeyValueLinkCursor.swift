@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The links in one range of a space, in the order of their keys.
 ///
-/// The spaces `links`, `inverseLinks` and `references` have keys of one form, ``LinkKey``; the value is the place at the other
-/// end, which references do not have.
+/// The spaces `links`, `inverseLinks` and `references` have keys of one form, ``LinkKey``. The
+/// value is the place at the other end, which references do not have.
 final class LinkStream {
     private let cursor: any KeyValueCursor
     private let space: KeySpace
@@ -14,7 +14,7 @@ final class LinkStream {
     /// The link at the position; nil at the end, or before the start.
     private(set) var current: Link?
 
-    /// A stream of the entries that begin with `prefix`, behind `after` if given.
+    /// Creates a stream of the entries that begin with `prefix`, after `after` if given.
     ///
     /// Call ``advance()`` for the first.
     init(
@@ -25,12 +25,12 @@ final class LinkStream {
         self.prefix = prefix
         self.skipsSelf = skipsSelf
         var start = prefix
-        // Every stored key is positive: what lies behind a lower one begins with 1.
+        // Every stored key is positive: the first key after a lower one is 1.
         if let after, after.source > 0 {
             start.append(key: after.source)
             start.append(place: after.order)
             start.append(key: max(1, after.target))
-            // The least key behind that of a link is the same one with a byte more.
+            // The lowest key after that of a link is the same key and one more byte.
             if after.target > 0 { start.append(bytes: [0]) }
         }
         self.start = start
@@ -77,7 +77,8 @@ extension StoreError {
     }
 }
 
-/// A key of the spaces `links`, `inverseLinks` and `references`, taken apart: `[number][from][place][to]`.
+/// The parts of a key of the spaces `links`, `inverseLinks` and `references`:
+/// `[number][from][place][to]`.
 struct LinkKey {
     let relationship: Int
     let from: Int64
@@ -94,7 +95,9 @@ struct LinkKey {
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 
-    /// The last part of a key whose first bytes are known to be number and `from`; nil if the key has another form.
+    /// Returns the last part of a key whose first bytes are known to be number and `from`.
+    ///
+    /// Returns nil if the key has another form.
     @inline(__always)
     static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
         key.lastShortKey(behind: byteCount) ?? longEnd(of: key, behind: byteCount)

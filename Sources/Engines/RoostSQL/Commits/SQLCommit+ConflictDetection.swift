@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What a row says about itself, without its values.
+/// The version and the entity of a row, without its values.
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
@@ -12,7 +12,7 @@ struct SQLRowHead {
     var keepsIndexedColumns = false
 }
 
-// Optimistic conflict detection: a commit compares the versions of objects with those that its caller read.
+// Optimistic conflict detection: a commit compares the versions of objects with the versions that its caller read.
 
 extension SQLCommit {
     /// Throws code `conflict` for objects that do not have the versions of the change set.
@@ -155,7 +155,7 @@ extension SQLCommit {
         }
     }
 
-    /// Reads what a row says about itself; the statement then stands at the row.
+    /// Reads the head of a row, and leaves the statement at the row.
     private func head(_ place: ObjectPlace, _ statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
         try statement.bind(.integer(place.key), at: 1)
         guard try statement.step() else { return nil }

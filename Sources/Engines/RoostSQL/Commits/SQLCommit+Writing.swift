@@ -49,7 +49,7 @@ extension SQLCommit {
     private mutating func deny(
         _ item: PreparedChange.Item, _ link: Link, of owner: ManagedObjectModel.Relationship, _ isSource: Bool
     ) throws(StoreError) {
-        // The source refers by the relationship itself, the target by the inverse if there is one.
+        // The source refers by the relationship itself, the target by the inverse, if any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)

@@ -5,9 +5,9 @@ struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
     let connection: any SQLConnection
-    /// What changes in the store's tallies.
+    /// The changes of the store's tallies.
     var tally: StoreTally
-    /// What is known of the tallies before, then after the commit.
+    /// The known tallies before the commit, then after it.
     private(set) var knownTallies: SQLKnownTallies
     /// The highest keys of inserted objects, by position in the schema's object tables.
     let lastKeys: [Int64?]
@@ -17,7 +17,9 @@ struct SQLCommit {
     var deleteHeads: [SQLRowHead?] = []
     /// Whether anything in the store is different afterwards.
     var hasChanged = false
-    /// Constraints whose values move between updated objects: the old ones must go before the new ones come.
+    /// Constraints whose values move between updated objects.
+    ///
+    /// The old values must be removed before the new ones are written.
     var constraintsToRelease: Set<Int> = []
     /// Objects that stay and refer to deleted ones, where the change set asks for them.
     var denials = DeleteDenials()
@@ -47,7 +49,7 @@ struct SQLCommit {
         try requireCurrentVersions()
         try requireLastPlaces()
         try checkConstraints()
-        // Before the deletes: a link that the change set removes does not stand against a delete.
+        // Before the deletes: a link that the change set removes does not prevent a delete.
         try removeLinks()
         try deleteObjects()
         try writeUpdates()
@@ -76,7 +78,9 @@ struct SQLCommit {
 
     // MARK: Checking
 
-    /// Looks the inserted keys up in the store; throws code `duplicateObject`, naming the first that is there.
+    /// Looks the inserted keys up in the store.
+    ///
+    /// Throws code `duplicateObject`, naming the first key that exists.
     ///
     /// The database itself refuses such a key, without naming it.
     func requireNoDuplicates() throws(StoreError) {

@@ -3,7 +3,7 @@ public import RoostCore
 extension SQLStore {
     /// Writes a change set, all or nothing.
     ///
-    /// On return it is durable, as far as the database's options say.
+    /// On return it is as durable as the database's options say.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         let change = try PreparedChange(changes, model: model, location: location)
@@ -27,7 +27,9 @@ extension SQLStore {
             changes, generation: done.generations.now, previousGeneration: done.generations.previous)
     }
 
-    /// The error for an insert that the database refused, naming the object; the database's own where the key has become free meanwhile.
+    /// Returns the error for an insert that the database refused, naming the object.
+    ///
+    /// Returns the database's own error if the key has become free meanwhile.
     private func namingDuplicate(in change: PreparedChange, _ original: StoreError) -> StoreError {
         do throws(StoreError) {
             try reading { (connection) throws(StoreError) in

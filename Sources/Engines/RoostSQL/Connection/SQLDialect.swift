@@ -49,7 +49,8 @@ public protocol SQLDialectAbilities: Sendable {
     /// - Parameters:
     ///   - name: The name, not yet quoted.
     ///   - columns: The columns with their definitions, names quoted already.
-    ///   - primaryKey: The columns of a compound key by which the table is organised; empty when a column says it itself.
+    ///   - primaryKey: The columns of a compound key by which the table is organized; empty if the
+    ///     definition of a column says it.
     /// - Returns: The statement.
     func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String
     /// The definition of an integer column that is the table's key.
@@ -82,7 +83,8 @@ public protocol SQLDialectAbilities: Sendable {
 
     /// INSERT INTO a table, up to the columns, for many rows a statement.
     ///
-    /// An error in one row may leave those before it: the transaction is rolled back then, so undoing them alone need not be possible.
+    /// An error in one row may leave the rows before it: the transaction is rolled back then, so it
+    /// need not be possible to undo them alone.
     func insertMany(into table: String) -> String
     /// INSERT that replaces the other columns of a row whose key exists.
     ///
@@ -130,12 +132,13 @@ public protocol SQLDialectAbilities: Sendable {
 
     // MARK: Plans
 
-    /// How the database would carry out a statement: the objects of the catalogue that its plan names, without running it.
+    /// Returns the plan of a statement, without running it: the objects of the catalog that it names.
     ///
     /// - Parameters:
     ///   - sql: A SELECT.
     ///   - connection: The connection that would run it.
-    /// - Returns: The indexes, by their names in the database, and whether a table's own key is searched.
+    /// - Returns: The indexes, by their names in the database, and whether a table's own key is
+    ///   searched.
     /// - Throws: What preparing a statement throws.
     func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan
 }

@@ -56,7 +56,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// How many records ``fetch(_:)`` would give, limit and offset included.
+    /// Returns the number of records that ``fetch(_:)`` would return, limit and offset included.
     package func count(_ checked: CheckedFetchRequest) throws(StoreError) -> Int {
         try FetchCancellation.check()
         let request = checked.request
@@ -79,9 +79,10 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// Whole numbers about all records that a request asks for, where the database decides all of its predicate.
+    /// Returns whole numbers about all records of a request whose predicate the database can decide.
     ///
-    /// Integers are added as such; a sum beyond 64 bits is an error of the database, and the caller's to make.
+    /// Integers are added as integers. A sum beyond 64 bits is an error of the database; the caller
+    /// then computes it.
     package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -117,7 +118,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
             self, try lease(statement.recordsSQL, statement.values), plan: statement.plan, endsWithTask: true)
     }
 
-    /// What of a request one statement does.
+    /// Returns the statement for the part of a request that one statement can do.
     func statement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         let connection = try open()
         try request.requireModel(model)
@@ -149,7 +150,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         statement.usesRange = count < most
     }
 
-    /// How many objects of an entity and its subentities the last commit recorded.
+    /// Returns the number of objects of an entity and its subentities that the last commit recorded.
     private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         let tally = try SQLTallies.read(try open(), store)
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }

@@ -1,13 +1,17 @@
 internal import RoostCore
 
-/// About how long a migration takes: what an object or a link costs on its way, as measured on one machine with stores of a million.
+/// An estimate of the time that a migration takes, from the costs of an object or a link.
 ///
-/// Right within a factor of a few, since machines, objects and expressions differ; what the code of policies does comes on top.
+/// The costs were measured on one machine with stores of a million objects. The estimate is right
+/// within a small factor, because machines, objects and expressions differ. The time of the code of
+/// policies is not included.
 struct MigrationEstimate {
-    /// Three passes read objects again, keep associations and commit; reading and writing go on one after the other.
+    /// The cost of three passes, which read objects again, keep associations and commit.
+    ///
+    /// They read and write alternately.
     private static let threePassesFactor = 2.0
 
-    /// How long one step takes, in seconds.
+    /// Returns the time of one step, in seconds.
     ///
     /// - Parameters:
     ///   - count: The objects and links of the source.
@@ -22,7 +26,7 @@ struct MigrationEstimate {
         let making: Double
         switch path {
         case .nothing: return 0
-        // Reading and writing go on side by side; in one transaction what is written may be much less.
+        // Reading and writing are concurrent; in one transaction much less may be written.
         case .onePass, .oneTransaction: making = max(source.readingMicroseconds, destination.writingMicroseconds)
         case .threePasses: making = (source.readingMicroseconds + destination.writingMicroseconds) * threePassesFactor
         }

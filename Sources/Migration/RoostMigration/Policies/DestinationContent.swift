@@ -36,7 +36,7 @@ final class DestinationContent {
     /// - Parameters:
     ///   - store: The store.
     ///   - load: The load into it, which has begun.
-    ///   - lastKeys: By root of the destination: the highest key that an object can have which keeps its own.
+    ///   - lastKeys: By root of the destination: the highest key of an object that keeps its key.
     ///   - failures: Where mistakes go that cannot be thrown.
     ///   - directories: Where a file may be made for what does not fit into memory.
     /// - Throws: What asking the model for what is mandatory throws.
@@ -99,7 +99,7 @@ final class DestinationContent {
 
     // MARK: Values
 
-    /// Where an object is in memory; it is read into it if it is not there.
+    /// Returns the position of an object in memory, after reading it if necessary.
     private func position(of object: DestinationObject) throws(StoreError) -> Int {
         if object.generation == objects.generation { return object.slot }
         if let known = knownPosition(of: object) { return known }
@@ -111,17 +111,17 @@ final class DestinationContent {
         var found = RecordBatch(model: model)
         let cursor = try snapshot.records(with: [id])
         guard try cursor.next(into: &found), found.entityNumber(at: 0) == object.entityNumber else {
-            throw StoreError(.objectNotFound, "There is no object \(id) in the destination.")
+            throw StoreError(.objectNotFound, "The object \(id) does not exist in the destination.")
         }
         return objects.keep(found, at: 0)
     }
 
-    /// Where an object is in memory; nil where it is not.
+    /// Returns the position of an object in memory, or nil.
     func knownPosition(of object: DestinationObject) -> Int? {
         objects.position(entity: object.entityNumber, key: object.key)
     }
 
-    /// Reads objects into memory together, those that are there already left out.
+    /// Reads objects into memory together, except objects that are in memory already.
     func prefetch(_ wanted: [AssociationTable.Object]) throws(StoreError) {
         try open()
         let missing = wanted.filter { objects.position(entity: $0.entity, key: $0.key) == nil }
@@ -185,13 +185,15 @@ final class DestinationContent {
         objects.change(field, to: value, at: try position(of: object))
     }
 
-    /// Whether an object is in memory only, so that nothing in the store leads to it, or from it.
+    /// Whether an object is in memory only, so that the store has no links of it.
     func isOnlyInMemory(_ object: DestinationObject) -> Bool {
         if object.generation == objects.generation { return objects.pending[object.slot].isNew }
         return knownPosition(of: object).map { objects.pending[$0].isNew } ?? false
     }
 
-    /// Sets a relationship to the object with an ID that a policy gave; whether there is such an object shows in the end.
+    /// Sets a relationship to the object with an ID that a policy gave.
+    ///
+    /// Whether the object exists is checked at the end.
     func setGiven(
         _ relationship: ManagedObjectModel.Relationship, of object: DestinationObject,
         to destinations: [DestinationObject]
@@ -218,7 +220,7 @@ final class DestinationContent {
         written.remove(link, of: owner.number)
     }
 
-    /// A batch for links, one that came back if there is one.
+    /// Returns a batch for links, a used one if any.
     func spareLinks(_ relationship: Int) -> LinkBatch {
         output.load?.spareLinks(relationship) ?? LinkBatch(relationship: relationship)
     }

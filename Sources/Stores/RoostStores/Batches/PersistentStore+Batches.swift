@@ -6,11 +6,12 @@ public import RoostCore
 extension PersistentStore {
     /// Inserts objects as a ``BatchInsertRequest`` says.
     ///
-    /// All or nothing, and durable on return. What the model says of values is enforced as far as stores know it: types, ranges of types,
-    /// mandatory properties, objects that exist, uniqueness constraints; limits of values and of counts are not. Up to 16 MiB of
-    /// records are collected and written as one change set, which meets other writers only for a moment. What is more goes through
-    /// ``bulkLoader(_:)``, which holds the writer's place to the end: other writers wait, and rows cannot come from something that
-    /// writes to the same store. (With a to-one relationship whose inverse is to-one it stays a change set.)
+    /// All or nothing, and durable on return. The rules that stores know are enforced: types, ranges
+    /// of types, mandatory properties, objects that exist, uniqueness constraints. Limits of values
+    /// and of counts are not. Up to 16 MiB of records are collected and written as one change set,
+    /// which blocks other writers for a moment only. More records go through ``bulkLoader(_:)``, which
+    /// blocks other writers to the end, so rows cannot come from a function that writes to the same
+    /// store. (With a to-one relationship whose inverse is to-one it stays a change set.)
     ///
     /// - Parameters:
     ///   - request: The rows.
@@ -19,11 +20,13 @@ extension PersistentStore {
     /// - Returns: What the request's result type asks for.
     /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
     ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
-    ///   `invalidValue`, naming row and property; `objectNotFound` for an object that a row refers to; `constraintViolation`; and what
-    ///   ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
-    /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and what a commit or a load of the store needs for them; 16 bytes for each ID of
-    ///   the result if asked for, and 50 for each object whose ordered relationship is joined; with a to-one relationship whose
-    ///   inverse is to-one, all records.
+    ///   `invalidValue`, naming row and property; `objectNotFound` for an object that a row refers
+    ///   to; `constraintViolation`; and what ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows
+    ///   throw. Nothing was inserted then; keys may be left out.
+    /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
+    ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object whose
+    ///   ordered relationship is joined; with a to-one relationship whose inverse is to-one, all
+    ///   records.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -34,11 +37,13 @@ extension PersistentStore {
         return try execute(request, rules: try ModelRules(model))
     }
 
-    /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is worked out on a snapshot.
+    /// Updates objects as a ``BatchUpdateRequest`` says, by a change set that is computed on a
+    /// snapshot.
     ///
-    /// All or nothing, and durable on return; every object that meets the predicate gets a new version, also where its values stay. Values
-    /// are enforced as in a batch insert. When another writer changes one of the objects meanwhile, it is worked out anew, ten times at
-    /// most.
+    /// All or nothing, and durable on return. Every object that meets the predicate gets a new
+    /// version, even if its values stay. The same rules are enforced as in a batch insert. If another
+    /// writer changes one of the objects meanwhile, the change set is computed again, at most ten
+    /// times.
     ///
     /// - Parameters:
     ///   - request: What is to be updated, and how.
@@ -49,7 +54,8 @@ extension PersistentStore {
     ///   `invalidValue` and `objectNotFound`, naming object and property; `constraintViolation`
     ///   with both sides; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)`` and
     ///   ``commit(_:)`` throw. Nothing was updated then.
-    /// - Complexity: O(*n*) in the objects, beside what finding them and the expressions cost. Memory: a copy of each record.
+    /// - Complexity: O(*n*) in the objects, in addition to finding them and to the expressions.
+    ///   Memory: a copy of each record.
     public func execute(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -60,11 +66,12 @@ extension PersistentStore {
         return try execute(request, rules: try ModelRules(model))
     }
 
-    /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is worked out on a snapshot.
+    /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is computed on a
+    /// snapshot.
     ///
-    /// All or nothing, and durable on return. When another writer changes one of the objects meanwhile, it is worked out anew, ten times
-    /// at most. A reference to a deleted object that another writer makes between snapshot and commit stays, and leads nowhere, as after
-    /// any commit.
+    /// All or nothing, and durable on return. If another writer changes one of the objects meanwhile,
+    /// the change set is computed again, at most ten times. A reference to a deleted object that
+    /// another writer makes between snapshot and commit stays, and is dangling, as after any commit.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -74,9 +81,10 @@ extension PersistentStore {
     /// - Throws: `modelMismatch` for an incompatible model; `deleteDenied` with all
     ///   ``StoreError/denials``; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)``
     ///   and ``commit(_:)`` throw. Nothing was deleted then.
-    /// - Complexity: O(*n*) in the objects that go or change, and one walk of a to-many relationship for each of those that a rule follows; a
-    ///   scan of every entity with a to-one relationship without inverse that leads to one of them, where more than 1 000 go. Memory:
-    ///   about 100 bytes for each object that goes, and a copy of each record that changes.
+    /// - Complexity: O(*n*) in the objects that are deleted or changed, and one walk of each to-many
+    ///   relationship that a rule follows. If more than 1 000 objects are deleted, a scan of every
+    ///   entity with a to-one relationship without inverse that refers to one of them. Memory: about
+    ///   100 bytes for each deleted object, and a copy of each changed record.
     public func execute(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -124,7 +132,9 @@ extension PersistentStore {
         }
     }
 
-    /// Works out changes on a snapshot that is closed behind it: a store may have to wait until nobody reads, to make room.
+    /// Computes changes on a snapshot, and closes it afterwards.
+    ///
+    /// A store may have to wait until no snapshot is open, to make room.
     private func prepared(
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws(StoreError) -> PreparedBatch {

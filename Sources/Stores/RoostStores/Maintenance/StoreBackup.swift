@@ -3,17 +3,19 @@ internal import RoostFiles
 public import RoostMigration
 
 extension StoreMaintenance {
-    /// Copies a store into a new one of the same type, as it is at one commit, while others read and write it.
+    /// Copies a store, as it is at one commit, into a new one of the same type.
     ///
-    /// The backup has the objects, links, versions, identity, user metadata and used keys of exactly one commit, the last one
-    /// when the call begins. It is read again when it is complete and must have the digest that was computed while reading; only
-    /// then it gets its name, atomically. After an error, a cancellation or a crash nothing is left of it, and a store that was
-    /// to be replaced is as it was. Memory is bounded; see ``MigrationManager/convert(from:to:options:)``.
+    /// Others may read and write the store meanwhile. The backup has the objects, links, versions,
+    /// identity, user metadata and used keys of exactly one commit, the last one when the call begins.
+    /// It is read again when it is complete and must have the digest that was computed while reading.
+    /// Only then it gets its name, atomically. After an error, a cancellation or a crash nothing of it
+    /// is left, and a store that was to be replaced is unchanged. Memory is bounded; see
+    /// ``MigrationManager/convert(from:to:options:)``.
     ///
     /// - Parameters:
     ///   - source: The store; one that is open is not closed.
     ///   - destination: Where the backup goes.
-    ///   - options: As for a conversion; the backup is verified and nothing is left out whatever they say.
+    ///   - options: As for a conversion. The backup is always verified and complete.
     /// - Returns: What was copied.
     /// - Throws: `unsupported` for a type whose stores are not files, or cannot be written;
     ///   `invalidRequest` for a destination of another type and for the source itself;

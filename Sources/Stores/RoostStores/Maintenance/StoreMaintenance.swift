@@ -4,8 +4,8 @@ public import RoostMigration
 
 /// Backs stores up and compacts them, whatever their type.
 ///
-/// It knows stores only by the contract of ``PersistentStoreType``; a type may add what it can do better while others have a
-/// store open (``PersistentStoreType/compactWhileOpen(_:options:isCancelled:)``).
+/// It uses the contract of ``PersistentStoreType`` only. A type may have a better way while others
+/// have a store open (``PersistentStoreType/compactWhileOpen(_:options:isCancelled:)``).
 public struct StoreMaintenance: Sendable {
     /// The types of store that URLs may name.
     package let registry: StoreRegistry
@@ -15,10 +15,13 @@ public struct StoreMaintenance: Sendable {
 
     /// Rewrites a store so that its file takes as little space as a new copy of it would.
     ///
-    /// Where nobody else has the store open it is copied into a new file beside it; that one is verified by digest, gets the
-    /// permissions and the owner of the old one, and takes its place atomically. Nobody can open the store meanwhile. Where
-    /// somebody has it open, the type does it in place if it can; the content is compared afterwards. A crash at any instant
-    /// leaves the store as it was or compacted. Identity, content, versions, metadata and used keys stay.
+    /// If no other program has the store open, it is copied into a new file beside it. The new file is
+    /// verified by digest, gets the permissions and the owner of the old one, and replaces it
+    /// atomically. Other programs cannot open the store meanwhile.
+    ///
+    /// If another program has the store open, its type compacts it in place if it can, and the content
+    /// is compared afterwards. After a crash at any instant, the store is either as it was or
+    /// compacted. Identity, content, versions, metadata and used keys stay.
     ///
     /// - Parameters:
     ///   - location: The store.
@@ -96,7 +99,7 @@ public struct StoreMaintenance: Sendable {
         let type = try registry.type(named: name)
         guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
             throw StoreError(
-                .unsupported, "Stores of type '\(name)' are no files that Roost writes, so they cannot be \(what).")
+                .unsupported, "Stores of type '\(name)' are not files that Roost writes, so they cannot be \(what).")
         }
         return type
     }

@@ -5,7 +5,9 @@ internal import RoostCoreData
 internal import RoostMemory
 
 extension StoreFixture {
-    /// How the suite is run on a registered type; a type of a third party's own as its capabilities say.
+    /// Returns the fixture with which the suite runs on a registered type.
+    ///
+    /// A third party's type runs as its capabilities say.
     static func builtIn(
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
@@ -15,7 +17,7 @@ extension StoreFixture {
         ).with { $0.sample = sample(of: type) }
     }
 
-    /// What makes a store of a type that cannot write one itself.
+    /// Returns a function that makes a store of a type that cannot write one itself.
     private static func sample(of type: any PersistentStoreType) -> (
         @Sendable (_ directory: String) throws -> StoreSample
     )? {
@@ -51,6 +53,6 @@ extension PeerProgram {
     /// The `roost` program at `path`.
     static func roost(at path: String) -> PeerProgram { PeerProgram(path: path, arguments: [commandName]) }
 
-    /// The program that runs, once more; nil where the system does not tell its path.
+    /// The program that runs, once more; nil if its path is unknown.
     static var thisProgram: PeerProgram? { Bundle.main.executablePath.map { .roost(at: $0) } }
 }

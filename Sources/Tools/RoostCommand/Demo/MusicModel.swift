@@ -1,7 +1,9 @@
 internal import Roost
 internal import RoostCore
 
-/// The model of the demonstration: a music library with every attribute type and every kind of relationship.
+/// The model of the demonstration, a music library.
+///
+/// It has every attribute type and every kind of relationship.
 enum MusicModel {
     /// Builds the model.
     static func make() throws(StoreError) -> ManagedObjectModel {

@@ -5,8 +5,8 @@ extension BatchUpdateRequest {
     ///
     /// It is written as a comparison of a predicate is, so that texts and keys get the property's type.
     ///
-    /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a property that is set already; what reading
-    ///   a predicate throws.
+    /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a
+    ///   property that is set already; errors of reading a predicate.
     public mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
         guard
             case .comparison(let comparison) = try FetchRequest.Predicate(assignment, for: entity, model: model),
@@ -15,7 +15,7 @@ extension BatchUpdateRequest {
         else {
             throw StoreError(
                 .invalidRequest,
-                "'\(assignment)' is no assignment; write a property, = and an expression, as in plays = plays + 1.")
+                "'\(assignment)' is not an assignment; write a property, = and an expression, as in plays = plays + 1.")
         }
         let name = path.joined(separator: ".")
         guard values.updateValue(comparison.right, forKey: name) == nil else {
