@@ -43,3 +43,28 @@ extension ObjectID: CustomStringConvertible {
     /// `Entity/p<key>`.
     public var description: String { "\(entity)/p\(key)" }
 }
+
+extension ObjectID: Codable {
+    /// Decodes the text `Entity/p5`.
+    ///
+    /// The name of the entity stays known to the process.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
+            case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let key = Int64(digits),
+            key > 0
+        else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "The ID of an object is expected, such as Person/p5.")
+        }
+        self.init(EntityName(String(text[..<slash])), key: key)
+    }
+
+    /// Encodes the text `Entity/p5`, which is also the ID's ``description``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,205 @@
+internal import RoostCore
+
+/// The properties of an entity, or the elements of a composite attribute, by their coding keys.
+///
+/// Types ask for their keys in the same order each time. So the table remembers which property
+/// followed which, and looks a name up only if the guess is wrong. It is used from one thread at a
+/// time.
+final class PropertyTable {
+    /// `Track`, or `Track.place` for the elements of a composite.
+    let label: String
+    /// The properties in the order of their fields, and then those without a field.
+    let properties: [CodedProperty]
+    private let positions: [String: Int]
+    /// The names from the object to the composite; none for an entity.
+    let path: [PropertyKey]
+    /// The position of the guess for the first property.
+    private var first = 0
+    /// The position of the last property that was asked for; -1 at the start.
+    private var last = -1
+
+    private init(_ label: String, _ properties: [CodedProperty], path: [PropertyKey] = []) {
+        self.label = label
+        self.properties = properties
+        self.path = path
+        positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Says that a type begins to ask for its keys.
+    func begin() { last = -1 }
+
+    /// The property with this name; or nil.
+    func property(_ name: String) -> CodedProperty? {
+        let guess = last < 0 ? first : properties[last].successor
+        // A table without properties has no guess either.
+        guard guess < properties.count, properties[guess].name == name else { return search(name) }
+        last = guess
+        return properties[guess]
+    }
+
+    private func search(_ name: String) -> CodedProperty? {
+        guard let found = positions[name] else { return nil }
+        if last < 0 { first = found } else { properties[last].successor = found }
+        last = found
+        return properties[found]
+    }
+}
+
+extension PropertyTable {
+    /// An error for a coding key that is not a property.
+    func unknown(_ key: some CodingKey, of type: any Any.Type) -> StoreError {
+        let near = nearestName(to: key.stringValue, among: properties.map(\.name))
+        let hint = near.map { "; did you mean '\($0)'?" } ?? "."
+        let noun = path.isEmpty ? "Entity" : "Composite"
+        return StoreError(
+            .unknownProperty, "\(noun) '\(label)' has no property '\(key.stringValue)', a key of '\(type)'\(hint)")
+    }
+
+    /// The name that is reserved for an object's own ID.
+    static let objectIDName = "objectID"
+
+    /// Creates the table of an entity.
+    convenience init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) {
+        let label = entity.name.text
+        var properties = entity.layout.fields.filter { !$0.name.contains(".") }.map { field in
+            let attribute = entity.attribute(field.name)
+            let property = Self.property(field, "", label, attribute?.elements ?? [], entity.layout)
+            property.isDerived = attribute?.derivationExpression != nil
+            return property
+        }
+        for relationship in entity.relationships where relationship.isToMany {
+            let name = relationship.name.name
+            properties.append(CodedProperty(name, .toMany, label: "\(label).\(name)", relationship: relationship))
+        }
+        properties.append(CodedProperty(Self.objectIDName, .objectID, label: "\(label).\(Self.objectIDName)"))
+        for attribute in entity.attributes where !attribute.isStored {
+            properties.append(
+                CodedProperty(
+                    attribute.name, .unstored, label: "\(label).\(attribute.name)",
+                    reason: "'\(label).\(attribute.name)' is transient, so no store has its value."))
+        }
+        var names = Set(properties.map(\.name))
+        for other in model.entities[entity.root].selfAndSubentities.map({ model.entities[$0] }) {
+            for name in other.attributes.map(\.name) + other.relationships.map(\.name.name)
+            where names.insert(name).inserted {
+                properties.append(
+                    CodedProperty(
+                        name, .ofOtherEntity, label: "\(label).\(name)",
+                        reason: "Entity '\(label)' has no property '\(name)', only '\(other.name)' has one."))
+            }
+        }
+        self.init(label, properties)
+    }
+
+    /// The property of a field, with the elements if it is a composite.
+    private static func property(
+        _ field: RecordLayout.Field, _ prefix: String, _ entity: String, _ elements: [AttributeDescription],
+        _ layout: RecordLayout
+    ) -> CodedProperty {
+        let name = String(field.name.dropFirst(prefix.count))
+        let label = "\(entity).\(field.name)"
+        guard field.kind == .composite else { return CodedProperty(name, .field, label: label, field: field) }
+        let prefix = field.name + "."
+        let properties = elements.compactMap { element in
+            layout.field(prefix + element.name).map {
+                property($0, prefix, entity, element.elements, layout)
+            }
+        }
+        return CodedProperty(
+            name, .composite, label: label, field: field,
+            table: PropertyTable(label, properties, path: CodedProperty.keys(field.name)))
+    }
+}
+
+/// A property as coding keys see it.
+final class CodedProperty {
+    /// The part of a record, or of a row, that the property is.
+    enum Kind {
+        /// One field of the record.
+        case field
+        /// A composite attribute.
+        case composite
+        /// A to-many relationship.
+        case toMany
+        /// The object's own ID.
+        case objectID
+        /// The object as a whole, at the root.
+        case object
+        /// A transient attribute.
+        case unstored
+        /// A property that only other entities of the hierarchy have.
+        case ofOtherEntity
+    }
+
+    /// The coding key.
+    let name: String
+    /// The part of a record that it is.
+    let kind: Kind
+    /// `Track.place.city`, for messages.
+    let label: String
+    /// The field, of a composite its marker; nil for everything else.
+    let field: RecordLayout.Field?
+    /// The elements of a composite, or the properties of an object.
+    let table: PropertyTable?
+    /// The to-many relationship.
+    let relationship: ManagedObjectModel.Relationship?
+    /// The reason why no store has a value.
+    let reason: String
+    /// Whether the store computes the value.
+    var isDerived = false
+    /// The position of the guess for the property that is asked for next.
+    fileprivate(set) var successor = 0
+
+    init(
+        _ name: String, _ kind: Kind, label: String, field: RecordLayout.Field? = nil, table: PropertyTable? = nil,
+        relationship: ManagedObjectModel.Relationship? = nil, reason: String = ""
+    ) {
+        self.name = name
+        self.kind = kind
+        self.label = label
+        self.field = field
+        self.table = table
+        self.relationship = relationship
+        self.reason = reason
+    }
+
+    /// The names from the object to the property.
+    var path: [PropertyKey] {
+        guard kind != .object else { return [] }
+        return Self.keys(field?.name ?? name)
+    }
+
+    /// The names between the points.
+    static func keys(_ path: String) -> [PropertyKey] {
+        path.split(separator: ".").map { PropertyKey(stringValue: String($0)) }
+    }
+
+    /// The type of the attribute or relationship, for messages.
+    var typeName: String {
+        switch kind {
+        case .field:
+            switch field?.kind {
+            case .reference, .polymorphicReference: "to-one relationship"
+            case .data: "binaryData"
+            case .order: "place in an ordered relationship"
+            case let kind?: "\(kind)"
+            case nil: "unknown type"
+            }
+        case .composite: "composite"
+        case .toMany: "to-many relationship"
+        case .objectID: "ID of the object"
+        case .object: "object"
+        case .unstored: "transient"
+        case .ofOtherEntity: "property of another entity"
+        }
+    }
+}
+
+/// A coding key with the name of a property.
+struct PropertyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

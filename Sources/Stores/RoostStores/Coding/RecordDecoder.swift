@@ -1,0 +1,336 @@
+internal import Foundation
+package import RoostCore
+
+/// Decodes records into a program's `Decodable` types.
+///
+/// A coding key is the name of a property, and `objectID` is the record's own ID:
+///
+/// ```swift
+/// struct Row: Decodable { let objectID: ObjectID, title: String, plays: Int, album: ObjectID? }
+/// let row = try decoder.decode(Row.self, from: record)
+/// ```
+///
+/// - Attributes are integers of any width, `Bool`, `Double`, `Float`, `Decimal`, `String`, `Date`,
+///   `Data`, `UUID`, `URL` or `ObjectID`, and enumerations with such raw values. Numbers must be
+///   represented exactly.
+/// - To-one relationships are `ObjectID`, to-many relationships `[ObjectID]` or `Set<ObjectID>`.
+/// - Composite attributes are types with a key for each element.
+/// - An optional is nil if the value is null, and if only other entities of the hierarchy have the
+///   property. Any other key that is not a property is an error.
+///
+/// Properties without a key are not read. A decoder keeps tables of names, so use one for many
+/// records, from one thread at a time.
+package final class RecordDecoder {
+    /// A function that returns the destinations of a to-many relationship of an object.
+    package typealias Members = (ManagedObjectModel.Relationship, ObjectID) throws(StoreError) -> [ObjectID]
+
+    /// The record that is decoded, and what messages say of it.
+    ///
+    /// Types can keep a decoder or a container longer than the record lives. So each has the number
+    /// of its record, and reads only while that is the current one.
+    private struct Current {
+        var record: RecordReader?
+        var number: UInt
+        var members: Members?
+        var type: any Any.Type
+        /// The type that is decoded, while it asks for a single value.
+        var fieldType: (any Any.Type)?
+        /// The property whose type failed to decode.
+        var failedProperty: CodedProperty?
+    }
+
+    let model: ManagedObjectModel
+    private var roots: [CodedProperty?]
+    private var current: Current
+    private var count: UInt = 0
+
+    /// Creates a decoder for records of a model.
+    package init(model: ManagedObjectModel) {
+        self.model = model
+        roots = Array(repeating: nil, count: model.entities.count)
+        current = Current(record: nil, number: 0, type: Never.self)
+    }
+
+    /// Decodes a record.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - record: A record of a model that is compatible with the decoder's.
+    ///   - members: The function that reads to-many relationships; nil for types that have none.
+    /// - Returns: The decoded value.
+    /// - Throws: `unknownProperty` for a key that is not a property, with the nearest name;
+    ///   `invalidValue` for a property whose Swift type does not fit, or is not optional where the
+    ///   value is null; `invalidRequest` for containers that records do not have. An error of the
+    ///   type's own `init(from:)` is the `underlying` error, and a `StoreError` is thrown as it is.
+    package func decode<T: Decodable>(
+        _ type: T.Type, from record: RecordReader, members: Members? = nil
+    ) throws(StoreError) -> T {
+        count &+= 1
+        // `members` may decode other records.
+        let outer = current
+        current = Current(record: record, number: count, members: members, type: type)
+        defer { current = outer }
+        do {
+            return try T(from: ValueDecoder(decoder: self, property: root(record.entityNumber), number: count))
+        } catch {
+            throw storeError(error)
+        }
+    }
+
+    private func root(_ entity: Int) -> CodedProperty {
+        if let root = roots[entity] { return root }
+        let table = PropertyTable(model.entities[entity], model)
+        let root = CodedProperty("", .object, label: table.label, table: table)
+        roots[entity] = root
+        return root
+    }
+}
+
+// MARK: Values
+
+extension RecordDecoder {
+    private func record(_ number: UInt) throws(StoreError) -> RecordReader {
+        guard let record = current.record, number == current.number else {
+            throw StoreError(
+                .invalidRequest,
+                "A decoder or a container was used after its record was decoded. Decode everything in init(from:).")
+        }
+        return record
+    }
+
+    /// Whether a property has no value.
+    func isNull(_ property: CodedProperty, _ number: UInt) throws(StoreError) -> Bool {
+        let record = try record(number)
+        if property.kind == .ofOtherEntity { return true }
+        guard let field = property.field else { return false }
+        return record.isNull(field)
+    }
+
+    /// The value of a property, or nil if it is null.
+    func value<T: StoredValue>(
+        _ type: T.Type, _ property: CodedProperty, _ number: UInt
+    ) throws(StoreError) -> T? {
+        let record = try record(number)
+        guard property.kind == .field, let field = property.field else {
+            return try fieldless(type, property, record)
+        }
+        guard T.accepts(field.kind) else { throw mismatch(T.self, property) }
+        guard !record.isNull(field) else { return nil }
+        guard let value = T.read(field, of: record) else { throw unfit(T.self, property, record) }
+        return value
+    }
+
+    private func fieldless<T>(
+        _ type: T.Type, _ property: CodedProperty, _ record: RecordReader
+    ) throws(StoreError) -> T? {
+        switch property.kind {
+        case .objectID:
+            guard let id = record.id as? T else { throw mismatch(T.self, property) }
+            return id
+        case .ofOtherEntity: return nil
+        case .unstored: throw StoreError(.unknownProperty, property.reason)
+        default: throw mismatch(T.self, property)
+        }
+    }
+
+    /// The value of a property that is not null.
+    @inline(__always)
+    func required<T: StoredValue>(_ type: T.Type, _ property: CodedProperty, _ number: UInt) throws(StoreError) -> T {
+        guard let value = try value(type, property, number) else { throw null(type, property, number) }
+        return value
+    }
+
+    /// Decodes a property that is not null, or whose type decodes null.
+    ///
+    /// Types that have no field by themselves decode it from a container.
+    func decode<T: Decodable>(_ type: T.Type, _ property: CodedProperty, _ number: UInt) throws -> T {
+        switch property.kind {
+        case .field:
+            // The types of a kind are few, and comparing types costs less than casting.
+            switch property.field?.kind {
+            case .date where T.self == Date.self: return try required(Date.self, as: type, property, number)
+            case .uuid where T.self == UUID.self: return try required(UUID.self, as: type, property, number)
+            case .uri where T.self == URL.self: return try required(URL.self, as: type, property, number)
+            default: break
+            }
+            if T.self == ObjectID.self { return try required(ObjectID.self, as: type, property, number) }
+            if T.self == Decimal.self { return try required(Decimal.self, as: type, property, number) }
+            if T.self == Data.self { return try required(Data.self, as: type, property, number) }
+            // Their own initializers would decode something else.
+            guard T.self != Date.self, T.self != UUID.self, T.self != URL.self else { throw mismatch(type, property) }
+        case .toMany:
+            if T.self == [ObjectID].self { return try identical(try members(property, number), property) }
+            if T.self == Set<ObjectID>.self { return try identical(Set(try members(property, number)), property) }
+        case .objectID where T.self == ObjectID.self: return try required(ObjectID.self, as: type, property, number)
+        case .composite, .objectID, .object: break
+        case .ofOtherEntity: throw null(type, property, number)
+        case .unstored: throw StoreError(.unknownProperty, property.reason)
+        }
+        return try nested(type, property, number)
+    }
+
+    /// A value whose type is known to be another name for `T`.
+    @inline(__always)
+    private func required<Known: StoredValue, T>(
+        _ known: Known.Type, as type: T.Type, _ property: CodedProperty, _ number: UInt
+    ) throws(StoreError) -> T {
+        try identical(try required(known, property, number), property)
+    }
+
+    private func nested<T: Decodable>(_ type: T.Type, _ property: CodedProperty, _ number: UInt) throws -> T {
+        let outer = current.fieldType
+        current.fieldType = type
+        defer { current.fieldType = outer }
+        do {
+            return try T(from: ValueDecoder(decoder: self, property: property, number: number))
+        } catch {
+            throw failure(error, of: type, property, number)
+        }
+    }
+
+    /// The destinations of a to-many relationship.
+    func members(_ property: CodedProperty, _ number: UInt) throws(StoreError) -> [ObjectID] {
+        let record = try record(number)
+        guard let relationship = property.relationship else { throw mismatch([ObjectID].self, property) }
+        guard let members = current.members else {
+            throw StoreError(
+                .invalidRequest,
+                "'\(property.label)' refers to many objects, which this request does not read. Leave the property out of '\(current.type)'."
+            )
+        }
+        return try members(relationship, record.id)
+    }
+
+    /// The elements of a composite, or the properties of the object.
+    func table(of property: CodedProperty, _ number: UInt) throws(StoreError) -> PropertyTable {
+        let record = try record(number)
+        guard let table = property.table else {
+            throw StoreError(
+                .invalidValue,
+                "'\(name(property))' has a Swift type with keys, but '\(property.label)' has type \(property.typeName) and is not a composite."
+            )
+        }
+        if let field = property.field, record.isNull(field) { throw null(current.type, property, record) }
+        // The type is decoded from its keys, which have types of their own.
+        current.fieldType = nil
+        table.begin()
+        return table
+    }
+}
+
+// MARK: Errors
+
+extension RecordDecoder {
+    /// The Swift property, for messages.
+    private func name(_ property: CodedProperty) -> String {
+        ([String(describing: current.type)] + property.path.map(\.stringValue)).joined(separator: ".")
+    }
+
+    /// An error for a key that is not a property.
+    func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
+        table.unknown(key, of: current.type)
+    }
+
+    /// An error for a Swift type that the property never has.
+    func mismatch(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
+        guard property.kind != .object else {
+            return StoreError(
+                .invalidRequest,
+                "'\(current.type)' asks for a single value, and an object has properties. Decode it with a key for each property."
+            )
+        }
+        return StoreError(
+            .invalidValue,
+            "'\(name(property))' has the Swift type \(swiftType(type)), and '\(property.label)' has type \(property.typeName)."
+        )
+    }
+
+    private func unfit(_ type: any Any.Type, _ property: CodedProperty, _ record: RecordReader) -> StoreError {
+        StoreError(
+            .invalidValue,
+            "'\(name(property))' has the Swift type \(swiftType(type)), which cannot represent the value of '\(property.label)' (\(property.typeName)) in \(record.id)."
+        )
+    }
+
+    /// An error for a property that is not optional.
+    func null(_ type: any Any.Type, _ property: CodedProperty, _ number: UInt) -> StoreError {
+        guard let record = current.record, number == current.number else { return mismatch(type, property) }
+        return null(type, property, record)
+    }
+
+    private func null(_ type: any Any.Type, _ property: CodedProperty, _ record: RecordReader) -> StoreError {
+        guard property.kind != .ofOtherEntity else {
+            return StoreError(
+                .invalidValue,
+                "\(property.reason) Make '\(name(property))' optional to decode \(record.id) as '\(current.type)'.")
+        }
+        return StoreError(
+            .invalidValue,
+            "'\(name(property))' has the Swift type \(swiftType(type)), which is not optional, and '\(property.label)' (\(property.typeName)) is null in \(record.id). Make it optional."
+        )
+    }
+
+    /// The type of the Swift property, which for an enumeration is not that of its raw values.
+    private func swiftType(_ type: any Any.Type) -> String {
+        "\(current.fieldType ?? type)"
+    }
+
+    /// Makes an error of containers that records do not have.
+    func noContainer(_ what: String, _ property: CodedProperty) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")
+    }
+
+    /// Makes an error of a decoder for a superclass, which records do not have.
+    func noContainer(_ what: String, in table: PropertyTable) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "'\(current.type)' asks for \(what), which '\(table.label)' does not have. Give the same decoder to super.init(from:)."
+        )
+    }
+
+    /// The error of a property's type, to be thrown on.
+    private func failure(
+        _ error: any Error, of type: any Any.Type, _ property: CodedProperty, _ number: UInt
+    ) -> any Error {
+        if property.kind == .field, type is any RawRepresentable.Type, error is DecodingError,
+            let record = current.record, number == current.number
+        {
+            // The standard library's message has the value.
+            return StoreError(
+                .invalidValue,
+                "'\(name(property))' has the Swift type \(type), which has no case for the value of '\(property.label)' (\(property.typeName)) in \(record.id)."
+            )
+        }
+        if !(error is StoreError), current.failedProperty == nil { current.failedProperty = property }
+        return error
+    }
+
+    /// An error of a type's own initializer as a `StoreError`.
+    private func storeError(_ error: any Error) -> StoreError {
+        if let error = error as? StoreError { return error }
+        var path = current.failedProperty?.path.map(\.stringValue) ?? []
+        if let error = error as? DecodingError {
+            let codingPath = error.codingPath.map(\.stringValue)
+            if codingPath.count >= path.count { path = codingPath }
+        }
+        let id = current.record.map { " of \($0.id)" } ?? ""
+        let name = ([String(describing: current.type)] + path).joined(separator: ".")
+        return StoreError(
+            .invalidValue, "'\(name)' cannot be decoded from the record\(id): its initializer threw an error.",
+            underlying: error)
+    }
+}
+
+extension DecodingError {
+    /// The names from the object to the value.
+    fileprivate var codingPath: [any CodingKey] {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath
+        case .keyNotFound(let key, let context): context.codingPath + [key]
+        @unknown default: []
+        }
+    }
+}

@@ -1,0 +1,252 @@
+internal import Foundation
+package import RoostCore
+
+/// The values of an encoded object.
+package struct EncodedRow: Sendable {
+    /// Attributes and to-one relationships by name, as a batch insert takes them.
+    ///
+    /// A property that is not in it was not encoded, so that its default value applies.
+    package var values: [String: Value] = [:]
+    /// The destinations of to-many relationships by name.
+    package var members: [String: [ObjectID]] = [:]
+    /// The value of the key `objectID`.
+    package var objectID: ObjectID?
+}
+
+/// Encodes a program's `Encodable` types into rows of an entity.
+///
+/// Keys and types are those of ``RecordDecoder``:
+///
+/// ```swift
+/// struct NewTrack: Encodable { var title: String, plays = 0, album: ObjectID? }
+/// let row = try encoder.encode(NewTrack(title: "So What"), for: "Track")
+/// ```
+///
+/// A value that is encoded as nil is null. A key that is not encoded is not named in the row, so
+/// that the default value applies: this is what a synthesized `encode(to:)` does with an optional
+/// that is nil. Derived attributes are left out, because the store computes them. Use an encoder
+/// for many values, from one thread at a time.
+package final class RecordEncoder {
+    let model: ManagedObjectModel
+    private var roots: [CodedProperty?]
+
+    /// Creates an encoder for rows of a model.
+    package init(model: ManagedObjectModel) {
+        self.model = model
+        roots = Array(repeating: nil, count: model.entities.count)
+    }
+
+    /// Encodes a value as an object of an entity.
+    ///
+    /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property, with the
+    ///   nearest name; `invalidValue` for a property whose Swift type or value does not fit;
+    ///   `invalidRequest` for containers that rows do not have. An error of the type's own
+    ///   `encode(to:)` is the `underlying` error, and a `StoreError` is thrown as it is.
+    package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
+        let entity = try model.requireEntity(entity)
+        let row = RowEncoding(type: T.self)
+        do {
+            try value.encode(to: ValueEncoder(row: row, scope: row.scope, property: root(entity)))
+        } catch {
+            throw row.storeError(error)
+        }
+        if let failure = row.failure { throw failure }
+        return EncodedRow(values: row.scope.values(), members: row.members, objectID: row.objectID)
+    }
+
+    private func root(_ entity: ManagedObjectModel.Entity) -> CodedProperty {
+        if let root = roots[entity.number] { return root }
+        let table = PropertyTable(entity, model)
+        let root = CodedProperty("", .object, label: table.label, table: table)
+        roots[entity.number] = root
+        return root
+    }
+}
+
+/// The values of one object, or of one composite, while they are encoded.
+final class RowScope {
+    private var own: [String: Value] = [:]
+    private var composites: [String: RowScope] = [:]
+
+    /// Sets a value.
+    func set(_ value: Value, for name: String) {
+        own[name] = value
+        if !composites.isEmpty { composites[name] = nil }
+    }
+
+    /// The values of a composite, to be added to.
+    func composite(_ name: String) -> RowScope {
+        if let scope = composites[name] { return scope }
+        let scope = RowScope()
+        composites[name] = scope
+        own[name] = nil
+        return scope
+    }
+
+    /// All values, those of composites too.
+    func values() -> [String: Value] {
+        guard !composites.isEmpty else { return own }
+        var values = own
+        for (name, scope) in composites { values[name] = .composite(scope.values()) }
+        return values
+    }
+}
+
+/// One row while it is encoded.
+final class RowEncoding {
+    let type: any Any.Type
+    let scope = RowScope()
+    var members: [String: [ObjectID]] = [:]
+    var objectID: ObjectID?
+    /// The first error of a function that cannot throw.
+    private(set) var failure: StoreError?
+    /// The type that is encoded, while it gives a single value.
+    private var fieldType: (any Any.Type)?
+    /// The property whose type failed to encode.
+    private var failedProperty: CodedProperty?
+
+    init(type: any Any.Type) { self.type = type }
+
+    /// Says that the type is encoded by its keys, which have types of their own.
+    func beginKeys() { fieldType = nil }
+
+    /// Keeps an error of a function that cannot throw.
+    func fail(_ error: StoreError) { if failure == nil { failure = error } }
+
+    // MARK: Values
+
+    /// Sets a property to a value.
+    func set<T: StoredValue>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws(StoreError) {
+        switch property.kind {
+        case .field:
+            guard let field = property.field, T.accepts(field.kind) else { throw mismatch(T.self, property) }
+            guard let stored = value.value(for: field.kind) else { throw unfit(T.self, property) }
+            if !property.isDerived { scope.set(stored, for: property.name) }
+        case .objectID:
+            guard let id = value as? ObjectID else { throw mismatch(T.self, property) }
+            objectID = id
+        case .unstored, .ofOtherEntity: throw StoreError(.unknownProperty, property.reason)
+        case .composite, .toMany, .object: throw mismatch(T.self, property)
+        }
+    }
+
+    /// Sets a property to null, or to no objects.
+    func setNil(_ property: CodedProperty, _ scope: RowScope) throws(StoreError) {
+        switch property.kind {
+        case .field, .composite: if !property.isDerived { scope.set(.null, for: property.name) }
+        case .toMany: members[property.name] = []
+        case .objectID: objectID = nil
+        case .unstored, .ofOtherEntity: throw StoreError(.unknownProperty, property.reason)
+        case .object: throw mismatch(Never?.self, property)
+        }
+    }
+
+    /// Sets a property to a value of any type.
+    ///
+    /// Types that have no field by themselves encode it into a container.
+    func encode<T: Encodable>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws {
+        if property.kind == .toMany {
+            // The types are compared because an empty array of another type can be cast.
+            if T.self == [ObjectID].self, let ids = value as? [ObjectID] {
+                members[property.name] = ids
+                return
+            }
+            if T.self == Set<ObjectID>.self, let ids = value as? Set<ObjectID> {
+                // In the order of the keys, so that equal sets give equal rows.
+                members[property.name] = ids.sorted { ($0.key, $0.entity) < ($1.key, $1.entity) }
+                return
+            }
+        }
+        switch value {
+        case let value as Date: try set(value, property, scope)
+        case let value as UUID: try set(value, property, scope)
+        case let value as Data: try set(value, property, scope)
+        case let value as Decimal: try set(value, property, scope)
+        case let value as URL: try set(value, property, scope)
+        case let value as ObjectID: try set(value, property, scope)
+        default: try encodeItself(value, property, scope)
+        }
+    }
+
+    private func encodeItself<T: Encodable>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws {
+        if property.kind == .unstored || property.kind == .ofOtherEntity {
+            throw StoreError(.unknownProperty, property.reason)
+        }
+        let outer = fieldType
+        fieldType = T.self
+        defer { fieldType = outer }
+        do {
+            try value.encode(to: ValueEncoder(row: self, scope: scope, property: property))
+        } catch {
+            if !(error is StoreError), failedProperty == nil { failedProperty = property }
+            throw error
+        }
+    }
+
+    // MARK: Errors
+
+    private func name(_ property: CodedProperty) -> String {
+        ([String(describing: type)] + property.path.map(\.stringValue)).joined(separator: ".")
+    }
+
+    private func swiftType(_ type: any Any.Type) -> String {
+        "\(fieldType ?? type)"
+    }
+
+    /// An error for a key that is not a property.
+    func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
+        table.unknown(key, of: type)
+    }
+
+    /// An error for a Swift type that the property never has.
+    func mismatch(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
+        guard property.kind != .object else {
+            return StoreError(
+                .invalidRequest,
+                "'\(self.type)' encodes a single value, and an object has properties. Encode it with a key for each property."
+            )
+        }
+        return StoreError(
+            .invalidValue,
+            "'\(name(property))' has the Swift type \(swiftType(type)), and '\(property.label)' has type \(property.typeName)."
+        )
+    }
+
+    private func unfit(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
+        StoreError(
+            .invalidValue,
+            "'\(name(property))' has the Swift type \(swiftType(type)) and a value that '\(property.label)' (\(property.typeName)) cannot hold."
+        )
+    }
+
+    /// Makes an error of containers that rows do not have.
+    func noContainer(_ what: String, _ property: CodedProperty) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")
+    }
+
+    /// Makes an error of an encoder for a superclass, which rows do not have.
+    func noContainer(_ what: String, in table: PropertyTable) -> StoreError {
+        StoreError(
+            .invalidRequest,
+            "'\(type)' asks for \(what), which '\(table.label)' does not have. Give the same encoder to super.encode(to:)."
+        )
+    }
+
+    /// An error of a type's own function as a `StoreError`.
+    func storeError(_ error: any Error) -> StoreError {
+        if let error = error as? StoreError { return error }
+        var path = failedProperty?.path.map(\.stringValue) ?? []
+        var underlying: (any Error)? = error
+        if let error = error as? EncodingError, case .invalidValue(_, let context) = error {
+            let codingPath = context.codingPath.map(\.stringValue)
+            if codingPath.count >= path.count { path = codingPath }
+            // The error itself has the value.
+            underlying = context.underlyingError
+        }
+        let name = ([String(describing: type)] + path).joined(separator: ".")
+        return StoreError(
+            .invalidValue, "'\(name)' cannot be encoded: its encode(to:) threw an error.", underlying: underlying)
+    }
+}
