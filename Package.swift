@@ -151,7 +151,8 @@ let package = Package(
         .target(
             name: "RoostStores",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostJSONText", "RoostMigration", "RoostQuery", "RoostSystem",
+                "RoostCore", "RoostFiles", "RoostJSONText", "RoostMigration", "RoostPredicates", "RoostQuery",
+                "RoostSystem",
             ],
             path: "Sources/Stores/RoostStores", swiftSettings: strict),
         .target(

@@ -13,9 +13,7 @@ import Testing
             defer { try? FileManager.default.removeItem(at: directory) }
             let path = directory.appendingPathComponent("music.sqlite").path
             var printed: [String] = []
-            func print(_ id: ObjectID, _ values: [String: Value]) {
-                printed.append("\(id) \(values["title"] ?? .null)")
-            }
+            func print(_ id: ObjectID, _ title: Value, _ year: Value) { printed.append("\(id) \(title) \(year)") }
 
             // The program, as the README has it but for the path.
             let model = try ManagedObjectModel(entities: [
@@ -26,25 +24,19 @@ import Testing
                     "Album", attributes: [.string("title"), .integer16("year")],
                     relationships: [.toOne("artist", to: "Artist", inverse: "albums")]),
             ])
-            let store = try StoreRegistry.standard.create(.sqlite(path), model: model)
-            let artist = ObjectID("Artist", key: try store.reserveKeys(1, for: "Artist").lowerBound)
-            let album = ObjectID("Album", key: try store.reserveKeys(1, for: "Album").lowerBound)
-            var changes = ChangeSet(model: model)
-            try changes.insert(artist, values: ["name": "Joni Mitchell"])
-            try changes.insert(album, values: ["title": "Blue", "year": 1971, "artist": .objectID(artist)])
-            _ = try store.commit(changes)
+            let store = try Store.open(.sqlite(path), model: model)
+            let artists =
+                try store.insert("Artist", rows: [["name": "Joni Mitchell"]], result: .objectIDs).objectIDs ?? []
+            try store.insert("Album", rows: artists.map { ["title": "Blue", "year": 1971, "artist": .objectID($0)] })
 
-            let snapshot = try store.snapshot()
-            let albums = try snapshot.fetch(
-                FetchRequest("Album", where: .beginsWith("title", prefix: "Bl"), sortedBy: [.init("year")]))
-            var batch = RecordBatch(model: model)
-            while try albums.next(into: &batch) {
-                for index in 0..<batch.count { print(batch.id(at: index), batch.values(at: index)) }
+            let prefix = "Bl"
+            try store.update("Album", set: "year = year + 1", where: "title BEGINSWITH \(prefix)")
+            for album in try store.fetch("Album", where: "artist.name == \("Joni Mitchell")", sortedBy: ["year"]) {
+                print(album.id, album["title"], album["year"])
             }
-            snapshot.close()
             try store.close()
 
-            #expect(printed == ["Album/p1 \"Blue\""])
+            #expect(printed == ["Album/p1 \"Blue\" 1972"])
         }
 
         @Test("its migration brings a store to the current version of a bundle, and keeps the old one")
@@ -76,14 +68,11 @@ import Testing
             // The program, as the README has it but for the paths.
             let model = try ModelFile.read(bundle).model
             let history = try ModelFile.history(at: bundle)
-            let notes = StoreLocation.sqlite(path)
-            let store = try MigrationManager().openOrCreateStore(
-                PersistentStoreDescription(notes, options: StoreOptions(model: model)),
+            let store = try Store.open(
+                .sqlite(path), model: model,
                 ifIncompatible: .migrate(MigrationOptions(history: history).with { $0.keepsBackup = true }))
 
-            let snapshot = try store.snapshot()
-            #expect(try snapshot.count(FetchRequest("Note", where: .equal("name", to: "Blue"))) == 1)
-            snapshot.close()
+            #expect(try store.count("Note", where: "name == 'Blue'") == 1)
             try store.close()
             #expect(try directory.names().filter { $0.hasPrefix("notes.sqlite.backup-") }.count == 1)
         }

@@ -8,15 +8,9 @@ struct ReadmeConfigurationTests {
     /// The program, as the README has it but for the file.
     private func program(_ file: String, print: (Int) -> Void) throws {
         let configuration = try RoostConfiguration(file: file)
-        let store = try configuration.openOrCreateStore()
-        let artist = ObjectID("Artist", key: try store.reserveKeys(1, for: "Artist").lowerBound)
-        var changes = ChangeSet(model: store.model)
-        try changes.insert(artist, values: ["name": "Joni Mitchell"])
-        _ = try store.commit(changes)
-
-        let snapshot = try store.snapshot()
-        print(try snapshot.count(FetchRequest("Artist")))
-        snapshot.close()
+        let store = try Store.open(in: configuration)
+        try store.insert("Artist", rows: [["name": "Joni Mitchell"]])
+        print(try store.count("Artist"))
         try store.close()
     }
 

@@ -12,12 +12,27 @@ public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
 
+    /// The values of one object, with the objects of to-many relationships.
+    package struct MemberRow {
+        /// The values, by property name.
+        package var values: Row
+        /// The objects of to-many relationships, by property name.
+        package var members: [String: [ObjectID]]
+
+        /// Creates a row.
+        package init(values: Row, members: [String: [ObjectID]] = [:]) {
+            (self.values, self.members) = (values, members)
+        }
+    }
+
     /// The entity of the new objects.
     public var entity: EntityName
     /// What the result tells.
     public var resultType: BatchResultType
     /// The rule for a row with the values of an existing object in a uniqueness constraint.
     public var onConflict = ConflictRule.fail
+    /// Starts to give rows that also set to-many relationships; they replace ``rows``.
+    package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Starts to give the rows: a function that gives the next one each time, and nil at the end.
     public let rows: () -> () throws(StoreError) -> Row?
 

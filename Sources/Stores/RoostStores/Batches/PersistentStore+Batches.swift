@@ -98,7 +98,7 @@ extension PersistentStore {
     /// Inserts objects by rules that are compiled already.
     func execute(_ request: BatchInsertRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try refuseEarly()
-        if request.onConflict != .fail {
+        if request.onConflict != .fail || request.memberRows != nil {
             var upsert = try Upsert(request, in: self, rules: rules)
             return try upsert.run(request)
         }

@@ -21,6 +21,7 @@ struct RecordEditing {
     private var missing = MissingObjects()
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
+    private var members: MemberChanges
     /// The new values of one record, by field.
     private var replacements: [Value?] = []
 
@@ -31,6 +32,7 @@ struct RecordEditing {
         recordRules = rules.records
         destinations = BatchDestinations(snapshot, model: rules.model)
         partners = PartnerChanges(rules.model)
+        members = MemberChanges(rules.model)
     }
 
     /// Looks up objects to which references will be set.
@@ -57,10 +59,40 @@ struct RecordEditing {
     ) throws(StoreError) {
         changes.existing = destinations.references.map(\.id)
         changes.lastPlaces = destinations.lastPlaces
+        if !members.isEmpty { try members.apply(to: &changes, snapshot, &failures) }
         if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
         var rules = ChangeRules(rules, on: snapshot)
         try rules.apply(to: &changes, &failures, subject: subject)
         try failures.throwIfAny()
+    }
+
+    /// Sets a to-many relationship of an object; its objects were looked up before.
+    ///
+    /// - Parameters:
+    ///   - relationship: The relationship.
+    ///   - object: The object, and whether the change set inserts it.
+    ///   - ids: The new objects of the relationship.
+    ///   - owner: Returns the name of the object or the row in messages.
+    /// - Throws: `invalidValue` for an object of another entity.
+    mutating func setMembers(
+        _ relationship: ManagedObjectModel.Relationship, of object: (id: ObjectID, isNew: Bool), to ids: [ObjectID],
+        _ owner: () -> String
+    ) throws(StoreError) {
+        var found: [MemberChanges.Member] = []
+        for id in ids {
+            let known = try missing.collecting(id) { () throws(StoreError) in
+                try destinations.destination(id, of: relationship, owner)
+            }
+            guard let known else { continue }
+            var inversePlace: Int64 = 0
+            if case .links = relationship.storage, let number = relationship.inverse,
+                model.relationships[number].isOrdered
+            {
+                inversePlace = try destinations.nextPlace(in: model.relationships[number], of: known)
+            }
+            found.append(MemberChanges.Member(id: known, inversePlace: inversePlace))
+        }
+        try members.set(relationship, of: object.id, isNew: object.isNew, to: found)
     }
 
     /// Returns the fields of a record that change if its properties are set to values.

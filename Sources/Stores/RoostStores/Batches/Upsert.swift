@@ -27,6 +27,8 @@ struct Upsert {
         var keys: [Key]
         /// The key of a new object, once one was reserved.
         var newKey: Int64?
+        /// The objects of to-many relationships.
+        var members: [String: [ObjectID]]
     }
 
     /// The names of a row and the properties that they mean.
@@ -60,11 +62,12 @@ struct Upsert {
         skips = request.onConflict == .skip
         properties = BatchProperties(entity, model)
         let layout = entity.layout
-        constraints = entity.uniquenessConstraints.compactMap { constraint in
+        let usedConstraints = request.onConflict == .fail ? [] : entity.uniquenessConstraints
+        constraints = usedConstraints.compactMap { constraint in
             let fields = constraint.attributes.compactMap { layout.field($0) }
             return fields.count == constraint.attributes.count ? fields : nil
         }
-        guard !constraints.isEmpty else {
+        guard !constraints.isEmpty || request.onConflict == .fail else {
             throw StoreError(
                 .invalidRequest,
                 "Entity '\(entity.name)' has no uniqueness constraint, so no row can be the same object as another one. Add a constraint to the model, or insert without a conflict rule."
@@ -82,7 +85,13 @@ struct Upsert {
 
     /// Reads all rows and writes them; nothing is written after an error.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
-        let next = request.rows()
+        let next: () throws(StoreError) -> BatchInsertRequest.MemberRow?
+        if let memberRows = request.memberRows {
+            next = memberRows()
+        } else {
+            let rows = request.rows()
+            next = { () throws(StoreError) in try rows().map { BatchInsertRequest.MemberRow(values: $0) } }
+        }
         var number = 0
         while let row = try next() {
             number += 1
@@ -110,13 +119,14 @@ struct Upsert {
 
     // MARK: Rows
 
-    private mutating func add(_ row: BatchInsertRequest.Row, _ number: Int) throws(StoreError) {
-        let names = row.keys.sorted()
+    private mutating func add(_ row: BatchInsertRequest.MemberRow, _ number: Int) throws(StoreError) {
+        let names = row.values.keys.sorted()
         let shape = try shape(of: names)
         var values: [Value] = []
         values.reserveCapacity(names.count)
-        for name in names { values.append(row[name] ?? .null) }
-        var new = Row(shape: shape, values: values, number: number, keys: [])
+        for name in names { values.append(row.values[name] ?? .null) }
+        for name in row.members.keys { _ = try toMany(name) }
+        var new = Row(shape: shape, values: values, number: number, keys: [], members: row.members)
         new.keys = try keys(of: new)
         guard let index = index(of: new.keys) else {
             for key in new.keys { rowsByKey[key] = rows.count }
@@ -132,9 +142,21 @@ struct Upsert {
         let mergedNames = merged.keys.sorted()
         rows[index].shape = try self.shape(of: mergedNames)
         rows[index].values = mergedNames.map { merged[$0] ?? .null }
+        rows[index].members.merge(row.members) { $1 }
         for key in old.keys { rowsByKey[key] = nil }
         rows[index].keys = try keys(of: rows[index])
         for key in rows[index].keys { rowsByKey[key] = index }
+    }
+
+    /// Returns a to-many relationship of the entity.
+    ///
+    /// - Throws: `unknownProperty`, `invalidRequest`.
+    private func toMany(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {
+        let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))
+        guard relationship.isToMany else {
+            throw StoreError(.invalidRequest, "'\(relationship.name)' has one object, and a list of objects was given.")
+        }
+        return relationship
     }
 
     /// Returns the position of the row that has one of the keys already.
@@ -196,6 +218,7 @@ struct Upsert {
             for index in chunk {
                 let row = rows[index]
                 let owner = { "row \(row.number) of the batch" }
+                let isNew = existing.rows[index] == nil
                 if let position = existing.rows[index] {
                     ids.append(existing.records.id(at: position))
                     guard !skips else { continue }
@@ -204,6 +227,10 @@ struct Upsert {
                     ids.append(ObjectID(entity.name, key: key))
                     insertedRows.append(row.number)
                     try insert(row, key, &editing, &changes, owner)
+                }
+                guard let id = ids.last else { continue }
+                for (name, members) in row.members.sorted(by: { $0.key < $1.key }) {
+                    try editing.setMembers(try toMany(name), of: (id, isNew), to: members, owner)
                 }
             }
         }
@@ -219,6 +246,7 @@ struct Upsert {
             for (value, property) in zip(row.values, shapes[row.shape].plan.targets) {
                 if case .toOne = property, case .objectID(let id) = value { ids.append(id) }
             }
+            for members in row.members.values { ids += members }
         }
         return ids
     }

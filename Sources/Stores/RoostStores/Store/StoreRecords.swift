@@ -16,7 +16,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
     let store: Store
     let request: FetchRequest
-    let transform: @Sendable (RecordReader, StoreView) throws(StoreError) -> Element
+    let transform: @Sendable (RecordBatch, StoreView) throws(StoreError) -> [Element]
 
     /// Begins an iteration, whose first call of `next()` begins the view.
     public func makeAsyncIterator() -> Iterator { Iterator(reading: self) }
@@ -88,10 +88,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
                     }
                     var elements: [Element] = []
                     if let cursor = state.cursor, try cursor.next(into: &state.batch) {
-                        elements.reserveCapacity(state.batch.count)
-                        try state.batch.forEachRecord { (record) throws(StoreError) in
-                            elements.append(try records.transform(record, view))
-                        }
+                        elements = try records.transform(state.batch, view)
                     } else {
                         end(&state)
                     }
@@ -115,9 +112,8 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 extension Store {
     /// Returns the objects that a request asks for, as an asynchronous sequence.
     public func records(_ request: FetchRequest) -> StoreRecords<Record> {
-        let model = model
-        return StoreRecords(store: self, request: request) { (record, _) throws(StoreError) in
-            Record(record, model: model)
+        StoreRecords(store: self, request: request) { (records, _) throws(StoreError) in
+            (0..<records.count).map { records.record(at: $0) }
         }
     }
 }

@@ -96,21 +96,8 @@ public final class StoreView {
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
     public func objectIDs(_ relationship: String, of id: ObjectID) throws(StoreError) -> [ObjectID] {
-        let name = RelationshipName(id.entity, name: relationship)
-        let found = try model.requireRelationship(name)
-        let cursor = try snapshot.links(of: name, from: id)
-        var (keys, links): ([Int64], LinkBatch) = ([], LinkBatch(relationship: found.number))
-        while try cursor.next(into: &links) { keys += links.links.map(\.target) }
-        // A link has a key only; the object's own entity is in its record.
-        let destination = model.entities[found.destination]
-        guard destination.selfAndSubentities.count > 1 else {
-            return keys.map { ObjectID(destination.name, key: $0) }
-        }
-        var ids: [ObjectID] = []
-        let records = try snapshot.records(with: keys.map { ObjectID(destination.name, key: $0) })
-        var batch = RecordBatch(model: model)
-        while try records.next(into: &batch) { ids += (0..<batch.count).map { batch.id(at: $0) } }
-        return ids
+        let found = try model.requireRelationship(RelationshipName(id.entity, name: relationship))
+        return try snapshot.destinations(of: found, from: id)
     }
 
     // MARK: Numbers and rows

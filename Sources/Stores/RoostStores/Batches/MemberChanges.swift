@@ -1,0 +1,181 @@
+internal import RoostCore
+
+/// Sets to-many relationships of objects to lists of objects.
+///
+/// Objects of the list are added, others are removed, and an ordered relationship gets the order of
+/// the list.
+struct MemberChanges {
+    /// An object of a to-many relationship.
+    struct Member {
+        /// The object, by its own entity.
+        let id: ObjectID
+        /// The place of the owner in the relationship back, if that is ordered.
+        let inversePlace: Int64
+    }
+
+    private struct Assignment {
+        let owner: ObjectID
+        let isNew: Bool
+        let relationship: ManagedObjectModel.Relationship
+        /// The objects, each once.
+        let members: [Member]
+    }
+
+    /// The new values of the reference back, and of its place.
+    private struct Edit {
+        let field: String
+        let owner: ObjectID?
+        let place: Int64?
+    }
+
+    private let model: ManagedObjectModel
+    private var assignments: [Assignment] = []
+
+    init(_ model: ManagedObjectModel) { self.model = model }
+
+    var isEmpty: Bool { assignments.isEmpty }
+
+    /// Notes the objects of a relationship.
+    ///
+    /// - Parameters:
+    ///   - relationship: A to-many relationship of the owner.
+    ///   - owner: The object, which the change set inserts or updates, or which exists.
+    ///   - isNew: Whether the change set inserts it.
+    ///   - members: The objects, which exist or are inserted.
+    /// - Throws: `unknownEntity`.
+    mutating func set(
+        _ relationship: ManagedObjectModel.Relationship, of owner: ObjectID, isNew: Bool, to members: [Member]
+    ) throws(StoreError) {
+        var (known, unique): (Set<ObjectPlace>, [Member]) = ([], [])
+        for member in members where known.insert(try model.place(of: member.id)).inserted { unique.append(member) }
+        guard !isNew || !unique.isEmpty else { return }
+        assignments.append(
+            Assignment(owner: owner, isNew: isNew, relationship: relationship, members: unique))
+    }
+
+    /// Adds the changes of links, and of the objects that refer back.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - snapshot: The store.
+    ///   - failures: Gets the objects that would lose a mandatory owner.
+    /// - Throws: What reading throws.
+    func apply(
+        to changes: inout ChangeSet, _ snapshot: any StoreSnapshot, _ failures: inout FailureList
+    ) throws(StoreError) {
+        var edits: [ObjectPlace: [Edit]] = [:]
+        for assignment in assignments {
+            let current = try links(of: assignment, snapshot)
+            switch assignment.relationship.storage {
+            case .field: continue
+            case .links: try setLinks(assignment, current, &changes)
+            case .derived(let inverse):
+                try collectEdits(assignment, current, model.relationships[inverse], &edits)
+            }
+        }
+        if !edits.isEmpty { try apply(edits, to: &changes, snapshot, &failures) }
+    }
+
+    private func links(of assignment: Assignment, _ snapshot: any StoreSnapshot) throws(StoreError) -> [Link] {
+        guard !assignment.isNew else { return [] }
+        let cursor = try snapshot.links(of: assignment.relationship.name, from: assignment.owner)
+        var (links, batch): ([Link], LinkBatch) = ([], LinkBatch(relationship: assignment.relationship.number))
+        while try cursor.next(into: &batch) { links += batch.links }
+        return links
+    }
+
+    private func setLinks(_ assignment: Assignment, _ current: [Link], _ changes: inout ChangeSet) throws(StoreError) {
+        let relationship = assignment.relationship
+        let old = Dictionary(current.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
+        let wanted = Set(assignment.members.map(\.id.key))
+        for link in current where !wanted.contains(link.target) { try changes.remove(link, from: relationship.name) }
+        for (place, member) in assignment.members.enumerated() {
+            let known = old[member.id.key]
+            var link =
+                known ?? Link(assignment.owner.key, member.id.key, inverseOrder: member.inversePlace)
+            let isKnown = known != nil && (!relationship.isOrdered || link.order == Int64(place))
+            if isKnown { continue }
+            link.order = Int64(place)
+            try changes.add(link, to: relationship.name)
+        }
+    }
+
+    private func collectEdits(
+        _ assignment: Assignment, _ current: [Link], _ inverse: ManagedObjectModel.Relationship,
+        _ edits: inout [ObjectPlace: [Edit]]
+    ) throws(StoreError) {
+        let root = model.entities[assignment.relationship.destination].root
+        let wanted = Set(assignment.members.map(\.id.key))
+        for link in current where !wanted.contains(link.target) {
+            edits[ObjectPlace(root: root, key: link.target), default: []].append(
+                Edit(field: inverse.name.name, owner: nil, place: nil))
+        }
+        let isOrdered = assignment.relationship.isOrdered
+        for (place, member) in assignment.members.enumerated() {
+            edits[ObjectPlace(root: root, key: member.id.key), default: []].append(
+                Edit(field: inverse.name.name, owner: assignment.owner, place: isOrdered ? Int64(place) : nil))
+        }
+    }
+
+    /// Replaces references in the records of the change set, and in stored ones.
+    private func apply(
+        _ edits: [ObjectPlace: [Edit]], to changes: inout ChangeSet, _ snapshot: any StoreSnapshot,
+        _ failures: inout FailureList
+    ) throws(StoreError) {
+        var rest = edits
+        changes.inserts = try edited(changes.inserts, &rest, &failures)
+        changes.updates = try edited(changes.updates, &rest, &failures)
+        let places = rest.keys.sorted()
+        var (batch, start): (RecordBatch, Int) = (RecordBatch(model: model), 0)
+        while start < places.count {
+            let end = min(places.count, start + 4096)
+            let cursor = try snapshot.records(
+                with: places[start..<end].map { ObjectID(model.entities[$0.root].name, key: $0.key) })
+            while try cursor.next(into: &batch) {
+                let stored = batch
+                let new = try edited(stored, &rest, &failures)
+                for index in 0..<new.count where new.record(at: index) != stored.record(at: index) {
+                    changes.updates.append(new, at: index)
+                }
+            }
+            start = end
+        }
+    }
+
+    private func edited(
+        _ batch: RecordBatch, _ edits: inout [ObjectPlace: [Edit]], _ failures: inout FailureList
+    ) throws(StoreError) -> RecordBatch {
+        var result = RecordBatch(model: model)
+        for index in 0..<batch.count {
+            let changes = edits.removeValue(forKey: model.place(of: batch, at: index)) ?? []
+            try batch.withRecord(at: index) { (record) throws(StoreError) in
+                let values = try Self.values(changes, of: record, model, &failures)
+                if values.isEmpty { result.append(record) } else { try result.append(record, replacing: values) }
+            }
+        }
+        return result
+    }
+
+    private static func values(
+        _ edits: [Edit], of record: RecordReader, _ model: ManagedObjectModel, _ failures: inout FailureList
+    ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
+        var values: [(field: RecordLayout.Field, value: Value)] = []
+        // The last owner has the object, whatever the order in which it was added and removed.
+        for name in Set(edits.map(\.field)).sorted() {
+            let same = edits.filter { $0.field == name }
+            guard let edit = same.last(where: { $0.owner != nil }) ?? same.last,
+                let field = record.layout.field(name)
+            else { continue }
+            if edit.owner == nil, let number = field.relationship,
+                !model.relationships[number].declaration.isOptional
+            {
+                failures.add(.object(record.id), record.layout.entity, name, .missing)
+            }
+            values.append((field, edit.owner.map { .objectID($0) } ?? .null))
+            if let place = record.layout.field(RecordLayout.orderFieldName(of: name)) {
+                values.append((place, edit.place.map { .int($0) } ?? .null))
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("A store with Codable values, of every type")
+struct CodableStoreTests {
+    private let folder = Result { try Folder() }
+
+    private struct Tag: Codable, Sendable, Equatable {
+        var objectID: ObjectID?
+        var name: String
+        var notes: [ObjectID] = []
+    }
+
+    private struct Note: Codable, Sendable, Equatable {
+        var objectID: ObjectID?
+        var title: String
+        var stars: Int8?
+        var folder: ObjectID
+        var tags: [ObjectID]?
+    }
+
+    private struct Box: Codable, Sendable {
+        var name: String
+        var notes: [ObjectID]
+    }
+
+    private func store(_ type: String) throws -> Store {
+        try Store.open(try folder.get().location(type), model: try Sample.model())
+    }
+
+    @Test("inserts values with their relationships, and reads them back", arguments: Sample.types)
+    func relationships(type: String) throws {
+        let store = try store(type)
+        let tags = try #require(
+            try store.insert([Tag(name: "a"), Tag(name: "b"), Tag(name: "c")], result: .objectIDs).objectIDs)
+        let box = try #require(
+            try store.insert([Box(name: "in", notes: [])], into: "Folder", result: .objectIDs).objectIDs?.first)
+        try store.insert([
+            Note(title: "x", stars: 3, folder: box, tags: [tags[2], tags[0]]),
+            Note(title: "y", folder: box, tags: []),
+        ])
+        let notes = try store.fetch(Note.self, sortedBy: ["title"])
+        #expect(notes.map(\.title) == ["x", "y"])
+        #expect(notes.map(\.stars) == [3, 1])
+        #expect(notes.map { Set($0.tags ?? []) } == [[tags[0], tags[2]], []])
+        let read = try #require(try store.value(Tag.self, id: tags[0]))
+        #expect(read == Tag(objectID: tags[0], name: "a", notes: notes.prefix(1).compactMap(\.objectID)))
+        #expect(try store.value(Tag.self, id: ObjectID("Tag", key: 99)) == nil)
+        #expect(try store.fetch(Box.self, of: "Folder").map(\.notes) == [notes.compactMap(\.objectID)])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("moves objects to the owner that names them, in an upsert too", arguments: Sample.types)
+    func owners(type: String) throws {
+        let store = try store(type)
+        let first = try #require(
+            try store.insert([Box(name: "first", notes: [])], into: "Folder", result: .objectIDs).objectIDs?.first)
+        let notes = try #require(
+            try store.insert(
+                (1...4).map { Note(title: "n\($0)", folder: first, tags: nil) }, result: .objectIDs
+            ).objectIDs)
+        try store.insert([Box(name: "second", notes: [notes[0], notes[1]])], into: "Folder")
+        func names() throws -> [Value] {
+            try store.read { view in
+                try notes.map { id in
+                    let note = try #require(try view.record(id))
+                    guard case .objectID(let folder) = note["folder"] else { return .null }
+                    return try #require(try view.record(folder))["name"]
+                }
+            }
+        }
+        #expect(try names() == ["second", "second", "first", "first"])
+        try store.insert([Box(name: "second", notes: notes)], into: "Folder", onConflict: .update)
+        #expect(try names() == ["second", "second", "second", "second"])
+        // A note must be in a folder, so none can be left out.
+        let error = #expect(throws: StoreError.self) {
+            try store.insert([Box(name: "second", notes: [notes[0]])], into: "Folder", onConflict: .update)
+        }
+        #expect(error?.failures.map(\.code) == [1570, 1570, 1570])
+        #expect(try names() == ["second", "second", "second", "second"])
+        try store.insert([Tag(name: "a", notes: notes)])
+        try store.insert([Tag(name: "a", notes: [notes[3]])], onConflict: .update)
+        #expect(try store.fetch(Tag.self).map(\.notes) == [[notes[3]]])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("refuses values that have an ID, and objects that do not exist", arguments: Sample.types)
+    func refused(type: String) throws {
+        let store = try store(type)
+        let known = #expect(throws: StoreError.self) {
+            try store.insert([Tag(objectID: ObjectID("Tag", key: 5), name: "a")])
+        }
+        #expect(known?.code == .invalidRequest)
+        let missing = #expect(throws: StoreError.self) {
+            try store.insert([Tag(name: "a", notes: [ObjectID("Note", key: 7)])])
+        }
+        #expect(missing?.code == .objectNotFound)
+        #expect(missing?.missingObjects == [ObjectID("Note", key: 7)])
+        #expect(try store.count("Tag") == 0)
+    }
+
+    @Test("streams values, and names the property that does not fit", arguments: Sample.types)
+    func streams(type: String) async throws {
+        struct Wrong: Decodable, Sendable {
+            var name: Int
+        }
+        let store = try store(type)
+        try await store.insert((1...3000).map { Tag(name: "t\($0)") })
+        var count = 0
+        for try await tag in store.records(Tag.self, where: "name != 't7'", sortedBy: ["name"]) {
+            count += 1
+            #expect(tag.notes.isEmpty)
+        }
+        #expect(count == 2999)
+        try store.forEach(Tag.self, where: "name BEGINSWITH 't1'") { _ in count -= 1 }
+        #expect(count == 2999 - 1111)
+        let error = #expect(throws: StoreError.self) { try store.forEach(Wrong.self, of: "Tag") { _ in } }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.message.contains("name") == true)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("A store beside other writers, in every store")
+struct RaceTests {
+    private let folder = Result { try Folder() }
+
+    private func stores(
+        _ type: String, before: @escaping @Sendable (Store, Int) throws(StoreError) -> Void = { _, _ in },
+        after: @escaping @Sendable () -> Void = {}
+    ) throws -> (plain: Store, meddled: Store) {
+        let plain = try Store.open(try folder.get().location(type), model: try Sample.model())
+        let base = plain.persistentStore
+        let meddled = try Store(
+            MeddledStore(base, before: { (number) throws(StoreError) in try before(plain, number) }, after: after),
+            registry: .standard)
+        return (plain, meddled)
+    }
+
+    @Test("a task that is cancelled after its commit gets the result", arguments: Sample.types)
+    func cancelledAfterwards(type: String) async throws {
+        let (plain, meddled) = try stores(type, after: { withUnsafeCurrentTask { $0?.cancel() } })
+        let task = Task { try await meddled.insert("Folder", rows: [["name": "a"]]) }
+        #expect(try await task.value.count == 1)
+        #expect(try await plain.count("Folder") == 1)
+    }
+
+    @Test(
+        "an insert of an object that another writer inserts right before the commit updates it", arguments: Sample.types
+    )
+    func upsert(type: String) throws {
+        let (plain, meddled) = try stores(
+            type,
+            before: { (plain, number) throws(StoreError) in
+                if number == 1 { try plain.insert("Tag", rows: [["name": "a"]]) }
+            })
+        let result = try meddled.insert(
+            "Tag", rows: [["name": "a"], ["name": "b"]], onConflict: .update, result: .objectIDs)
+        #expect(try result.objectIDs == plain.fetch("Tag", sortedBy: ["name"]).map(\.id))
+        #expect(try plain.count("Tag") == 2)
+    }
+
+    @Test("a delete meets a reference that another writer makes right before the commit", arguments: Sample.types)
+    func newReference(type: String) throws {
+        let (plain, meddled) = try stores(
+            type,
+            before: { (plain, number) throws(StoreError) in
+                guard number == 1, let folder = try plain.fetch("Folder").first else { return }
+                try plain.insert("Note", rows: [["title": "n", "folder": .objectID(folder.id)]])
+            })
+        try plain.insert("Folder", rows: [["name": "in"]])
+        let error = #expect(throws: StoreError.self) { try meddled.delete("Folder") }
+        #expect(error?.code == .deleteDenied)
+        #expect(error?.failures.map(\.code) == [1600])
+        #expect(try plain.count("Folder") == 1)
+        #expect(try plain.check().isEmpty)
+    }
+
+    @Test("an insert meets the delete of the object that it refers to", arguments: Sample.types)
+    func deletedDestination(type: String) throws {
+        let (plain, meddled) = try stores(
+            type, before: { (plain, number) throws(StoreError) in if number == 1 { try plain.delete("Folder") } })
+        let folder = try #require(
+            try plain.insert("Folder", rows: [["name": "in"]], result: .objectIDs).objectIDs?.first)
+        let error = #expect(throws: StoreError.self) {
+            try meddled.insert("Note", rows: [["title": "n", "folder": .objectID(folder)]])
+        }
+        #expect(error?.code == .objectNotFound)
+        #expect(error?.missingObjects == [folder])
+        #expect(try plain.count("Note") == 0)
+    }
+}
+
+/// A store in which something else happens right before and after each commit.
+private final class MeddledStore: PersistentStore {
+    private let base: any PersistentStore
+    private let before: @Sendable (Int) throws(StoreError) -> Void
+    private let after: @Sendable () -> Void
+    private let commits = Mutex(0)
+
+    init(
+        _ base: any PersistentStore, before: @escaping @Sendable (Int) throws(StoreError) -> Void,
+        after: @escaping @Sendable () -> Void
+    ) {
+        (self.base, self.before, self.after) = (base, before, after)
+    }
+
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        let number = commits.withLock { count in
+            count += 1
+            return count
+        }
+        try before(number)
+        defer { after() }
+        return try base.commit(changes)
+    }
+
+    var type: any PersistentStoreType { base.type }
+    var location: StoreLocation { base.location }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try base.reserveKeys(count, for: entity)
+    }
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+}
