@@ -265,9 +265,9 @@ extension ConformanceCheck {
     ]
 
     private static func unique(
-        _ name: String, _ behaviour: String, _ body: @escaping @Sendable (any PersistentStore) throws -> Void
+        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any PersistentStore) throws -> Void
     ) -> ConformanceCheck {
-        ConformanceCheck("constraints.\(name)", behaviour, needs: [.uniquenessConstraints]) { bench in
+        ConformanceCheck("constraints.\(name)", behavior, needs: [.uniquenessConstraints]) { bench in
             try body(try bench.create())
         }
     }

@@ -323,9 +323,9 @@ extension ConformanceCheck {
 
     /// A check on four objects of `Everything` and again of `Indexed`; what they hold is written in the first lines.
     private static func fetch(
-        _ name: String, _ behaviour: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
+        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {
-        ConformanceCheck("fetch.\(name)", behaviour) { bench in
+        ConformanceCheck("fetch.\(name)", behavior) { bench in
             let store = try bench.create()
             let rows: [[String: Value]] = [
                 ["str": "x", "i64": 1, "i32": 1, "dbl": 1.0], ["str": "y", "i64": 2, "i32": 5, "dbl": .double(.nan)],

@@ -696,10 +696,10 @@ extension ConformanceCheck {
 
     /// A check on a store that holds tracks, tags, playlists, queues, shelves, nodes and albums with the keys 1 to 10.
     private static func linked(
-        _ name: String, _ behaviour: String, group: String = "links", reopening: Bool = false,
+        _ name: String, _ behavior: String, group: String = "links", reopening: Bool = false,
         _ body: @escaping @Sendable (any PersistentStore) throws -> Void
     ) -> ConformanceCheck {
-        ConformanceCheck("\(group).\(name)", behaviour) { bench in
+        ConformanceCheck("\(group).\(name)", behavior) { bench in
             var store = try bench.create()
             try store.change { changes in
                 for key in Int64(1)...10 {

@@ -157,20 +157,20 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("opening.open.recognised", "A type recognises its own files and nothing else.", needs: [.file])
+        ConformanceCheck("opening.open.recognized", "A type recognizes its own files and nothing else.", needs: [.file])
         { bench in
             let store = try bench.create()
-            try expect(bench.type.recognises(fileAt: store.location.path), "an open store is recognised")
+            try expect(bench.type.recognizes(fileAt: store.location.path), "an open store is recognized")
             try store.close()
-            try expect(bench.type.recognises(fileAt: store.location.path), "a closed store is recognised")
+            try expect(bench.type.recognizes(fileAt: store.location.path), "a closed store is recognized")
             for (name, bytes) in [("empty", []), ("short", [83]), ("text", [UInt8](repeating: 65, count: 5000))]
                 as [(String, [UInt8])]
             {
                 let path = try bench.write(bytes, as: name)
-                try expect(!bench.type.recognises(fileAt: path), "the file '\(name)' is not recognised")
+                try expect(!bench.type.recognizes(fileAt: path), "the file '\(name)' is not recognized")
             }
-            try expect(!bench.type.recognises(fileAt: bench.directory), "a directory is not recognised")
-            try expect(!bench.type.recognises(fileAt: bench.directory + "/missing"), "a missing file is not recognised")
+            try expect(!bench.type.recognizes(fileAt: bench.directory), "a directory is not recognized")
+            try expect(!bench.type.recognizes(fileAt: bench.directory + "/missing"), "a missing file is not recognized")
         },
         ConformanceCheck(
             "opening.open.renamed", "A closed store is one main file that can be renamed.",
@@ -325,7 +325,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Fails unless opening, also read-only, reading metadata and recognising refuse what stands where a store belongs, and make no file.
+    /// Fails unless opening, also read-only, reading metadata and recognizing refuse what stands where a store belongs, and make no file.
     private static func expectRefused(_ code: StoreError.Code, opening what: String, on bench: Workbench) throws {
         let before = try bench.files()
         func expectNothingMade(by how: String) throws {
@@ -340,7 +340,7 @@ extension ConformanceCheck {
         }
         try expectNothingMade(by: "reading the metadata of")
         guard bench.fixture.capabilities.contains(.file) else { return }
-        try expect(!bench.type.recognises(fileAt: bench.location().path), "\(what) is not recognised")
+        try expect(!bench.type.recognizes(fileAt: bench.location().path), "\(what) is not recognized")
         try expectNothingMade(by: "looking at")
     }
 

@@ -253,10 +253,10 @@ extension ConformanceCheck {
 
     /// A check on objects of `Everything`, and again of `Indexed`, numbered from 1, and the keys that predicates choose.
     private static func onRows(
-        _ name: String, _ behaviour: String, _ rows: [[String: Value]], _ table: [(String, [Int64])],
+        _ name: String, _ behavior: String, _ rows: [[String: Value]], _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void = { _, _ in }
     ) -> ConformanceCheck {
-        ConformanceCheck("queries.\(name)", behaviour) { bench in
+        ConformanceCheck("queries.\(name)", behavior) { bench in
             let store = try bench.create()
             let entities: [EntityName] = ["Everything", "Indexed"]
             try store.change { changes in

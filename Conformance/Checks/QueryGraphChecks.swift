@@ -178,10 +178,10 @@ extension ConformanceCheck {
 
     /// A check on a small graph of nodes with beings, and of albums with songs.
     private static func onGraph(
-        _ name: String, _ behaviour: String, _ entity: EntityName, _ table: [(String, [Int64])],
+        _ name: String, _ behavior: String, _ entity: EntityName, _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot) throws -> Void = { _ in }
     ) -> ConformanceCheck {
-        ConformanceCheck("queries.graph.\(name)", behaviour) { bench in
+        ConformanceCheck("queries.graph.\(name)", behavior) { bench in
             let store = try bench.create()
             try store.change { try fillGraph(&$0) }
             try store.view { snapshot in

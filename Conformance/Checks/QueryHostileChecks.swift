@@ -218,9 +218,9 @@ extension ConformanceCheck {
 
     /// A check on a node, and on three objects of `Indexed` of which the first two have text.
     private static func onOneRow(
-        _ name: String, _ behaviour: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
+        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
     ) -> ConformanceCheck {
-        ConformanceCheck("queries.hostile.\(name)", behaviour) { bench in
+        ConformanceCheck("queries.hostile.\(name)", behavior) { bench in
             let store = try bench.create()
             try store.change { changes in
                 try changes.insert(ObjectID("Node", key: 1), values: ["name": "a"])

@@ -340,7 +340,7 @@ extension ConformanceCheck {
             on: .sample, needs: [.file, .persistence]
         ) { bench in
             let sample = try bench.makeSample()
-            try expect(bench.type.recognises(fileAt: sample.location.path), "the file is recognised")
+            try expect(bench.type.recognizes(fileAt: sample.location.path), "the file is recognized")
             // A type that also writes may keep a lock file or a log beside the main file.
             let paths =
                 bench.fixture.capabilities.contains(.writing)
@@ -361,10 +361,10 @@ extension ConformanceCheck {
     ]
 
     private static func reading(
-        _ id: String, _ behaviour: String, needs: [StoreCapability] = [], isReadOnly: Bool = false,
+        _ id: String, _ behavior: String, needs: [StoreCapability] = [], isReadOnly: Bool = false,
         _ body: @escaping @Sendable (OpenSample) throws -> Void
     ) -> ConformanceCheck {
-        ConformanceCheck(id, behaviour, on: .sample, needs: needs) { bench in
+        ConformanceCheck(id, behavior, on: .sample, needs: needs) { bench in
             try body(try OpenSample(bench, isReadOnly: isReadOnly))
         }
     }

@@ -281,9 +281,9 @@ extension ConformanceCheck {
 
     /// A check on five objects of `Indexed`, two of which belong to the same owner.
     private static func rows(
-        _ name: String, _ behaviour: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
+        _ name: String, _ behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
     ) -> ConformanceCheck {
-        ConformanceCheck("rows.\(name)", behaviour) { bench in
+        ConformanceCheck("rows.\(name)", behavior) { bench in
             let store = try bench.create()
             try store.change { changes in
                 try changes.insert(ObjectID("Dog", key: 1), values: ["name": "Rex", "age": 7])

@@ -71,7 +71,7 @@ extension ConformanceCheck {
                 try expectEqual(
                     try keys(.diacriticInsensitive), [9, 5, 10, 2, 4, 8, 1, 3, 7, 11, 6], "without diacritics")
                 try expectEqual(try keys([]), [9, 5, 4, 8, 1, 3, 7, 11, 10, 2, 6], "by code point")
-                try expectEqual(try keys(.normalized), try keys([]), "as normalised")
+                try expectEqual(try keys(.normalized), try keys([]), "as normalized")
             }
         },
         ConformanceCheck(

@@ -93,7 +93,7 @@ extension ConformanceCheck {
             try roundTrip("str", strings.map { .string($0) }, on: bench)
         },
         ConformanceCheck(
-            "values.string.not-normalised", "Strings are kept by code point: composed and decomposed forms stay apart."
+            "values.string.not-normalized", "Strings are kept by code point: composed and decomposed forms stay apart."
         ) {
             bench in
             try roundTrip(

@@ -6,7 +6,7 @@ extension FaultyStoreType {
         /// A string ends before its first U+0000.
         case truncatesAtNUL = "truncates-at-nul"
         /// Strings are brought into Unicode's composed normal form.
-        case normalisesText = "normalises-text"
+        case normalizesText = "normalizes-text"
         /// An empty string is stored as null.
         case takesEmptyForNull = "takes-empty-for-null"
         /// Dates are rounded to whole milliseconds.
@@ -176,7 +176,7 @@ extension FaultyStoreType {
         package var caughtBy: String {
             switch self {
             case .truncatesAtNUL: "values.string.nul"
-            case .normalisesText: "values.string.not-normalised"
+            case .normalizesText: "values.string.not-normalized"
             case .takesEmptyForNull: "values.string.empty-and-null"
             case .roundsDates: "values.date.extremes"
             case .dropsSignOfZero, .foldsNaNs: "values.double.bits"

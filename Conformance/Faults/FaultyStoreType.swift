@@ -23,7 +23,7 @@ package struct FaultyStoreType: PersistentStoreType {
     package var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
     /// As the sound type does it.
-    package func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    package func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
 
     /// As the sound type does it.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {

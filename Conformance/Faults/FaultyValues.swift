@@ -5,7 +5,7 @@ extension FaultyStoreType.Fault {
     /// Whether the fault is in what becomes of single values.
     var altersValues: Bool {
         switch self {
-        case .truncatesAtNUL, .normalisesText, .takesEmptyForNull, .roundsDates, .dropsSignOfZero, .foldsNaNs,
+        case .truncatesAtNUL, .normalizesText, .takesEmptyForNull, .roundsDates, .dropsSignOfZero, .foldsNaNs,
             .narrowsIntegers, .narrowsDecimals:
             true
         default: false
@@ -28,7 +28,7 @@ extension FaultyStoreType.Fault {
         switch (self, value) {
         case (.truncatesAtNUL, .string(let text)):
             return .string(String(text.unicodeScalars.prefix { $0 != "\u{0}" }))
-        case (.normalisesText, .string(let text)): return .string(text.precomposedStringWithCanonicalMapping)
+        case (.normalizesText, .string(let text)): return .string(text.precomposedStringWithCanonicalMapping)
         case (.takesEmptyForNull, .string(let text)): return text.isEmpty ? .null : value
         case (.roundsDates, .date(let date)):
             return .date(

@@ -104,7 +104,7 @@ struct QueryWorld: Sendable {
             var seen: Set<[Int64]> = []
             for _ in 0..<random.below(sources.count * 2) {
                 let (source, target) = (random.pick(sources).key, random.pick(targets).key)
-                let link = relationship.normalised(
+                let link = relationship.normalized(
                     Link(source, target, order: Int64(random.below(9)), inverseOrder: Int64(random.below(9))))
                 guard seen.insert([link.source, link.target]).inserted else { continue }
                 links.append(NamedLink(relationship: relationship.name, link: link))

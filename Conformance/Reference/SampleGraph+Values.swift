@@ -170,7 +170,7 @@ extension SampleGraph {
             ))
     }
 
-    /// Words that are not all ASCII, not all normalised and not all words.
+    /// Words that are not all ASCII, not all normalized and not all words.
     private static let vocabulary = [
         "blue", "river", "night", "Straße", "café", "cafe\u{301}", "золото", "夜", "音楽", "🎷", "👩🏽‍🎤", "love", "Ångström",
         "שיר", "أغنية", "a\u{0}b", "'quoted'",

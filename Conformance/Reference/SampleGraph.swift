@@ -95,7 +95,7 @@ package struct SampleGraph: Sendable {
             let relationship = model.relationships[owner]
             var batch = LinkBatch(relationship: owner)
             for key in 1...Int64(count) {
-                batch.links += make(key).map { relationship.normalised(isFlipped ? $0.flipped : $0) }
+                batch.links += make(key).map { relationship.normalized(isFlipped ? $0.flipped : $0) }
                 if batch.isFull {
                     try body(batch)
                     batch.removeAll()

@@ -32,7 +32,7 @@ extension ConformanceCheck {
             _ = try bench.create()
             try expectEqual(try bench.files(), [], "no files")
             let path = try bench.write(Array("anything".utf8), as: "other")
-            try expect(!bench.type.recognises(fileAt: path), "a type without files recognises none")
+            try expect(!bench.type.recognizes(fileAt: path), "a type without files recognizes none")
         case .digest:
             let store = try bench.create()
             try store.view { try expect(try $0.recordedTally() == nil, "no tally is recorded") }

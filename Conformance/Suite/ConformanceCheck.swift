@@ -1,14 +1,14 @@
 package import RoostCore
 
-/// One behaviour of the store contract that can be checked on any backend.
+/// One behavior of the store contract that can be checked on any backend.
 ///
 /// The ID never changes once released: reports, exclusions and bug reports name it. ``all`` is the only list of checks.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// The stable name, `group.subject.detail`.
     public let id: String
     /// What a store does, in one sentence.
-    public let behaviour: String
-    /// What a store must be able to do for the behaviour to apply.
+    public let behavior: String
+    /// What a store must be able to do for the behavior to apply.
     ///
     /// On a store that lacks one of these, the opposite is checked.
     package let needs: [StoreCapability]
@@ -26,11 +26,11 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     }
 
     init(
-        _ id: String, _ behaviour: String, on stores: Stores = .new, needs: [StoreCapability] = [],
+        _ id: String, _ behavior: String, on stores: Stores = .new, needs: [StoreCapability] = [],
         _ body: @escaping @Sendable (Workbench) throws -> Void
     ) {
         self.id = id
-        self.behaviour = behaviour
+        self.behavior = behavior
         self.stores = stores
         self.needs = (stores == .none ? [] : [.writing]) + needs
         self.body = body
@@ -102,7 +102,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
             throw ConformanceFailure(
                 check: id, store: fixture.name, expected: mismatch.expected, actual: mismatch.actual)
         } catch {
-            throw ConformanceFailure(check: id, store: fixture.name, expected: behaviour, actual: "\(error)")
+            throw ConformanceFailure(check: id, store: fixture.name, expected: behavior, actual: "\(error)")
         }
     }
 

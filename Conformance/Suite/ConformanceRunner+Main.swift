@@ -126,7 +126,7 @@ extension ConformanceRunner {
                 return 0
             }
             if flags.contains("list") {
-                for check in checks { try write("\(check.id)  \(check.behaviour)\n") }
+                for check in checks { try write("\(check.id)  \(check.behavior)\n") }
                 return 0
             }
             try Workbench.requireTemporaryDirectory()

@@ -22,7 +22,7 @@ public enum ModelFile {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
         // A store may be called like a model document; what it begins with tells them apart.
         let isStore = registry.all.contains { type in
-            type.recognises(fileAt: path) || StoreLocation(text: path)?.type == type.name
+            type.recognizes(fileAt: path) || StoreLocation(text: path)?.type == type.name
         }
         if name.hasSuffix(".json"), !isStore {
             try requireNoVersion(version, path)

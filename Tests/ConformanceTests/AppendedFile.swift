@@ -384,7 +384,7 @@ struct AppendedFileStoreType: FileStoreType {
         StoreCapabilities(.writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
     }
 
-    func recognises(fileAt path: String) -> Bool {
+    func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: AppendedFile.magic.count, of: path) == AppendedFile.magic
     }
 

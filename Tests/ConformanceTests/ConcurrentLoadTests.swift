@@ -11,7 +11,7 @@ private struct ConcurrentlyLoadingType: PersistentStoreType {
     var capabilities: StoreCapabilities { base.capabilities }
     var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
-    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
 
     func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         ConcurrentlyLoadingStore(base: try base.open(location, options: options))

@@ -65,7 +65,7 @@ struct FaultTests {
             StoreOptionDescription(
                 "no-such-option", values: .integer(0...1), standard: "0", summary: "Refused all the same.")
         ]
-        func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+        func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
         func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try base.open(location, options: options)
         }

@@ -50,7 +50,7 @@ struct ReportTests {
                 ok        b#1  links.after
                 excluded  b#1  \(excluded)  (no digests | yet # really)
                 FAIL      b#1  \(failed.id)
-                          \(failed.behaviour)
+                          \(failed.behavior)
                           expected: peace
                           actual:   <a & "b"> \u{1}\u{0} | # \\ é🦉
                             second line
@@ -60,7 +60,7 @@ struct ReportTests {
 
                 """)
         let detailed = try Self.report(.text, .everything)
-        for result in results { #expect(detailed.contains("          \(result.check.behaviour)\n")) }
+        for result in results { #expect(detailed.contains("          \(result.check.behavior)\n")) }
         #expect(detailed.contains("ok        a  links.order  250.0 ms\n"))
     }
 
@@ -90,7 +90,7 @@ struct ReportTests {
             ])
         // Each failure has a block in which every value is on one line.
         #expect(lines.count { $0 == "  ---" } == 2 && lines.count { $0 == "  ..." } == 2)
-        for key in ["behaviour", "expected", "actual", "duration_ms"] {
+        for key in ["behavior", "expected", "actual", "duration_ms"] {
             #expect(lines.count { $0.hasPrefix("  \(key): ") } == 2)
         }
         #expect(
@@ -175,7 +175,7 @@ struct ReportTests {
         #expect(reader.all("skipped") == [["message": "no digests | yet # really"]])
         let shown = Self.evil.replacingOccurrences(of: "\u{1}\u{0}", with: "\u{FFFD}\u{FFFD}")
         #expect(reader.all("failure") == [["type": "ConformanceFailure", "message": shown]])
-        #expect(reader.text["failure"] == "\(results[5].check.behaviour)\nexpected: peace\nactual:   \(shown)")
+        #expect(reader.text["failure"] == "\(results[5].check.behavior)\nexpected: peace\nactual:   \(shown)")
     }
 
     @Test("in Markdown counts the checks of each group, or lists every check")
@@ -199,20 +199,20 @@ struct ReportTests {
 
                 | check | what a store does | a | b#1 |
                 | --- | --- | --- | --- |
-                | `links.order` | \(checks[0].behaviour) | ✓ | no writing |
-                | `links.after` | \(checks[1].behaviour) | ✓ | ✓ |
+                | `links.order` | \(checks[0].behavior) | ✓ | no writing |
+                | `links.after` | \(checks[1].behavior) | ✓ | ✓ |
 
                 ## \(groups[0])
 
                 | check | what a store does | a | b#1 |
                 | --- | --- | --- | --- |
-                | `\(checks[4].id)` | \(checks[4].behaviour) |  | excluded: no digests \\| yet # really |
+                | `\(checks[4].id)` | \(checks[4].behavior) |  | excluded: no digests \\| yet # really |
 
                 ## \(groups[1])
 
                 | check | what a store does | a | b#1 |
                 | --- | --- | --- | --- |
-                | `\(checks[5].id)` | \(checks[5].behaviour) |  | **failed** |
+                | `\(checks[5].id)` | \(checks[5].behavior) |  | **failed** |
 
                 """)
     }

@@ -25,7 +25,7 @@ private struct ScanningStoreType: PersistentStoreType {
 
     var name: String { "memory" }
     var capabilities: StoreCapabilities { StoreCapabilities(.writing, .uniquenessConstraints) }
-    func recognises(fileAt path: String) -> Bool { false }
+    func recognizes(fileAt path: String) -> Bool { false }
 
     func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         ScanningStore(try base.open(location, options: options))

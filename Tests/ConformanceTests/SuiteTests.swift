@@ -19,11 +19,11 @@ struct SuiteTests {
         for id in ids { #expect(id.wholeMatch(of: /[a-z]+(\.[a-z0-9-]+)+/) != nil, "\(id)") }
     }
 
-    @Test("states every behaviour in a sentence")
+    @Test("states every behavior in a sentence")
     func sentences() {
         for check in ConformanceCheck.all {
-            #expect(check.behaviour.hasSuffix("."), "\(check.id)")
-            #expect(check.behaviour.count > 15, "\(check.id)")
+            #expect(check.behavior.hasSuffix("."), "\(check.id)")
+            #expect(check.behavior.count > 15, "\(check.id)")
         }
     }
 

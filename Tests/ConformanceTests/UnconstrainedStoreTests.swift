@@ -10,7 +10,7 @@ private struct UnconstrainedStoreType: PersistentStoreType {
     var capabilities: StoreCapabilities { StoreCapabilities(.writing, .totalOrder, .digest, .fetchIndexes) }
     var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
-    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
 
     func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try base.open(location, options: options)

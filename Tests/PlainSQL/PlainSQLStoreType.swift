@@ -25,7 +25,7 @@
         }
         package var companionSuffixes: [String] { Self.companions }
 
-        package func recognises(fileAt path: String) -> Bool {
+        package func recognizes(fileAt path: String) -> Bool {
             guard let head = StoreFile.read(prefix: 72, of: path), head.count == 72,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return false }
@@ -163,7 +163,7 @@
         }
 
         private func requireStore(_ path: String) throws(StoreError) {
-            guard recognises(fileAt: path) else {
+            guard recognizes(fileAt: path) else {
                 // Throws where the file cannot be read, which says nothing about its kind.
                 _ = try StoreFile.contents(of: path)
                 throw StoreError(.notAStore, "'\(path)' is not a plain SQL store; it was not touched.")

@@ -391,7 +391,7 @@ import RoostCore
             #expect(try store.integrityFindings().isEmpty)
             snapshot.close()
             try store.close()
-            #expect(CoreDataStoreType().recognises(fileAt: copy.file("W.sqlite")))
+            #expect(CoreDataStoreType().recognizes(fileAt: copy.file("W.sqlite")))
             #expect(try contents(copy.path) == before)
         }
 
@@ -414,7 +414,7 @@ import RoostCore
             // Nothing says that the other name has a log.
             let error = #expect(throws: StoreError.self) { try count("other") }
             #expect(error?.code == .hasOtherNames && error?.message.contains("'W.sqlite'") == true)
-            #expect(CoreDataStoreType().recognises(fileAt: copy.file("W.sqlite")))
+            #expect(CoreDataStoreType().recognizes(fileAt: copy.file("W.sqlite")))
             try FileManager.default.removeItem(atPath: copy.file("W.sqlite-wal"))
             #expect(throws: StoreError.self) { try count("W.sqlite") }
             try FileManager.default.linkItem(atPath: files.path + "-wal", toPath: copy.file("other-wal"))
@@ -496,7 +496,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("what is no Core Data store is not recognised and has its own error")
+        @Test("what is no Core Data store is not recognized and has its own error")
         func notAStore() throws {
             let directory = try TemporaryDirectory()
             let type = CoreDataStoreType()
@@ -511,7 +511,7 @@ import RoostCore
             try directory.write("", to: "empty")
             try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: true)
             for name in ["text", "empty", "folder", "missing"] {
-                #expect(!type.recognises(fileAt: directory.file(name)))
+                #expect(!type.recognizes(fileAt: directory.file(name)))
             }
             #expect(try code("text") == .notAStore)
             #expect(try code("empty") == .notAStore)
@@ -519,9 +519,9 @@ import RoostCore
             #expect(try code("missing") == .notFound)
             let files = try Self.store("DROP TABLE Z_METADATA")
             files.close()
-            #expect(!type.recognises(fileAt: files.path))
+            #expect(!type.recognizes(fileAt: files.path))
             #expect(try failure { try files.open(try Self.model()) }.code == .notAStore)
-            #expect(type.recognises(fileAt: try Self.closedStore().path))
+            #expect(type.recognizes(fileAt: try Self.closedStore().path))
         }
 
         private static func closedStore() throws -> AppleStore {

@@ -120,7 +120,7 @@ struct ModelResolverTests {
         #expect(try !relationship("Person", "works").isReflexive)
         #expect(try relationship("Person", "works").inverseIsOrdered)
         #expect(try relationship("Work", "authors").isOrdered)
-        let link = try relationship("Person", "friends").normalised(Link(7, 3, order: 5))
+        let link = try relationship("Person", "friends").normalized(Link(7, 3, order: 5))
         #expect(link == Link(3, 7))
     }
 

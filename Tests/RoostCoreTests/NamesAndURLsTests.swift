@@ -5,10 +5,10 @@ import Testing
 /// A type of store that does nothing but be found.
 private struct NamedType: PersistentStoreType {
     let name: String
-    var recognised: Set<String> = []
+    var recognized: Set<String> = []
     var capabilities: StoreCapabilities { StoreCapabilities() }
 
-    func recognises(fileAt path: String) -> Bool { recognised.contains(path) }
+    func recognizes(fileAt path: String) -> Bool { recognized.contains(path) }
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         throw refusal
     }
@@ -78,11 +78,11 @@ struct NamesAndURLsTests {
     @Test("bare paths are no store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
     func barePaths(_ text: String) { #expect(StoreLocation(text: text) == nil) }
 
-    @Test("a registry finds types by name, recognises bare paths, and suggests what was meant")
+    @Test("a registry finds types by name, recognizes bare paths, and suggests what was meant")
     func registry() throws {
-        let registry = StoreRegistry([NamedType(name: "sqlite", recognised: ["odd:name", "music"])])
+        let registry = StoreRegistry([NamedType(name: "sqlite", recognized: ["odd:name", "music"])])
         registry.register(NamedType(name: "lmdb"))
-        registry.register(NamedType(name: "lmdb", recognised: ["replaced"]))
+        registry.register(NamedType(name: "lmdb", recognized: ["replaced"]))
         #expect(registry.all.map(\.name) == ["sqlite", "lmdb"])
         #expect(try registry.resolve("lmdb:x") == StoreLocation(type: "lmdb", path: "x"))
         #expect(try registry.resolve("music") == StoreLocation(type: "sqlite", path: "music"))

@@ -14,7 +14,7 @@ struct WholeStoreTests {
         let capabilities = StoreCapabilities(.writing, .persistence, .file)
         var companionSuffixes: [String] = []
 
-        func recognises(fileAt path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
+        func recognizes(fileAt path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
         func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             throw StoreError(.unsupported, "The test opens no store.")
         }

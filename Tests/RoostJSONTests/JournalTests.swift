@@ -208,7 +208,7 @@ struct JournalTests {
         let writer = try bench.open()
         #expect(try writer.state().generation == abandoned.states[3].generation)
         try writer.close()
-        // One that is shorter than what was folded is not recognised.
+        // One that is shorter than what was folded is not recognized.
         try bench.write(folded)
         try bench.write(abandoned.journal.prefix(abandoned.ends[2]), to: "store-journal")
         #expect(try bench.refused().code == .storeReplaced)

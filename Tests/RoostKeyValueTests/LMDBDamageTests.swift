@@ -206,7 +206,7 @@ import RoostCore
                 try directory.write(bytes)
                 #expect(errorCode { _ = try directory.open() } == expected)
                 #expect(try directory.bytes() == bytes)
-                #expect(!LMDBStoreType().recognises(fileAt: directory.store))
+                #expect(!LMDBStoreType().recognizes(fileAt: directory.store))
             }
         }
 

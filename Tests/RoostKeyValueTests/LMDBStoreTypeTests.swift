@@ -53,7 +53,7 @@ import RoostCore
         func creation() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
-            #expect(type.recognises(fileAt: location.path))
+            #expect(type.recognizes(fileAt: location.path))
             try insert(1, "one", into: store)
             let uuid = try store.metadata().storeUUID
             try store.close()

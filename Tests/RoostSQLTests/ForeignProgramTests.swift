@@ -87,7 +87,7 @@ struct ForeignProgramTests {
         let store = try create("a")
         let path = directory.file("a")
         for _ in 0..<100 {
-            #expect(type.recognises(fileAt: path))
+            #expect(type.recognizes(fileAt: path))
             #expect(StoreFile.read(prefix: 16, of: path) == Array("SQLite format 3\0".utf8))
             _ = try RegularFile(at: path).byteCount
         }

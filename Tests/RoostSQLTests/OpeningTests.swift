@@ -50,7 +50,7 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
         let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("a"))
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        #expect(type.recognises(fileAt: directory.file("a")))
+        #expect(type.recognizes(fileAt: directory.file("a")))
         #expect(try type.metadata(at: directory.location("a"), options: StoreOptions()).storeUUID == uuid)
         let reopened = try type.open(directory.location("a"), options: StoreOptions(model: try Models.note()))
         #expect(try reopened.records("Note").count == 10)
@@ -83,8 +83,8 @@ struct OpeningTests {
             #expect(try !directory.names.contains(name + "-wal"), "\(name)")
         }
         #expect(open("folder") == .notAStore)
-        #expect(!type.recognises(fileAt: directory.file("foreign")))
-        #expect(!type.recognises(fileAt: directory.file("folder")))
+        #expect(!type.recognizes(fileAt: directory.file("foreign")))
+        #expect(!type.recognizes(fileAt: directory.file("folder")))
         #expect(
             code {
                 _ = try type.open(

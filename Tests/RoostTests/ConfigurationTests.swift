@@ -285,7 +285,7 @@ private struct ForeignType: PersistentStoreType {
     ]
     private let refusal = StoreError(.unsupported, "foreign")
 
-    func recognises(fileAt path: String) -> Bool { false }
+    func recognizes(fileAt path: String) -> Bool { false }
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         throw refusal
     }

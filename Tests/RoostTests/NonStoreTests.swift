@@ -68,7 +68,7 @@ struct NonStoreTests {
         switch use {
         case .reading, .writing: try type.open(location, options: options).close()
         case .metadata: _ = try type.metadata(at: location, options: options)
-        case .recognizing: if !type.recognises(fileAt: location.path) { throw StoreError(.notAStore, "") }
+        case .recognizing: if !type.recognizes(fileAt: location.path) { throw StoreError(.notAStore, "") }
         case .destroying:
             try type.destroy(location)
             if !StoreFile.hasEntry(at: location.path) || StoreFile.resolvingLink(location.path) == location.path {

@@ -54,7 +54,7 @@ extension ConformanceReport {
     }
 
     private static func details(_ result: ConformanceResult, _ failure: ConformanceFailure) -> String {
-        "\(result.check.behaviour)\nexpected: \(failure.expected)\nactual:   \(failure.actual)"
+        "\(result.check.behavior)\nexpected: \(failure.expected)\nactual:   \(failure.actual)"
     }
 
     private static func time(_ seconds: Double) -> String { String(format: "%.6f", seconds) }

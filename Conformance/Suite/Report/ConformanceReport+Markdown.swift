@@ -21,7 +21,7 @@ extension ConformanceReport {
                 let outcomes = stores.map { store in
                     store.results.first { $0.check.id == result.check.id }.map(Self.cell) ?? ""
                 }
-                rows.append(["`\(result.check.id)`", result.check.behaviour] + outcomes)
+                rows.append(["`\(result.check.id)`", result.check.behavior] + outcomes)
             }
             return "## \(group)\n\n" + Self.table(["check", "what a store does"] + stores.map(\.store), rows)
         }.joined(separator: "\n")

@@ -4,7 +4,7 @@ extension ConformanceReport {
     /// An excluded check is a failure that is known, for which TAP has the directive `todo`: it counts as no failure.
     func tap(_ result: ConformanceResult, number: Int) -> String {
         let name = Self.escaped("\(result.store): \(result.check.id)")
-        var fields = [("behaviour", Self.quoted(result.check.behaviour))]
+        var fields = [("behavior", Self.quoted(result.check.behavior))]
         func tell(_ failure: ConformanceFailure) {
             fields += [("expected", Self.quoted(failure.expected)), ("actual", Self.quoted(failure.actual))]
         }

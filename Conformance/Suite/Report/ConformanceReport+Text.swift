@@ -16,10 +16,10 @@ extension ConformanceReport {
         if detail == .everything { line += "  \(Self.milliseconds(result)) ms" }
         line += "\n"
         guard case .failed(let failure) = result.outcome else {
-            return detail == .everything ? line + "          \(result.check.behaviour)\n" : line
+            return detail == .everything ? line + "          \(result.check.behavior)\n" : line
         }
         return line + """
-                      \(result.check.behaviour)
+                      \(result.check.behavior)
                       expected: \(Self.indented(failure.expected))
                       actual:   \(Self.indented(failure.actual))
 

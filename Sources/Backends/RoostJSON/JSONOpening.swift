@@ -87,7 +87,7 @@ struct JSONOpening {
     private func refuseForeignFile() throws(StoreError) {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
-        do throws(StoreError) { try DocumentReader.requireRecognised(document) } catch {
+        do throws(StoreError) { try DocumentReader.requireRecognized(document) } catch {
             // One that is being written just now is looked at again under the lock.
             guard try !document.isUnchanged() else { throw error }
         }

@@ -183,7 +183,7 @@ extension JSONStorage {
             version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
             file: draft.file)
         if files.journal != nil {
-            // From here on the journal is in the document; a name that stays is recognised by the next opener.
+            // From here on the journal is in the document; a name that stays is recognized by the next opener.
             files.isJournalFolded = true
             try? removeJournal(&files)
         }

@@ -36,8 +36,8 @@ package struct JSONStoreType: FileStoreType {
     }
 
     /// Whether the file begins with `{"format": "roost-json"`.
-    package func recognises(fileAt path: String) -> Bool {
-        StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognised) ?? false
+    package func recognizes(fileAt path: String) -> Bool {
+        StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognized) ?? false
     }
 
     /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the

@@ -37,8 +37,8 @@ package struct LMDBStoreType: FileStoreType {
     }
 
     /// Whether the file begins like an LMDB file that a program like this one wrote.
-    package func recognises(fileAt path: String) -> Bool {
-        StoreFile.read(prefix: LMDBMeta.byteCount, of: path).map(LMDBMeta.isRecognised) ?? false
+    package func recognizes(fileAt path: String) -> Bool {
+        StoreFile.read(prefix: LMDBMeta.byteCount, of: path).map(LMDBMeta.isRecognized) ?? false
     }
 
     /// Reads the metadata; opens the store read-only for that, unless this process has it open.

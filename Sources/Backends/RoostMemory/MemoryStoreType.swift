@@ -30,7 +30,7 @@ package struct MemoryStoreType: PersistentStoreType {
     }
 
     /// False: no file is a store of this type.
-    package func recognises(fileAt path: String) -> Bool { false }
+    package func recognizes(fileAt path: String) -> Bool { false }
 
     /// Reads the metadata of a named store.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {

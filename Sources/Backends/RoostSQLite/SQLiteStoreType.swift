@@ -31,7 +31,7 @@ package struct SQLiteStoreType: NameLockingStoreType {
     }
 
     /// Whether the file is an SQLite database with Roost's application ID.
-    package func recognises(fileAt path: String) -> Bool { SQLiteHeader.recognises(path) }
+    package func recognizes(fileAt path: String) -> Bool { SQLiteHeader.recognizes(path) }
 
     /// Opens an existing store.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {

@@ -21,7 +21,7 @@ struct MigrationEstimateTests {
     private struct UnmeasuredType: ReadOnlyPersistentStoreType {
         let name = "other"
         let capabilities = StoreCapabilities(.file)
-        func recognises(fileAt path: String) -> Bool { false }
+        func recognizes(fileAt path: String) -> Bool { false }
         func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             throw StoreError(.unsupported, "Stores of this type cannot be opened.")
         }

@@ -220,7 +220,7 @@ struct PlainMigration {
         try loader.append(batch)
         for relationship in new.linkRelationships {
             let links = (pairs[relationship.number] ?? [:]).map { pair, order in
-                relationship.normalised(
+                relationship.normalized(
                     Link(pair.from.key, pair.to.key, order: order.there ?? 0, inverseOrder: order.back ?? 0))
             }
             try loader.append(LinkBatch(relationship: relationship.number, links: Array(Set(links))))

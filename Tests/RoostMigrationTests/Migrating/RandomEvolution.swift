@@ -89,7 +89,7 @@ struct RandomEvolution {
         var links: [Link] = []
         var seen: Set<[Int64]> = []
         for _ in 0..<generator.below(20) {
-            let link = relationship.normalised(
+            let link = relationship.normalized(
                 Link(
                     generator.pick(sources).key, generator.pick(targets).key, order: Int64(generator.below(9)),
                     inverseOrder: Int64(generator.below(9))))

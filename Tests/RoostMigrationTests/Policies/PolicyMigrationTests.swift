@@ -7,7 +7,7 @@ import Testing
 /// What policies see and do in a migration in three passes.
 @Suite("Migration policies")
 struct PolicyMigrationTests {
-    // MARK: The standard behaviour
+    // MARK: The standard behavior
 
     @Test("policies that change nothing make the same content", arguments: Scenario.types, Scenario.types)
     func standardIsIdentity(from source: String, to destination: String) throws {

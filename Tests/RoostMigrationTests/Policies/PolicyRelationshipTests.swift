@@ -33,7 +33,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("what a policy sets after the standard behaviour stands", arguments: Scenario.types)
+    @Test("what a policy sets after the standard behavior stands", arguments: Scenario.types)
     func setsAfterStandard(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 30)
@@ -256,7 +256,7 @@ struct PolicyRelationshipTests {
     }
 
     @Test(
-        "a to-one relationship that was set elsewhere stands where the standard behaviour is left out",
+        "a to-one relationship that was set elsewhere stands where the standard behavior is left out",
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()

@@ -48,7 +48,7 @@ struct FaultyStoreType: PersistentStoreType {
     private func location(_ location: StoreLocation) -> StoreLocation {
         StoreLocation(type: base.name, path: location.path)
     }
-    func recognises(fileAt path: String) -> Bool { base.recognises(fileAt: path) }
+    func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try base.metadata(at: self.location(location), options: options)
     }

@@ -62,12 +62,12 @@ enum GeneratedContent {
                     // Without an inverse, an object may get a to-one one in a later version: it is in one list only.
                     if relationship.inverse == nil {
                         guard index < targets.count else { continue }
-                        seen.insert(relationship.normalised(Link(source.key, targets[index].key)))
+                        seen.insert(relationship.normalized(Link(source.key, targets[index].key)))
                         continue
                     }
                     for step in 0..<2 {
                         seen.insert(
-                            relationship.normalised(
+                            relationship.normalized(
                                 Link(
                                     source.key, targets[(index * 3 + step) % targets.count].key,
                                     order: Int64(step), inverseOrder: 0)))

@@ -124,7 +124,7 @@ enum Sample {
     ) throws(StoreError) {
         let (owner, isFlipped) = try store.model.requireLinkRelationship(name)
         let relationship = store.model.relationships[owner]
-        let stored = links.map { relationship.normalised(isFlipped ? $0.flipped : $0) }
+        let stored = links.map { relationship.normalized(isFlipped ? $0.flipped : $0) }
             .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
         for start in stride(from: 0, to: stored.count, by: 512) {
             try loader.append(

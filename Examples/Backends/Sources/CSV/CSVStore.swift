@@ -16,7 +16,7 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
     /// Whether the name ends with `.csv` and something is in the file: CSV has no mark of its own.
-    public func recognises(fileAt path: String) -> Bool {
+    public func recognizes(fileAt path: String) -> Bool {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }
 

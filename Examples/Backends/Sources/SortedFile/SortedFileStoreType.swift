@@ -18,7 +18,7 @@ public struct SortedFileStoreType: FileStoreType {
     }
 
     /// Whether the file begins like one that ``SortedFile`` wrote.
-    public func recognises(fileAt path: String) -> Bool {
+    public func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: SortedFile.magic.count, of: path) == SortedFile.magic
     }
 

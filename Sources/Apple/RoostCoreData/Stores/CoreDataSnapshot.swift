@@ -95,7 +95,7 @@ internal import RoostQuery
                 SELECT * FROM (SELECT \(Self.places(columns, resolved)) FROM (\(links.query)))
                 WHERE (a, c, b) > (?1, ?2, ?3) ORDER BY a, c, b
                 """)
-            let after = link.map { model.relationships[owner].normalised($0, isFlipped: isFlipped) }
+            let after = link.map { model.relationships[owner].normalized($0, isFlipped: isFlipped) }
             try statement.bind(after?.source ?? Int64.min, at: 1)
             try statement.bind(after?.order ?? Int64.min, at: 2)
             try statement.bind(after?.target ?? Int64.min, at: 3)

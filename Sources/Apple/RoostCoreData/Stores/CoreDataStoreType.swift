@@ -46,7 +46,7 @@
         /// Whether the file at `path` is an SQLite database with the tables of Core Data.
         ///
         /// A first look at 16 bytes, then one at the schema; the file is not changed.
-        package func recognises(fileAt path: String) -> Bool {
+        package func recognizes(fileAt path: String) -> Bool {
             guard let head = StoreFile.read(prefix: 16, of: path), head == Array("SQLite format 3\0".utf8) else {
                 return false
             }
@@ -57,7 +57,7 @@
                 )
                 return try statement.step() && statement.integer(0) == 2
             } catch {
-                // Whatever cannot be read is not recognised.
+                // Whatever cannot be read is not recognized.
                 return false
             }
         }

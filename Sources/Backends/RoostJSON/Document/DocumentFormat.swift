@@ -16,7 +16,7 @@ enum DocumentFormat {
     }
 
     /// Whether bytes begin like a document: `{"format": "roost-json"`, however spaced.
-    static func isRecognised(_ bytes: [UInt8]) -> Bool {
+    static func isRecognized(_ bytes: [UInt8]) -> Bool {
         var position = 0
         func skipSpace() {
             while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) { position += 1 }
@@ -29,6 +29,6 @@ enum DocumentFormat {
         return true
     }
 
-    /// How many bytes of a file are looked at to recognise it.
+    /// How many bytes of a file are looked at to recognize it.
     static let prefixByteCount = 4096
 }

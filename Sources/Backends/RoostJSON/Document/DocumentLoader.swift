@@ -128,12 +128,12 @@ final class DocumentLoader: BulkLoader {
         try giveUpAfterErrors { () throws(StoreError) in
             if case .passing(let other) = state { return try other.append(links) }
             guard !links.links.isEmpty else { return }
-            guard let (relationship, normalised) = following(links) else { return try passOn().append(links) }
+            guard let (relationship, normalized) = following(links) else { return try passOn().append(links) }
             try writeSorted()
             try write { (text) throws(StoreError) in
-                for link in normalised.links { try text.append(link, of: relationship) }
+                for link in normalized.links { try text.append(link, of: relationship) }
             }
-            tally.add(normalised)
+            tally.add(normalized)
         }
     }
 
@@ -144,9 +144,9 @@ final class DocumentLoader: BulkLoader {
             return nil
         }
         let relationship = relationships[links.relationship]
-        var normalised = LinkBatch(relationship: relationship.number)
+        var normalized = LinkBatch(relationship: relationship.number)
         for link in links.links {
-            let link = relationship.normalised(link)
+            let link = relationship.normalized(link)
             guard link.source > 0, link.target > 0 else { return nil }
             if let (number, before) = lastLink {
                 guard number <= relationship.number else { return nil }
@@ -160,9 +160,9 @@ final class DocumentLoader: BulkLoader {
             // Without places the order alone tells that a pair comes once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
-            normalised.links.append(link)
+            normalized.links.append(link)
         }
-        return (relationship, normalised)
+        return (relationship, normalized)
     }
 
     /// Runs `body` with the text that is being written.

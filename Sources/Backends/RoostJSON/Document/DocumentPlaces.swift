@@ -155,7 +155,7 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each link, normalised, with its place until it returns false, and `next` before each relationship.
+    /// Calls `body` for each link, normalized, with its place until it returns false, and `next` before each relationship.
     private func visitLinks(
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {
@@ -170,7 +170,7 @@ struct DocumentPlaces {
             try text.expect(.beginArray, "a list of links")
             while try text.nextElement() {
                 let place = text.tokenPosition
-                let link = relationship.normalised(try LinkText.read(from: &text, of: relationship))
+                let link = relationship.normalized(try LinkText.read(from: &text, of: relationship))
                 guard body(relationship, link, place) else { return }
             }
         }

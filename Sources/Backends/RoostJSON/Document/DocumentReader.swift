@@ -70,9 +70,9 @@ struct DocumentReader: ~Copyable {
     /// Checks that a document begins as a store does.
     ///
     /// - Throws: `notAStore`; what reading it reports.
-    static func requireRecognised(_ file: DocumentFile) throws(StoreError) {
+    static func requireRecognized(_ file: DocumentFile) throws(StoreError) {
         let start = try file.read(at: 0, count: DocumentFormat.prefixByteCount)
-        guard DocumentFormat.isRecognised(start) else {
+        guard DocumentFormat.isRecognized(start) else {
             let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
             if marks.contains(where: { start.starts(with: $0) }) {
                 throw StoreError(
@@ -91,7 +91,7 @@ struct DocumentReader: ~Copyable {
     static func load(
         _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
     ) throws(StoreError) -> LoadedDocument {
-        try requireRecognised(file)
+        try requireRecognized(file)
         guard file.byteCount <= settings.maximumDocumentBytes else {
             throw StoreError(
                 .limitExceeded,

@@ -126,7 +126,7 @@ final class DocumentStream {
             while !batch.isFull, !isAtEnd {
                 if try text.nextElement() {
                     let link = try LinkText.read(from: &text, of: relationship)
-                    guard relationship.normalised(link) == link,
+                    guard relationship.normalized(link) == link,
                         (lastLink.source, lastLink.order, lastLink.target) < (link.source, link.order, link.target)
                     else { throw unordered("links") }
                     lastLink = link

@@ -139,7 +139,7 @@ struct LMDBMeta {
 
 extension LMDBMeta {
     /// Whether a file that begins with these bytes is an LMDB file for this machine.
-    static func isRecognised(_ prefix: [UInt8]) -> Bool {
+    static func isRecognized(_ prefix: [UInt8]) -> Bool {
         prefix.withUnsafeBytes { bytes in
             do throws(LMDBDamage) {
                 try requireMagic(FileBytes(bytes: bytes))

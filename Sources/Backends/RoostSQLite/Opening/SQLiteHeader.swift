@@ -86,7 +86,7 @@ struct SQLiteHeader {
     }
 
     /// Whether the file at `path` is a store of this type; never blocks and never throws.
-    static func recognises(_ path: String) -> Bool {
+    static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
         return SQLiteHeader(bytes)?.isStore ?? false
     }

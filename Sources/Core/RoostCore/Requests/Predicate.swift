@@ -70,7 +70,7 @@ extension FetchRequest {
             public static let caseInsensitive = Self(rawValue: 1)
             /// `[d]`: letters are the same with and without diacritics, by Unicode.
             public static let diacriticInsensitive = Self(rawValue: 2)
-            /// `[n]`: the strings are normalised already; they compare as they are.
+            /// `[n]`: the strings are normalized already; they compare as they are.
             public static let normalized = Self(rawValue: 4)
             /// `[l]`: `<`, `<=`, `>` and `>=` go by the localized standard order; other comparisons do not change.
             public static let localized = Self(rawValue: 8)

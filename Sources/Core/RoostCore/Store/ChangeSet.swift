@@ -132,7 +132,7 @@ public struct ChangeSet: Sendable {
         let relationship = try model.requireLinkRelationship(name)
         return (
             relationship.owner,
-            model.relationships[relationship.owner].normalised(relationship.isFlipped ? link.flipped : link)
+            model.relationships[relationship.owner].normalized(relationship.isFlipped ? link.flipped : link)
         )
     }
 
@@ -175,18 +175,18 @@ extension ManagedObjectModel {
 
 extension ManagedObjectModel.Relationship {
     /// The link as it is stored: of a relationship that is its own inverse, the lower key is the source; places that have no meaning are 0.
-    public func normalised(_ link: Link) -> Link {
+    public func normalized(_ link: Link) -> Link {
         var link = isReflexive && link.source > link.target ? link.flipped : link
         if !isOrdered { link.order = 0 }
         if !inverseIsOrdered { link.inverseOrder = 0 }
         return link
     }
 
-    /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalised(_:)`` of the relationship that owns the links.
+    /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalized(_:)`` of the relationship that owns the links.
     ///
     /// Where links are read behind one, this is the place to go on from.
-    package func normalised(_ link: Link, isFlipped: Bool) -> Link {
-        isFlipped ? normalised(link.flipped).flipped : normalised(link)
+    package func normalized(_ link: Link, isFlipped: Bool) -> Link {
+        isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }
 }
 

@@ -28,8 +28,8 @@ public protocol PersistentStoreType: Sendable {
 
     /// Whether the file at `path` looks like a store of this type, by its first bytes.
     ///
-    /// Never throws and never blocks: whatever is not a readable regular file is not recognised. Changes nothing.
-    func recognises(fileAt path: String) -> Bool
+    /// Never throws and never blocks: whatever is not a readable regular file is not recognized. Changes nothing.
+    func recognizes(fileAt path: String) -> Bool
 
     /// Reads the metadata of a closed or open store without opening it for longer.
     ///

@@ -205,7 +205,7 @@ extension LinkBatch {
         try requirePositiveKeys(model)
         let owner = model.relationships[relationship]
         // Most batches are in this form already; then nothing is copied.
-        guard !links.allSatisfy({ owner.normalised($0) == $0 }) else { return self }
-        return LinkBatch(relationship: relationship, links: links.map { owner.normalised($0) })
+        guard !links.allSatisfy({ owner.normalized($0) == $0 }) else { return self }
+        return LinkBatch(relationship: relationship, links: links.map { owner.normalized($0) })
     }
 }

@@ -26,7 +26,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Stores with parallel writers on a server lack it; their generations only differ.
     public static let totalOrder = Self("totalOrder")
-    /// A store is a file, found and recognised by its path.
+    /// A store is a file, found and recognized by its path.
     public static let file = Self("file")
 }
 

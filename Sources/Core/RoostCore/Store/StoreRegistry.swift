@@ -35,22 +35,22 @@ public final class StoreRegistry: Sendable {
         throw StoreError(.unknownStoreType, "There is no store type '\(name)'; \(hint)")
     }
 
-    /// The location that `text` means: `type:path`, or a bare path whose type is recognised by the file's content.
+    /// The location that `text` means: `type:path`, or a bare path whose type is recognized by the file's content.
     ///
-    /// A file whose own name looks like `type:path` is recognised as a bare path only when no such type is registered.
-    /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a bare path that no type recognises.
+    /// A file whose own name looks like `type:path` is recognized as a bare path only when no such type is registered.
+    /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a bare path that no type recognizes.
     public func resolve(_ text: String) throws(StoreError) -> StoreLocation {
         let known = all
         if let location = StoreLocation(text: text), known.contains(where: { $0.name == location.type }) {
             return location
         }
-        if let type = known.first(where: { $0.recognises(fileAt: text) }) {
+        if let type = known.first(where: { $0.recognizes(fileAt: text) }) {
             return StoreLocation(type: type.name, path: text)
         }
         if let location = StoreLocation(text: text) { _ = try type(named: location.type) }
         throw StoreError(
             .notAStore,
-            "'\(text)' is not the path of a store that any registered type recognises; write type:path to name the type (\(known.map(\.name).joined(separator: ", ")))."
+            "'\(text)' is not the path of a store that any registered type recognizes; write type:path to name the type (\(known.map(\.name).joined(separator: ", ")))."
         )
     }
 

@@ -42,7 +42,7 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
     ///
     /// They come in ascending order of source, then place, then target; of a relationship that is its own inverse, each pair once.
-    /// `link` need not exist: it is first made what it would be in the store, as ``ManagedObjectModel/Relationship/normalised(_:)``
+    /// `link` need not exist: it is first made what it would be in the store, as ``ManagedObjectModel/Relationship/normalized(_:)``
     /// does, and its numbers compare as signed ones, whatever they are.
     /// - Throws: `unknownProperty` where there is no such relationship, `invalidRequest` for one without links.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor

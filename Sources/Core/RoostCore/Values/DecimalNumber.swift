@@ -175,8 +175,8 @@ extension DecimalNumber: Comparable {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
         }
         // The position of the leading digit decides first; then both mantissas are brought to 38 digits.
-        let (leftLead, leftDigits) = left.normalised
-        let (rightLead, rightDigits) = right.normalised
+        let (leftLead, leftDigits) = left.normalized
+        let (rightLead, rightDigits) = right.normalized
         if leftLead != rightLead { return leftLead < rightLead ? -1 : 1 }
         return leftDigits == rightDigits ? 0 : (leftDigits < rightDigits ? -1 : 1)
     }
@@ -184,7 +184,7 @@ extension DecimalNumber: Comparable {
     /// The decimal position of the leading digit, and the digits shifted so that there are 38 of them.
     ///
     /// Together they order magnitudes, which index keys rely on.
-    package var normalised: (lead: Int, digits: UInt128) {
+    package var normalized: (lead: Int, digits: UInt128) {
         guard mantissa != 0 else { return (Int.min, 0) }
         var (digits, shift) = (mantissa, 0)
         while digits < Self.mantissaLimit / 10 {

@@ -236,7 +236,7 @@ extension FileStoreType {
         } catch  where error.code == .notFound || error.code == .missingDirectory {
             return false
         }
-        guard recognises(fileAt: path) else {
+        guard recognizes(fileAt: path) else {
             throw StoreError(
                 .notAStore,
                 "'\(path)' is not a store of type '\(name)', so it was left alone; remove it by hand if it is not needed."

@@ -66,7 +66,7 @@ extension StoreFile {
 
     /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is not one that can be read.
     ///
-    /// For recognising files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file
+    /// For recognizing files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file
     /// is counted in with ``HeldFiles``.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
         // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
@@ -80,7 +80,7 @@ extension StoreFile {
             try file.close()
             return bytes
         } catch {
-            // A file that cannot be read is not recognised; whoever opens it gets the error.
+            // A file that cannot be read is not recognized; whoever opens it gets the error.
             return nil
         }
     }

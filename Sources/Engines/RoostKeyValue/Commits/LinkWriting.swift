@@ -16,7 +16,7 @@ enum LinkKeys {
 }
 
 extension KeyValueWriter {
-    /// Adds a normalised link, in the place of the one between the same objects if there is one.
+    /// Adds a normalized link, in the place of the one between the same objects if there is one.
     ///
     /// Returns whether anything changed.
     func addLink(
@@ -30,7 +30,7 @@ extension KeyValueWriter {
         return true
     }
 
-    /// Writes a normalised link between two objects that have none.
+    /// Writes a normalized link between two objects that have none.
     func insertLink(_ link: Link, _ relationship: Int, _ tally: inout StoreTally) throws(StoreError) {
         let (key, inverseKey) = LinkKeys.keys(link, relationship)
         try put(key, number: link.inverseOrder, in: .links)

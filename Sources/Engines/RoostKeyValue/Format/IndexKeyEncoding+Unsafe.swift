@@ -64,7 +64,7 @@ enum IndexKeyEncoding {
     static func append(_ value: DecimalNumber, to bytes: inout [UInt8]) {
         guard !value.isNaN else { return bytes.append(3) }
         guard value.mantissa != 0 else { return bytes.append(1) }
-        let (lead, digits) = value.normalised
+        let (lead, digits) = value.normalized
         // The leading digit is at −128 … 166; 1024 more is positive.
         let place = UInt16(truncatingIfNeeded: lead + 1024)
         let (high, low) = (UInt64(truncatingIfNeeded: digits >> 64), UInt64(truncatingIfNeeded: digits))

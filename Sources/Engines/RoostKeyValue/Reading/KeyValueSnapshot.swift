@@ -101,7 +101,7 @@ final class KeyValueSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidin
         try requireOpen()
         let (owner, isFlipped) = try model.requireLinkRelationship(relationship)
         let number = try model.requireRelationship(relationship).number
-        let after = link.map { model.relationships[owner].normalised($0, isFlipped: isFlipped) }
+        let after = link.map { model.relationships[owner].normalized($0, isFlipped: isFlipped) }
         let stream = try LinkStream(
             self, space: isFlipped ? .inverseLinks : .links, prefix: StorageKey(number: owner), after: after)
         return KeyValueLinkCursor(self, relationship: number, streams: [stream])

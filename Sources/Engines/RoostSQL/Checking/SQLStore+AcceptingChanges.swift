@@ -71,7 +71,7 @@ extension SQLStore: ChangeAcceptingStore {
         for case let table? in schema.linkTables {
             let relationship = table.relationship
             let tally = try tally(of: table, try snapshot.open()) { (link) throws(StoreError) in
-                guard link.source > 0, link.target > 0, relationship.normalised(link) == link else {
+                guard link.source > 0, link.target > 0, relationship.normalized(link) == link else {
                     throw StoreError(
                         .corrupted,
                         "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Mend it with an SQL tool."

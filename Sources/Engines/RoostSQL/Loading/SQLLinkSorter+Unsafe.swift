@@ -28,7 +28,7 @@ final class SQLLinkSorter {
 
     /// Leaves those links in a batch that can be inserted now, in order, and takes the others out until the end.
     ///
-    /// - Parameter batch: Normalised links of a relationship of the model.
+    /// - Parameter batch: Normalized links of a relationship of the model.
     /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
     func sort(_ batch: inout LinkBatch) throws(StoreError) {
         let known = last[batch.relationship]

@@ -60,7 +60,7 @@ extension SQLSnapshot {
         let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))
         var condition = ""
         var values: [SQLValue] = []
-        if let link = link.map({ model.relationships[owner].normalised($0, isFlipped: isFlipped) }) {
+        if let link = link.map({ model.relationships[owner].normalized($0, isFlipped: isFlipped) }) {
             let p = (1...3).map { dialect.parameter($0) }
             condition =
                 " WHERE \(columns.source) >= \(p[0]) AND (\(columns.source) > \(p[0]) OR (\(columns.order), \(columns.target)) > (\(p[1]), \(p[2])))"

@@ -90,7 +90,7 @@ extension StoreFiller {
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
         for suffix in suffixes where path.hasSuffix(suffix) {
             let owner = String(path.dropLast(suffix.count))
-            guard registry.all.contains(where: { $0.recognises(fileAt: owner) }) else { continue }
+            guard registry.all.contains(where: { $0.recognizes(fileAt: owner) }) else { continue }
             return StoreError(
                 .invalidRequest,
                 "'\(location.path)' is the name of a file that belongs to the store '\(owner)'; choose another path."
@@ -122,7 +122,7 @@ extension StoreFiller {
         } catch {
             return [error]
         }
-        guard type.recognises(fileAt: location.path) else {
+        guard type.recognizes(fileAt: location.path) else {
             return [
                 StoreError(
                     .notAStore,

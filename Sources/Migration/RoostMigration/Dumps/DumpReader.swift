@@ -128,7 +128,7 @@ final class DumpReader {
             links.relationship = number
         }
         while try tokens.nextElement() {
-            let link = relationship.normalised(try LinkText.read(from: &tokens, of: relationship))
+            let link = relationship.normalized(try LinkText.read(from: &tokens, of: relationship))
             if dangling.isPossible {
                 found.relationships[number].add(RecordHash.link(relationship: number, link))
                 guard !dangling.leadsOut(link, relationship) else { continue }

@@ -43,7 +43,7 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
     ///
     /// A relationship without a mapping stays empty, but for what its inverse gives it.
     public var relationshipMappings: [PropertyMapping] = []
-    /// The name under which the policy is registered that takes part; nil for the standard behaviour.
+    /// The name under which the policy is registered that takes part; nil for the standard behavior.
     public var policyName: String? = nil
     /// The user's own notes, which policies can read.
     public var userInfo: [String: String] = [:]

@@ -427,7 +427,7 @@ private struct LinkMapper {
         let inverseOrder = hasInverseOrder ? pair.inverseOrder : hasOrder ? back?.order : nil
         let link = Link(
             pair.source, pair.target, order: order ?? pair.target, inverseOrder: inverseOrder ?? pair.source)
-        batch.links.append(plan.relationship.normalised(link))
+        batch.links.append(plan.relationship.normalized(link))
     }
 }
 

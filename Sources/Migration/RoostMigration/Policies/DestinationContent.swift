@@ -208,14 +208,14 @@ final class DestinationContent {
 
     /// Adds a link of the relationship that owns it, which is not there.
     func add(_ link: Link, to owner: ManagedObjectModel.Relationship) {
-        let link = owner.normalised(link)
+        let link = owner.normalized(link)
         links.add(link, to: owner.number)
         written.add(link, of: owner.number)
     }
 
     /// Removes a link that is in the store.
     func remove(_ link: Link, from owner: ManagedObjectModel.Relationship) {
-        let link = owner.normalised(link)
+        let link = owner.normalized(link)
         links.remove(link, from: owner.number)
         written.remove(link, of: owner.number)
     }

@@ -36,7 +36,7 @@ open class EntityMigrationPolicy {
 
     /// Makes what becomes of one source object.
     ///
-    /// The standard behaviour makes one object with the values of the attribute mappings and associates both
+    /// The standard behavior makes one object with the values of the attribute mappings and associates both
     /// (``MigrationSession/createStandardInstance(for:)``). An override that does not call `super` must associate what it makes
     /// (``MigrationSession/associate(_:with:for:)``), or relationships do not find it; one that makes nothing drops the object.
     /// - Parameters:
@@ -55,7 +55,7 @@ open class EntityMigrationPolicy {
 
     /// Makes the relationships of one object that was associated under the mapping.
     ///
-    /// The standard behaviour gives the relationship mappings' values (``MigrationSession/createStandardRelationships(for:)``). An
+    /// The standard behavior gives the relationship mappings' values (``MigrationSession/createStandardRelationships(for:)``). An
     /// override that does not call `super` leaves these relationships empty, but for what it sets itself and what the other ends give.
     ///
     /// - Parameters:
@@ -80,7 +80,7 @@ open class EntityMigrationPolicy {
 
     /// The value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the mapping.
     ///
-    /// The standard behaviour knows no function.
+    /// The standard behavior knows no function.
     /// - Parameters:
     ///   - function: The name, as it stands in the expression.
     ///   - arguments: The values of the arguments behind `$entityPolicy`; of one that is a collection, all of its values. Objects are

@@ -102,7 +102,7 @@ struct LinkJob {
             batch.relationship = owner.number
             for index in batch.links.indices {
                 let link = batch.links[index]
-                batch.links[index] = owner.normalised(isFlipped ? link.flipped : link)
+                batch.links[index] = owner.normalized(isFlipped ? link.flipped : link)
             }
             try session.content.write(try transform(batch))
         }
@@ -157,7 +157,7 @@ struct LinkJob {
                     for source in sources {
                         for target in targets where try isWanted(source, target, pair, exceptions) {
                             translated.links.append(
-                                owner.normalised(
+                                owner.normalized(
                                     Link(source.key, target.key, order: link.order, inverseOrder: link.inverseOrder)))
                         }
                     }

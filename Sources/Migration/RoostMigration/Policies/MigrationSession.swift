@@ -165,7 +165,7 @@ public final class MigrationSession {
             with: found.uniqued().map { ObjectID(sourceModel.entities[$0.entity].name, key: $0.key) })
     }
 
-    // MARK: The standard behaviour
+    // MARK: The standard behavior
 
     /// Makes one object of a source object as the entity mapping says, and associates both.
     ///

@@ -162,7 +162,7 @@ final class PolicyMapping {
     private var attributes: StandardAttributes?
     /// The highest key that was kept.
     private var lastKeptKey: Int64 = 0
-    /// How many objects it took, and how many the standard behaviour made.
+    /// How many objects it took, and how many the standard behavior made.
     var readCount = 0
     private(set) var standardCount = 0
     /// By attribute: how many IDs became null after the first pass.
@@ -214,7 +214,7 @@ final class PolicyMapping {
     /// What it says of a relationship of its objects; nil for nothing.
     func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
 
-    /// Whether an object that the standard behaviour makes must have a value for an attribute.
+    /// Whether an object that the standard behavior makes must have a value for an attribute.
     func demands(_ field: RecordLayout.Field) -> Bool { attributes?.demands(field) ?? true }
 
     /// What the attributes are made with, once the source can be read.

@@ -179,7 +179,7 @@ final class RelationshipMaker {
         }
     }
 
-    /// Makes the fields of the objects for which a policy left the standard behaviour out: the other side may give them all the same.
+    /// Makes the fields of the objects for which a policy left the standard behavior out: the other side may give them all the same.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
@@ -245,7 +245,7 @@ extension MigrationSession {
     }
 }
 
-/// The objects for which rules do not hold: because a policy left the standard behaviour out, or set the relationship itself.
+/// The objects for which rules do not hold: because a policy left the standard behavior out, or set the relationship itself.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
@@ -283,7 +283,7 @@ final class RelationshipExceptions {
         if let inverse = relationship.inverse { setElsewhere.insert(inverse) }
     }
 
-    /// Whether the standard behaviour was left out for an object.
+    /// Whether the standard behavior was left out for an object.
     func isLeftOut(_ place: AssociationTable.Object, _ mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
         try Self.contains(place, leftOut, firstRule[mapping.number] + rule)
     }
@@ -299,7 +299,7 @@ final class RelationshipExceptions {
         return leftOut.count(in: number) > 0 || setByPolicy.count(in: number) > 0
     }
 
-    /// The objects for which the standard behaviour was left out.
+    /// The objects for which the standard behavior was left out.
     func leftOut(_ mapping: PolicyMapping, rule: Int) throws(StoreError) -> AssociatedObjects {
         try leftOut.destinations(in: firstRule[mapping.number] + rule)
     }

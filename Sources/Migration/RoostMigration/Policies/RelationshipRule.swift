@@ -14,7 +14,7 @@ struct RelationshipRule {
         case policy(PolicyExpression, PropertyMapping)
     }
 
-    /// How the standard behaviour makes it.
+    /// How the standard behavior makes it.
     enum Way {
         /// In the field of a new object, as if every object kept its key; what turns out otherwise is made again.
         case field

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What the standard behaviour gives a new object in the first pass: its attributes, and to-one relationships as if keys were kept.
+/// What the standard behavior gives a new object in the first pass: its attributes, and to-one relationships as if keys were kept.
 final class StandardAttributes {
     private let maker: MappingPlan.Maker
     private let plan: MappingPlan

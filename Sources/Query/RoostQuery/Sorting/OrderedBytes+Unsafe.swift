@@ -82,7 +82,7 @@ enum OrderedBytes {
         guard !number.isNaN else { return key.append(3) }
         guard number.mantissa != 0 else { return key.append(1) }
         let start = key.count
-        let (lead, digits) = number.normalised
+        let (lead, digits) = number.normalized
         key.append(number.isNegative ? 0xFF : 2)
         append(UInt64(bitPattern: Int64(lead)) ^ 1 << 63, to: &key)
         append(UInt64(truncatingIfNeeded: digits >> 64), to: &key)

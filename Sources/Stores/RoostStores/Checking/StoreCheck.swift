@@ -300,7 +300,7 @@ private struct StoreCheck {
                         count { (rules) throws(StoreError) in try rules.addLink(link, of: relationship.number) }
                     }
                     let (from, to) = (ObjectID(source, key: link.source), ObjectID(target, key: link.target))
-                    if relationship.normalised(link) != link {
+                    if relationship.normalized(link) != link {
                         findings.add(
                             .damage,
                             "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",

@@ -91,7 +91,7 @@ struct StoreCompaction: Sendable {
     private func requireStore(_ path: String) throws(StoreError) {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
-        guard !type.recognises(fileAt: path) else { return }
+        guard !type.recognizes(fileAt: path) else { return }
         // The type says best what is wrong: an empty file, a newer format, another program's file.
         _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
     }

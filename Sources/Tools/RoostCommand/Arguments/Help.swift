@@ -15,7 +15,7 @@ enum Help {
     /// How stores are written on the command line.
     static let stores = """
         A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, json:music.json, coredata:Old.sqlite, memory:), as its
-        name in the configuration (see 'roost config --help'), or as a bare path whose type is recognised by the file's content.
+        name in the configuration (see 'roost config --help'), or as a bare path whose type is recognized by the file's content.
         They are tried in this order; ./NAME is always a path. A STORE that is left out is the configuration's default.
         """
 

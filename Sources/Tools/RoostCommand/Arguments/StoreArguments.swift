@@ -31,7 +31,7 @@ enum StoreArguments {
 
     /// The store that `text` means, to be opened read-only unless it is to be written, with the options of the configuration and of the user.
     ///
-    /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose type is recognised by the
+    /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose type is recognized by the
     /// file's content. A path that leads to nothing, or to something other than a file, gets the error that says so.
     static func store(
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
@@ -59,7 +59,7 @@ enum StoreArguments {
         return store
     }
 
-    /// The store that `text` means and that may not exist yet, so that nothing can recognise it.
+    /// The store that `text` means and that may not exist yet, so that nothing can recognize it.
     static func newStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
         if let store = try typedStore(text, arguments) { return store }
         // What exists without being a store is not going to be replaced by one.

@@ -31,7 +31,7 @@ extension Subcommand {
             for each fault and exits 1 when one is not caught. --filter looks at the names of faults and checks;
             --format and --exclude are refused.
 
-            With --json prints one object: checks [{type, id, behaviour, passed, seconds, missingCapability, excluded, failure}],
+            With --json prints one object: checks [{type, id, behavior, passed, seconds, missingCapability, excluded, failure}],
             passed, excluded, failed, interrupted. An excluded check that fails has passed false, and is not counted as failed. With --self-test:
             faults [{type, fault, check, outcome, expected, actual}], caught, missed, skipped, interrupted.
             """,

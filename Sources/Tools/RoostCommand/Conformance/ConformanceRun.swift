@@ -152,7 +152,7 @@ private struct ConformanceJSON: Encodable {
     struct Check: Encodable {
         var type: String
         var id: String
-        var behaviour: String
+        var behavior: String
         var passed = true
         var seconds: Double
         var missingCapability: String?
@@ -172,7 +172,7 @@ private struct ConformanceJSON: Encodable {
         (passed, excluded, failed) = (counts.passed + counts.opposites, counts.excluded, counts.failed)
         checks = results.map { result in
             var check = Check(
-                type: result.store, id: result.check.id, behaviour: result.check.behaviour, seconds: result.seconds)
+                type: result.store, id: result.check.id, behavior: result.check.behavior, seconds: result.seconds)
             switch result.outcome {
             case .passed: break
             case .passedAsOpposite(let capability): check.missingCapability = "\(capability)"

@@ -201,7 +201,7 @@ struct MusicLibrary {
             for key in 1..<(count + 1) {
                 for (place, target) in targets(key).enumerated() {
                     let link = Link(Int64(key), Int64(target + 1), order: Int64(place))
-                    batch.links.append(relationship.normalised(isFlipped ? link.flipped : link))
+                    batch.links.append(relationship.normalized(isFlipped ? link.flipped : link))
                 }
                 if batch.isFull {
                     try requireGoingOn()

@@ -51,7 +51,7 @@ extension DecimalNumber {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         guard left.mantissa != 0 else { return .zero }
         // 38 digits and 39 zeros, which 256 bits hold, over at most 38 digits: the quotient has 39 at least, and the rest decides nothing.
-        let (lead, digits) = left.normalised
+        let (lead, digits) = left.normalized
         let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
         let dividend = Self.timesTen((high, low))
         let (quotient, rest) = dividend.high.quotientAndRemainder(dividingBy: right.mantissa)
