@@ -27,11 +27,13 @@ demo: setup
 	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
+# Runs all tests, then compares what each product shows with docs/api.
 # `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.
 ifeq ($(ONLY),)
 test: setup
 	$(SWIFT_BUILD) --build-tests
 	$(SWIFT) test --skip-build --parallel
+	@SWIFT=$(SWIFT) ./Scripts/api
 else
 test: setup
 	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests --scratch-path .build/only-$(ONLY)
@@ -94,7 +96,7 @@ lint:
 
 # What each product shows, compared with the lists in docs/api; `Scripts/api --write` writes them. Needs a build with tests.
 api:
-	@./Scripts/api
+	@SWIFT=$(SWIFT) ./Scripts/api
 
 docs: setup
 	@./Scripts/docs

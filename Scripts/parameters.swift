@@ -1,11 +1,10 @@
-// Finds public and package functions with too many parameters; Scripts/lint calls it, `--write` writes the list.
+// Finds open, public and package functions, and requirements of such protocols, with too many parameters; Scripts/lint
+// calls it.
 //
 // A function has at most one unlabeled parameter, the first, and at most five in all. A trailing closure and a variadic
-// parameter need no label. Functions that break this are listed in Scripts/parameters.txt, which may only get shorter:
-// a function that is not in the list fails, and so does a line of the list that no function needs any more.
+// parameter need no label.
 import Foundation
 
-let list = "Scripts/parameters.txt"
 /// Functions whose first two parameters are a pair that labels would only lengthen.
 let pairs: Set<String> = [
     // A code and its message.
@@ -13,7 +12,8 @@ let pairs: Set<String> = [
     // A key and its value.
     "JSONMembers.swift: add(_:_:)", "JSONNode.swift: init(_:_:)", "JSONNode.swift: init(_:_:keyOffset:)",
     "ExternalSorter+Unsafe.swift: append(_:_:in:)", "SortedEntries+Unsafe.swift: append(_:_:in:)",
-    "OrderedKeyValueStorage.swift: insert(_:_:in:)",
+    "OrderedKeyValueStorage.swift: insert(_:_:in:)", "OrderedKeyValueStorage.swift: append(_:_:in:)",
+    "OrderedKeyValueStorage.swift: put(_:_:in:)",
     // Two of one kind: what is compared, or the two ends of a link.
     "LinkBatch.swift: init(_:_:order:inverseOrder:)", "RecordAgreement+Unsafe.swift: holds(_:_:)",
     "StoreFile+Checks+Unsafe.swift: sameFile(_:_:)", "StoreFile+Names.swift: hasOtherNames(_:_:)",
@@ -77,11 +77,32 @@ func parameters(_ text: Substring) -> [Substring] {
     return parts.filter { !$0.allSatisfy(\.isWhitespace) }
 }
 
+/// The bodies of the public and package protocols in a source.
+func protocolBodies(_ text: String) -> [Range<String.Index>] {
+    text.matches(of: #/\b(?:public|package)\s+protocol\s[^{]*\{/#).map { match in
+        var (depth, end) = (1, match.range.upperBound)
+        while end < text.endIndex, depth > 0 {
+            if text[end] == "{" { depth += 1 } else if text[end] == "}" { depth -= 1 }
+            end = text.index(after: end)
+        }
+        return match.range.upperBound..<end
+    }
+}
+
 func violations(in path: String) throws -> [String] {
     let text = String(decoding: code(try String(contentsOfFile: path, encoding: .utf8)), as: UTF8.self)
-    let declaration = #/\b(?:public|package)\s+(?:[a-z]+\s+)*?(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
+    let declaration =
+        #/\b(?:open|public|package)\s+(?:[a-z]+\s+)*?(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
+    // A requirement has the access of its protocol, without a word of its own.
+    let requirement = #/\b(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
+    let protocols = protocolBodies(text)
+    let matches =
+        text.matches(of: declaration)
+        + text.matches(of: requirement).filter { match in
+            protocols.contains { $0.contains(match.range.lowerBound) }
+        }
     var found: [String] = []
-    for match in text.matches(of: declaration) {
+    for match in matches {
         var (depth, end) = (1, match.range.upperBound)
         while end < text.endIndex, depth > 0 {
             if text[end] == "(" { depth += 1 } else if text[end] == ")" { depth -= 1 }
@@ -115,22 +136,8 @@ func main() throws -> Int32 {
             found += try violations(in: "\(root)/\(file)")
         }
     }
-    found.sort()
-    if CommandLine.arguments.dropFirst().first == "--write" {
-        try (found.joined(separator: "\n") + "\n").write(toFile: list, atomically: false, encoding: .utf8)
-        print("\(found.count) functions")
-        return 0
-    }
-    let known = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n").map(String.init)
-    var status: Int32 = 0
-    for change in found.difference(from: known) {
-        switch change {
-        case .insert(_, let line, _): print("More than five parameters, or an unlabeled one after the first: \(line)")
-        case .remove(_, let line, _): print("\(list) has a line that no function needs any more: \(line)")
-        }
-        status = 1
-    }
-    return status
+    for line in found.sorted() { print("More than five parameters, or an unlabeled one after the first: \(line)") }
+    return found.isEmpty ? 0 : 1
 }
 
 do { exit(try main()) } catch {

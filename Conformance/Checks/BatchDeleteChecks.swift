@@ -18,16 +18,16 @@ extension ConformanceCheck {
                 "Passport", where: .notEqual("number", to: 1), sortedBy: [.init("number", ascending: false)], limit: 3,
                 offset: 2)
             let expected = try store.view { try $0.keys(request) }
-            let result = try store.execute(BatchDeleteRequest(request, result: .objectIDs))
+            let result = try store.run(BatchDeleteRequest(request, result: .objectIDs))
             try expectEqual(result.objectIDs?.map(\.key), expected, "the IDs")
             try expectEqual(result.count, 3, "the count")
             let rest = (Int64(1)...10).filter { !expected.contains($0) }
             try expectEqual(try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "what is left")
             let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", key: $0) }
-            let second = try store.execute(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
+            let second = try store.run(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
             try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of those that existed")
             try expectLater(second.generation, than: result.generation, on: bench, "the generation")
-            let nothing = try store.execute(BatchDeleteRequest(objectIDs: ids))
+            let nothing = try store.run(BatchDeleteRequest(objectIDs: ids))
             try expectEqual(nothing.generation, second.generation, "the generation when there is nothing to delete")
             try expectEqual(nothing.count, nil, "no count, which was not asked for")
             try expectEqual(try bench.reopen(store).view { try $0.count(FetchRequest("Passport")) }, 5, "the rest")
@@ -49,26 +49,26 @@ extension ConformanceCheck {
             }
             // The store's own rules would take the file along, and refuse to delete the author.
             let folder = BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 1)])
-            _ = try store.execute(folder, model: later)
+            _ = try store.run(folder, model: later)
             try expectEqual(try store.view { try $0.keys(FetchRequest("File")) }, [1, 2], "the files after nullify")
             try expectEqual(
                 try store.view { try $0.object(ObjectID("File", key: 1))?.values["folder"] }, nil, "the file's folder")
             let author = BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)])
             try expectError(.deleteDenied, in: "deleting the author by the store's own rules") {
-                _ = try store.execute(author)
+                _ = try store.run(author)
             }
-            _ = try store.execute(author, model: later)
+            _ = try store.run(author, model: later)
             try expectEqual(try store.view { try $0.keys(FetchRequest("File")) }, [1], "the files after cascade")
             let row: BatchInsertRequest.Row = ["title": "new"]
-            _ = try store.execute(BatchInsertRequest("File", rows: [row]), model: later)
-            _ = try store.execute(BatchInsertRequest("File", rows: [row]))
+            _ = try store.run(BatchInsertRequest("File", rows: [row]), model: later)
+            _ = try store.run(BatchInsertRequest("File", rows: [row]))
             try expectEqual(
                 try store.view { try $0.objects(FetchRequest("File", where: .equal("title", to: "new"))) }
                     .map { $0.values["size"] }, [5, 1], "the defaults of the program's model and of the store's")
             let before = try store.contents()
             let other = try ConformanceModel.standard(for: [bench.fixture])
             try expectError(.modelMismatch, in: "a batch request with another model") {
-                _ = try store.execute(BatchDeleteRequest(FetchRequest("File")), model: other)
+                _ = try store.run(BatchDeleteRequest(FetchRequest("File")), model: other)
             }
             try expectEqual(try store.contents(), before, "the contents after a refused request")
             try expectEqual(try checkStore(store).map(\.message), [], "the findings")
@@ -84,7 +84,7 @@ extension ConformanceCheck {
                 try changes.insert(ObjectID("Person", key: 2), values: ["name": "b", "spouse": person(1)])
                 try changes.insert(ObjectID("Passport", key: 1), values: ["number": 5, "holder": person(1)])
             }
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
+            _ = try store.run(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
             try store.view { snapshot in
                 try expectEqual(try snapshot.objects(of: "Person").map(\.values), [["name": "b"]], "the other person")
                 try expectEqual(try snapshot.objects(of: "Passport").map(\.values), [["number": 5]], "the passport")
@@ -122,7 +122,7 @@ extension ConformanceCheck {
                     try changes.add(Link(key, 1), to: RelationshipName("File", name: "tags"))
                 }
             }
-            let result = try store.execute(
+            let result = try store.run(
                 BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 2)], result: .objectIDs))
             try expectEqual(result.objectIDs?.first, ObjectID("Folder", key: 2), "the first of the IDs")
             try store.view { snapshot in
@@ -149,8 +149,8 @@ extension ConformanceCheck {
                 try changes.insert(
                     ObjectID("Passport", key: 1), values: ["holder": .objectID(ObjectID("Person", key: 1))])
             }
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 10)]))
-            let passport = try store.execute(
+            _ = try store.run(BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 10)]))
+            let passport = try store.run(
                 BatchDeleteRequest(objectIDs: [ObjectID("Passport", key: 1)], result: .objectIDs))
             try expectEqual(passport.relatedObjectIDs, [ObjectID("Person", key: 1)], "the related objects")
             try store.view { snapshot in
@@ -177,7 +177,7 @@ extension ConformanceCheck {
             let before = try store.contents()
             let persons = BatchDeleteRequest(FetchRequest("Person"), result: .count)
             let error = try expectError(.deleteDenied, in: "deleting authors of works and borrowers") {
-                _ = try store.execute(persons)
+                _ = try store.run(persons)
             }
             let works = RelationshipName("Person", name: "works")
             func denial(_ name: RelationshipName, _ deleted: ObjectID, _ stays: ObjectID, _ reason: DeleteDenial.Reason)
@@ -195,7 +195,7 @@ extension ConformanceCheck {
                 ], "the denials")
             try expectEqual(try store.contents(), before, "the contents")
             let stamped = try expectError(.deleteDenied, in: "deleting a file that a mandatory reference needs") {
-                _ = try store.execute(BatchDeleteRequest(FetchRequest("Image")))
+                _ = try store.run(BatchDeleteRequest(FetchRequest("Image")))
             }
             try expectEqual(
                 stamped.denials,
@@ -208,7 +208,7 @@ extension ConformanceCheck {
             try expectEqual(try store.contents(), before, "the contents")
             let all = ["Person", "Image", "Loan", "Stamp"] as [EntityName]
             let ids = try store.view { snapshot in try all.flatMap { try snapshot.objects(of: $0).map(\.id) } }
-            try expectEqual(try store.execute(BatchDeleteRequest(objectIDs: ids, result: .count)).count, 9, "the count")
+            try expectEqual(try store.run(BatchDeleteRequest(objectIDs: ids, result: .count)).count, 9, "the count")
             try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "what is left")
         },
         ConformanceCheck(
@@ -219,7 +219,7 @@ extension ConformanceCheck {
                 try changes.insert(ObjectID("Person", key: 1), values: [:])
                 try changes.insert(ObjectID("Visit", key: 1), values: ["guest": .objectID(ObjectID("Person", key: 1))])
             }
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
+            _ = try store.run(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
             try store.view { snapshot in
                 let visit = try require(try snapshot.object(ObjectID("Visit", key: 1)), "the visit")
                 try expectEqual(visit.values, ["guest": .objectID(ObjectID("Person", key: 1))], "the visit's values")
@@ -242,14 +242,14 @@ extension ConformanceCheck {
                 try changes.insert(
                     ObjectID("Folder", key: 1), values: ["name": "n", "shortcut": .objectID(ObjectID("Image", key: 2))])
             }
-            let few = try store.execute(
+            let few = try store.run(
                 BatchDeleteRequest(objectIDs: [2, 5].map { ObjectID("File", key: $0) }, result: .objectIDs))
             try expectEqual(few.objectIDs, [ObjectID("Image", key: 2), ObjectID("File", key: 5)], "the first that go")
             try expectEqual(
                 Set(few.relatedObjectIDs ?? []),
                 [ObjectID("Comment", key: 2), ObjectID("Comment", key: 5), ObjectID("Folder", key: 1)],
                 "what loses a reference")
-            let many = try store.execute(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
+            let many = try store.run(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
             try expectEqual(many.count, Int(count) - 2, "the number of the others")
             try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "how many lose a reference then")
             try store.view { snapshot in
@@ -265,15 +265,15 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Passport", key: 1), values: [:]) }
             try store.close()
             let requests: [(String, (any PersistentStore) throws -> Void)] = [
-                ("an insert", { _ = try $0.execute(BatchInsertRequest("Passport", rows: [[:]])) }),
+                ("an insert", { _ = try $0.run(BatchInsertRequest("Passport", rows: [[:]])) }),
                 (
                     "an update",
-                    { _ = try $0.execute(BatchUpdateRequest("Passport", set: ["number": .constant(1)])) }
+                    { _ = try $0.run(BatchUpdateRequest("Passport", set: ["number": .constant(1)])) }
                 ),
-                ("a delete", { _ = try $0.execute(BatchDeleteRequest(FetchRequest("Passport"))) }),
+                ("a delete", { _ = try $0.run(BatchDeleteRequest(FetchRequest("Passport"))) }),
                 (
                     "a delete of nothing",
-                    { _ = try $0.execute(BatchDeleteRequest(FetchRequest("Passport", where: .constant(false)))) }
+                    { _ = try $0.run(BatchDeleteRequest(FetchRequest("Passport", where: .constant(false)))) }
                 ),
             ]
             for (name, request) in requests {

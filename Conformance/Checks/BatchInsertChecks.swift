@@ -12,7 +12,7 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let file = try store.change { try $0.insert(ObjectID("Folder", key: 1), values: ["name": "here"]) }
             let date = Date(timeIntervalSinceReferenceDate: -0.125)
-            let result = try store.execute(
+            let result = try store.run(
                 BatchInsertRequest(
                     "Image",
                     rows: [
@@ -57,10 +57,10 @@ extension ConformanceCheck {
                 number += 1
                 return number > 300 ? nil : ["title": "late", "folder": .objectID(folder)]
             }
-            let result = try store.execute(
+            let result = try store.run(
                 BatchInsertRequest("File", result: .objectIDs) { (row) throws(StoreError) in
                     if number == 280 {
-                        _ = try store.execute(
+                        _ = try store.run(
                             BatchInsertRequest(
                                 "File",
                                 rows: Array(repeating: ["title": "early", "folder": .objectID(folder)], count: 3)))
@@ -91,7 +91,7 @@ extension ConformanceCheck {
                 _ count: Int64, failing: Bool = false
             ) throws(StoreError) -> BatchResult {
                 var number: Int64 = 0
-                return try store.execute(
+                return try store.run(
                     BatchInsertRequest("Passport", result: .count) { (row) throws(StoreError) in
                         number += 1
                         guard row.isEmpty else { throw StoreError(.internalInconsistency, "The row is not empty.") }
@@ -130,10 +130,10 @@ extension ConformanceCheck {
             }
             let before = try store.contents()
             try expectError(.validationFailed, in: "a row that is wrong, after many that are not") {
-                _ = try store.execute(BatchInsertRequest("File", rows: rows(failingAt: count)))
+                _ = try store.run(BatchInsertRequest("File", rows: rows(failingAt: count)))
             }
             try expectEqual(try store.contents(), before, "the contents after a row that was refused")
-            let result = try store.execute(BatchInsertRequest("File", rows: rows(), result: .objectIDs))
+            let result = try store.run(BatchInsertRequest("File", rows: rows(), result: .objectIDs))
             try expectLater(result.generation, than: first.generation, on: bench, "the generation")
             let reopened = try bench.reopen(store)
             try reopened.view { snapshot in
@@ -174,7 +174,7 @@ extension ConformanceCheck {
             }
             let folder = Value.objectID(ObjectID("Folder", key: 1))
             let files =
-                try store.execute(
+                try store.run(
                     BatchInsertRequest(
                         "Image",
                         rows: [
@@ -191,7 +191,7 @@ extension ConformanceCheck {
                         of: RelationshipName("Folder", name: "files"), from: ObjectID("Folder", key: 1)),
                     [2, keys[3], 3, 1, keys[0], keys[1]], "the order in the first folder")
             }
-            let result = try store.execute(
+            let result = try store.run(
                 BatchInsertRequest(
                     "Passport",
                     rows: [
@@ -212,7 +212,7 @@ extension ConformanceCheck {
                     "the holder of the old passport")
             }
             try expectError(.invalidRequest, in: "two passports of one person") {
-                _ = try store.execute(
+                _ = try store.run(
                     BatchInsertRequest(
                         "Passport", rows: Array(repeating: ["holder": .objectID(ObjectID("Person", key: 3))], count: 2))
                 )
@@ -246,7 +246,7 @@ extension ConformanceCheck {
             for (property, code, row) in faults {
                 let row = ["title": "t"].merging(row) { $1 }
                 let error = try expectError(code, in: "a row with \(row.keys.sorted())") {
-                    _ = try store.execute(
+                    _ = try store.run(
                         BatchInsertRequest("File", rows: [["title": "fine"], row, ["title": "fine"]]))
                 }
                 try expect(
@@ -254,10 +254,10 @@ extension ConformanceCheck {
                 try expectEqual(try store.contents(), before, "the contents after a row with \(row.keys.sorted())")
             }
             try expectError(.invalidRequest, in: "an abstract entity") {
-                _ = try store.execute(BatchInsertRequest("Shape", rows: [[:]]))
+                _ = try store.run(BatchInsertRequest("Shape", rows: [[:]]))
             }
             try expectError(.unknownEntity, in: "an unknown entity") {
-                _ = try store.execute(BatchInsertRequest("Fool", rows: [[:]]))
+                _ = try store.run(BatchInsertRequest("Fool", rows: [[:]]))
             }
             try expectEqual(try store.view { try $0.recordedTally() }, generation, "the recorded tally afterwards")
         },
@@ -270,14 +270,14 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Person", key: 1), values: ["name": "Ann"]) }
             let before = try store.contents()
             let error = try expectError(.constraintViolation, in: "a name that is taken") {
-                _ = try store.execute(
+                _ = try store.run(
                     BatchInsertRequest("Person", rows: [["name": "Bob"], ["name": "Ann"], ["name": .null], [:]]))
             }
             try expectEqual(
                 error.violations.map(\.existing), [ObjectID("Person", key: 1)], "the object that has the name")
             try expectEqual(try store.contents(), before, "the contents")
             try expectError(.constraintViolation, in: "a name that two rows have") {
-                _ = try store.execute(BatchInsertRequest("Person", rows: [["name": "Bob"], ["name": "Bob"]]))
+                _ = try store.run(BatchInsertRequest("Person", rows: [["name": "Bob"], ["name": "Bob"]]))
             }
             try expectEqual(try store.contents(), before, "the contents")
         },

@@ -20,7 +20,7 @@ extension ConformanceCheck {
                         ])
                 }
             }
-            let result = try store.execute(
+            let result = try store.run(
                 BatchUpdateRequest(
                     "File", where: .greater("size", than: 2),
                     set: [
@@ -50,7 +50,7 @@ extension ConformanceCheck {
                 }
                 try expectEqual(object.values, values, "the values of \(object.id)")
             }
-            let alone = try reopened.execute(
+            let alone = try reopened.run(
                 BatchUpdateRequest(
                     "File", includesSubentities: false, set: ["place": .constant(.null)], result: .objectIDs))
             try expectEqual(alone.objectIDs?.map(\.key), [1, 3, 5], "the IDs without subentities")
@@ -59,7 +59,7 @@ extension ConformanceCheck {
                     try snapshot.objects(of: "File").map { $0.values["place"] == nil },
                     [true, false, true, false, true, false], "which places are gone")
             }
-            let nothing = try reopened.execute(
+            let nothing = try reopened.run(
                 BatchUpdateRequest("Image", where: .constant(false), set: ["width": .constant(1)], result: .count))
             try expectEqual(nothing.count, 0, "the count where nothing meets the predicate")
             try expectEqual(nothing.generation, alone.generation, "the generation then")
@@ -82,7 +82,7 @@ extension ConformanceCheck {
             }
             typealias Expression = FetchRequest.Expression
             func key(_ names: String...) -> Expression { .keyPath(names) }
-            let result = try store.execute(
+            let result = try store.run(
                 BatchUpdateRequest(
                     "File",
                     set: [
@@ -113,7 +113,7 @@ extension ConformanceCheck {
             // Exactly, or not at all: the half of the odd ones is no whole number.
             let before = try store.contents()
             let error = try expectError(.invalidValue, in: "a result that the property cannot hold") {
-                _ = try store.execute(
+                _ = try store.run(
                     BatchUpdateRequest(
                         "File", where: .greater("rank", than: 10),
                         set: ["size": .function(.divide, [key("rank"), .constant(2)])]))
@@ -122,7 +122,7 @@ extension ConformanceCheck {
                 error.message.contains("File.size") && error.message.contains("File/p11"),
                 "the message names property and object", otherwise: error.message)
             try expectEqual(try store.contents(), before, "the contents after the error")
-            _ = try store.execute(
+            _ = try store.run(
                 BatchUpdateRequest(
                     "File", where: .equal("flag", to: true),
                     set: ["size": .function(.floor, [.function(.divide, [key("rank"), .constant(2)])])]))
@@ -159,7 +159,7 @@ extension ConformanceCheck {
             }
             let files = RelationshipName("Folder", name: "files")
             // 2, 4 and 6 are in the first folder, 1, 3 and 5 in the second: 5, 3, 1.
-            _ = try store.execute(
+            _ = try store.run(
                 BatchUpdateRequest(
                     "File", where: .less("folder#order", than: 98), set: ["folder": .constant(folder(2))]))
             try store.view { snapshot in
@@ -172,10 +172,10 @@ extension ConformanceCheck {
                     try snapshot.object(ObjectID("File", key: 5))?.values["folder#order"], .int(95),
                     "the place of one who stays")
             }
-            _ = try store.execute(
+            _ = try store.run(
                 BatchUpdateRequest("Image", set: ["folder": .constant(.null), "width": .constant(5)]))
             // An object may be named by a superentity.
-            _ = try store.execute(
+            _ = try store.run(
                 BatchUpdateRequest(
                     "Folder", where: .equal("name", to: "shortcut"),
                     set: ["shortcut": .constant(.objectID(ObjectID("File", key: 4)))]))
@@ -193,7 +193,7 @@ extension ConformanceCheck {
                     "the shortcut")
             }
             // 1 takes the passport of 2, whose own is nobody's; the one that 1 had is free too.
-            let result = try store.execute(
+            let result = try store.run(
                 BatchUpdateRequest(
                     "Person", where: .compare("passport", using: .equal, with: .objectID(ObjectID("Passport", key: 1))),
                     set: ["passport": .constant(.objectID(ObjectID("Passport", key: 2)))], result: .objectIDs))
@@ -212,17 +212,17 @@ extension ConformanceCheck {
                     [nil, .objectID(ObjectID("Person", key: 1)), .objectID(ObjectID("Person", key: 3))], "the holders")
             }
             try expectError(.invalidRequest, in: "the passport of one for another, who keeps it") {
-                _ = try store.execute(
+                _ = try store.run(
                     BatchUpdateRequest(
                         "Person", where: .isNotNull("passport"),
                         set: ["passport": .constant(.objectID(ObjectID("Passport", key: 3)))]))
             }
-            _ = try store.execute(BatchUpdateRequest("Passport", set: ["holder": .constant(.null)]))
+            _ = try store.run(BatchUpdateRequest("Passport", set: ["holder": .constant(.null)]))
             try expectEqual(
                 try store.view { try $0.count(FetchRequest("Person", where: .isNotNull("passport"))) }, 0,
                 "the persons with a passport, once no passport has a holder")
             try expectError(.invalidRequest, in: "one passport for everybody") {
-                _ = try store.execute(
+                _ = try store.run(
                     BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", key: 1)))]))
             }
             // A relationship that is its own inverse.
@@ -235,7 +235,7 @@ extension ConformanceCheck {
                         .constant(person(pair.value)), rest)
                 }
                 let isMeant = FetchRequest.Expression.aggregate(pairs.keys.map { .constant(person($0)) })
-                _ = try store.execute(
+                _ = try store.run(
                     BatchUpdateRequest(
                         "Person", where: .comparison(.init(left: .evaluatedObject, operator: .isIn, right: isMeant)),
                         set: ["spouse": target]))
@@ -251,7 +251,7 @@ extension ConformanceCheck {
             try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after another change")
             try expectError(.invalidRequest, in: "spouses that contradict each other") { try marry([1: 3, 3: 2]) }
             try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after a contradiction")
-            _ = try store.execute(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
+            _ = try store.run(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
             try expectEqual(try spouses(), [nil, nil, nil], "the spouses of those who are left")
             try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
         },
@@ -288,7 +288,7 @@ extension ConformanceCheck {
             ]
             for (property, code, expression) in faults {
                 let error = try expectError(code, in: "setting '\(property)' to \(expression)") {
-                    _ = try store.execute(
+                    _ = try store.run(
                         BatchUpdateRequest("File", set: [property: expression]))
                 }
                 if code != .unknownProperty, code != .objectNotFound {
@@ -300,14 +300,14 @@ extension ConformanceCheck {
                 try expectEqual(try store.contents(), before, "the contents after setting '\(property)'")
             }
             try expectError(.invalidRequest, in: "an update that sets nothing") {
-                _ = try store.execute(BatchUpdateRequest("File", set: [:]))
+                _ = try store.run(BatchUpdateRequest("File", set: [:]))
             }
             try expectError(.unknownEntity, in: "an unknown entity") {
-                _ = try store.execute(BatchUpdateRequest("Fool", set: ["title": .constant("x")]))
+                _ = try store.run(BatchUpdateRequest("Fool", set: ["title": .constant("x")]))
             }
             // A property of a subentity is none of the entity's.
             try expectError(.unknownProperty, in: "a subentity's property") {
-                _ = try store.execute(BatchUpdateRequest("File", set: ["width": .constant(1)]))
+                _ = try store.run(BatchUpdateRequest("File", set: ["width": .constant(1)]))
             }
             try expectEqual(try store.view { try $0.recordedTally() }, generation, "the recorded tally afterwards")
         },
@@ -324,7 +324,7 @@ extension ConformanceCheck {
             }
             let before = try store.contents()
             let error = try expectError(.constraintViolation, in: "one name for two") {
-                _ = try store.execute(
+                _ = try store.run(
                     BatchUpdateRequest("Person", where: .notEqual("name", to: "Bob"), set: ["name": .constant("Bob")]))
             }
             try expectEqual(
@@ -333,7 +333,7 @@ extension ConformanceCheck {
                 "the objects that are named")
             try expectEqual(try store.contents(), before, "the contents")
             let isAnn = FetchRequest.Predicate.equal("name", to: "Ann")
-            _ = try store.execute(
+            _ = try store.run(
                 BatchUpdateRequest(
                     "Person", where: .notEqual("name", to: "Eve"),
                     set: ["name": .conditional(isAnn, .constant("Bob"), .constant("Ann"))]))

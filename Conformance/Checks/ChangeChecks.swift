@@ -491,7 +491,9 @@ extension ConformanceCheck {
             let (playlist, tracks) = (ObjectID("Playlist", key: 1), RelationshipName("Playlist", name: "tracks"))
             func insert(_ key: Int64, place: Int64, expecting last: Int64?) throws {
                 try store.change { changes in
-                    changes.lastPlaces = [.init(album, songs, place: last), .init(playlist, tracks, place: last)]
+                    changes.lastPlaces = [
+                        .init(album, in: songs, place: last), .init(playlist, in: tracks, place: last),
+                    ]
                     try changes.insert(
                         ObjectID("Track", key: key), values: ["album": .objectID(album), "album#order": .int(place)])
                     try changes.add(Link(1, key, order: place), to: tracks)
@@ -510,7 +512,9 @@ extension ConformanceCheck {
                 _ = try expectError(.conflict, in: "a commit that expects \(name)") {
                     try insert(4, place: 7, expecting: last)
                 }
-                for expected in [ChangeSet.LastPlace(album, songs, place: last), .init(playlist, tracks, place: last)] {
+                for expected in [
+                    ChangeSet.LastPlace(album, in: songs, place: last), .init(playlist, in: tracks, place: last),
+                ] {
                     _ = try expectError(.conflict, in: "a commit that changes nothing else and expects \(name)") {
                         try store.change { $0.lastPlaces = [expected] }
                     }
@@ -523,7 +527,7 @@ extension ConformanceCheck {
             }
             _ = try expectError(.invalidRequest, in: "a commit that expects a place in an unordered relationship") {
                 try store.change {
-                    $0.lastPlaces = [.init(ObjectID("Tag", key: 1), .init("Tag", name: "tagged"), place: nil)]
+                    $0.lastPlaces = [.init(ObjectID("Tag", key: 1), in: .init("Tag", name: "tagged"), place: nil)]
                 }
             }
         },

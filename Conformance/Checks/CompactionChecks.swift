@@ -17,7 +17,7 @@ extension ConformanceCheck {
             let shown = try StoreContents(of: snapshot)
             do {
                 // While the snapshot is open, the space of what it shows may have to stay.
-                if try bench.type.compactWhileOpen(
+                if try bench.type.compactOpenStore(
                     bench.location(), options: bench.fixture.options, isCancelled: { false })
                 {
                     try expect(try store.byteCount() <= size, "a compacted store is no larger than before")
@@ -42,7 +42,8 @@ extension ConformanceCheck {
             let store = try mostlyEmptiedStore(bench)
             let before = try store.contents()
             try expectError(.cancelled, .busy, in: "compacting that is cancelled at once") {
-                _ = try bench.type.compactWhileOpen(bench.location(), options: bench.fixture.options) { true }
+                _ = try bench.type.compactOpenStore(
+                    bench.location(), options: bench.fixture.options, isCancelled: { true })
             }
             try expectEqual(try store.contents(), before, "the contents afterwards")
             try expectEqual(try bench.reopen(store).contents(), before, "the contents after reopening")

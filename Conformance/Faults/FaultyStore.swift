@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 /// A store with one fault, which alters what goes into the sound store behind it and what comes out.
-final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
+final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     /// What a fault remembers.
     struct Memory: Sendable {
         /// The first keys that were given out, by entity.
@@ -19,8 +19,8 @@ final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityC
         var lastMetadata: StoreMetadata?
     }
 
-    private let base: any PersistentStore
-    private let fault: FaultyStoreType.Fault
+    let base: any PersistentStore
+    let fault: FaultyStoreType.Fault
     private let isReopened: Bool
     private let memory: Mutex<Memory> = Mutex(Memory())
     let isReadOnly: Bool
@@ -117,53 +117,6 @@ final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityC
         }
     }
 
-    // MARK: Batches
-
-    /// The model whose defaults and delete rules count.
-    private func rules(_ model: ManagedObjectModel) -> ManagedObjectModel {
-        fault == .ignoresProgramModel ? base.model : model
-    }
-
-    func executeDirectly(
-        _ request: BatchInsertRequest, model: ManagedObjectModel
-    ) throws(StoreError) -> BatchResult? {
-        guard fault == .insertsRowByRow else { return try base.execute(request, model: rules(model)) }
-        let next = request.rows()
-        var ids: [ObjectID] = []
-        while let row = try next() {
-            let result = try base.execute(
-                BatchInsertRequest(request.entity, rows: [row], result: .objectIDs), model: model)
-            ids += result.objectIDs ?? []
-        }
-        let generation = try base.commit(ChangeSet(model: model)).generation
-        return BatchResult(request.resultType, generation: generation, count: ids.count, objectIDs: ids)
-    }
-
-    func executeDirectly(
-        _ request: BatchUpdateRequest, model: ManagedObjectModel
-    ) throws(StoreError) -> BatchResult? {
-        var request = request
-        if fault == .updatesOneEntity { request.includesSubentities = false }
-        return try base.execute(request, model: rules(model))
-    }
-
-    func executeDirectly(
-        _ request: BatchDeleteRequest, model: ManagedObjectModel
-    ) throws(StoreError) -> BatchResult? {
-        guard fault == .ignoresDeleteRules else { return try base.execute(request, model: rules(model)) }
-        var changes = ChangeSet(model: model)
-        let objects = try readBase { snapshot throws(StoreError) in
-            switch request.selection {
-            case .fetched(let request): try snapshot.objects(request)
-            case .objectIDs(let ids): try snapshot.objects(with: ids)
-            }
-        }
-        for object in objects { changes.delete(object.id, version: object.version) }
-        let generation = try base.commit(changes).generation
-        return BatchResult(
-            request.resultType, generation: generation, count: objects.count, objectIDs: objects.map(\.id))
-    }
-
     // MARK: Committing
 
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
@@ -247,7 +200,7 @@ final class FaultyStore: BatchExecutingStore, StructureCheckingStore, IntegrityC
         throw error
     }
 
-    private func readBase<Result>(
+    func readBase<Result>(
         _ body: (any StoreSnapshot) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let snapshot = try base.snapshot()

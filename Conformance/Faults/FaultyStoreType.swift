@@ -3,7 +3,7 @@ package import RoostCore
 /// A type of store with one fault, around a sound one: what the suite must notice.
 ///
 /// Run the checks on it to see them fail; a suite that cannot fail proves nothing. ``ConformanceSelfTest`` does so for every fault.
-package struct FaultyStoreType: PersistentStoreType {
+package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     private let base: any PersistentStoreType
     private let fault: Fault
 
@@ -63,14 +63,14 @@ package struct FaultyStoreType: PersistentStoreType {
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
-        try base.compactWhileOpen(location, options: options, isCancelled: isCancelled)
+        try base.compactOpenStore(location, options: options, isCancelled: isCancelled)
     }
 
     /// As the sound type does it.
     package func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {
-        try base.fittingModels(among: models, storeAt: location, options: options)
+        try base.matchingModels(among: models, storeAt: location, options: options)
     }
 
     private func altered(_ options: StoreOptions) -> StoreOptions {

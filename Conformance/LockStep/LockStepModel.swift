@@ -136,7 +136,8 @@ struct LockStepModel {
             let links = batch.links.filter { link in
                 isThere(link.source, relationship.source, changes.inserts)
                     && isThere(link.target, relationship.destination, changes.inserts)
-                    && !reference.hasLink(batch.relationship, link) && seen.insert([link.source, link.target]).inserted
+                    && !reference.hasLink(link, of: batch.relationship)
+                    && seen.insert([link.source, link.target]).inserted
             }
             if !links.isEmpty { result.addedLinks.append(LinkBatch(relationship: batch.relationship, links: links)) }
         }

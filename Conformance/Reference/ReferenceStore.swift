@@ -84,7 +84,7 @@ public struct ReferenceStore: Sendable {
     }
 
     /// Whether a relationship has a link between these two, seen from its own side.
-    package func hasLink(_ relationship: Int, _ link: Link) -> Bool {
+    package func hasLink(_ link: Link, of relationship: Int) -> Bool {
         links[relationship]?[Ends(source: link.source, target: link.target)] != nil
     }
 

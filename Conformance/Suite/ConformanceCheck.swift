@@ -126,13 +126,13 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 /// A store did not do what a check demands.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The ID of the check.
-    public let check: String
+    package let check: String
     /// The name of the fixture.
-    public let store: String
+    package let store: String
     /// What should have happened.
-    public let expected: String
+    package let expected: String
     /// What happened.
-    public let actual: String
+    package let actual: String
 
     /// Makes a failure.
     package init(check: String, store: String, expected: String, actual: String) {

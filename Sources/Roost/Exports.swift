@@ -1,7 +1,10 @@
 // swift-format-ignore-file: OrderedImports
 
-// What programs see: these types and what the module Roost declares. Authors of backends import RoostCore and the
-// engines instead.
+// The types that programs see besides those of the module Roost: each that a program writes, stores or passes on.
+// Authors of backends import RoostCore and the engines instead.
+//
+// Cursors, batches of records, snapshots and change sets are exported until a concrete type `Store` takes their place
+// for programs.
 
 // MARK: Models
 
@@ -9,11 +12,15 @@
 @_exported public import protocol RoostCore.Adjustable
 @_exported public import struct RoostCore.EntityDescription
 @_exported public import struct RoostCore.AttributeDescription
+@_exported public import struct RoostCore.AttributeValidation
 @_exported public import enum RoostCore.AttributeType
 @_exported public import struct RoostCore.RelationshipDescription
 @_exported public import enum RoostCore.DeleteRule
 @_exported public import struct RoostCore.FetchIndexDescription
 @_exported public import struct RoostCore.FetchedPropertyDescription
+@_exported public import struct RoostCore.FetchRequestTemplate
+@_exported public import struct RoostCore.EntityName
+@_exported public import struct RoostCore.RelationshipName
 
 // MARK: Values and objects
 
@@ -29,6 +36,7 @@
 
 @_exported public import struct RoostCore.FetchRequest
 @_exported public import struct RoostCore.RowRequest
+@_exported public import struct RoostCore.FetchPlan
 @_exported public import protocol RoostCore.RecordCursor
 @_exported public import protocol RoostCore.LinkCursor
 @_exported public import protocol RoostQuery.RowCursor
@@ -49,6 +57,14 @@
 @_exported public import protocol RoostCore.PersistentStore
 @_exported public import protocol RoostCore.StoreSnapshot
 @_exported public import struct RoostCore.StoreMetadata
+@_exported public import enum RoostCore.MetadataValue
+@_exported public import struct RoostCore.StoreCapabilities
+@_exported public import struct RoostCore.StoreCapability
+@_exported public import struct RoostCore.StoreTally
+@_exported public import struct RoostCore.Tally
+@_exported public import struct RoostCore.StoreDigest
+@_exported public import struct RoostCore.Generation
+@_exported public import struct RoostCore.ExternalChanges
 @_exported public import struct RoostCore.StoreFinding
 @_exported public import class RoostStores.Store
 @_exported public import class RoostStores.StoreView
@@ -56,10 +72,14 @@
 @_exported public import func RoostStores.checkStore
 @_exported public import struct RoostStores.RoostConfiguration
 @_exported public import struct RoostStores.StoreMaintenance
+@_exported public import struct RoostStores.CompactionReport
 
 // MARK: Changing
 
 @_exported public import struct RoostCore.ChangeSet
+@_exported public import struct RoostCore.CommitReceipt
+@_exported public import protocol RoostCore.BulkLoader
+@_exported public import struct RoostCore.BulkLoadOptions
 @_exported public import struct RoostCore.BatchInsertRequest
 @_exported public import struct RoostCore.BatchUpdateRequest
 @_exported public import struct RoostCore.BatchDeleteRequest
@@ -70,6 +90,9 @@
 // MARK: Errors
 
 @_exported public import struct RoostCore.StoreError
+@_exported public import struct RoostCore.ObjectConflict
+@_exported public import struct RoostCore.ConstraintViolation
+@_exported public import struct RoostCore.DeleteDenial
 @_exported public import struct RoostCore.ValidationFailure
 
 // MARK: Conversion
@@ -82,6 +105,7 @@
 @_exported public import struct RoostMigration.ConversionPlan
 @_exported public import struct RoostMigration.ConversionReport
 @_exported public import enum RoostMigration.StoreComparison
+@_exported public import struct RoostMigration.StoreDifference
 
 // MARK: Migration
 
@@ -89,6 +113,7 @@
 @_exported public import struct RoostMigration.MigrationPlan
 @_exported public import struct RoostMigration.MigrationReport
 @_exported public import struct RoostMigration.MigrationLoss
+@_exported public import struct RoostMigration.MigrationLossRefusal
 @_exported public import enum RoostMigration.IncompatibleStoreRule
 @_exported public import struct RoostMigration.ModelHistory
 @_exported public import struct RoostMigration.MappingModel

@@ -102,7 +102,7 @@ extension ModelFile {
         let embedded: ManagedObjectModel?
         do throws(StoreError) {
             type = try registry.type(named: store.location.type)
-            let holdsModel = try type.fittingModels(among: [], storeAt: store.location, options: options) == nil
+            let holdsModel = try type.matchingModels(among: [], storeAt: store.location, options: options) == nil
             embedded = holdsModel ? try type.metadata(at: store.location, options: options).model : nil
         } catch {
             // Opening the store says what is wrong with it.
@@ -117,7 +117,7 @@ extension ModelFile {
             models.append(model)
         }
         guard embedded == nil,
-            let fitting = try type.fittingModels(among: models, storeAt: store.location, options: options),
+            let fitting = try type.matchingModels(among: models, storeAt: store.location, options: options),
             let first = fitting.first, fitting.allSatisfy({ models[$0].hasVersionHashes(of: models[first]) })
         else { return nil }
         return ordered[first]

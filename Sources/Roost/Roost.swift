@@ -1,2 +1,2 @@
 /// The version of Roost.
-public let roostVersion = "0.1.0"
+package let roostVersion = "0.1.0"

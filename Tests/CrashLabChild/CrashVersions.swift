@@ -140,7 +140,7 @@ final class HeadingPolicy: EntityMigrationPolicy {
     init(_ interruption: Interruption) { self.interruption = interruption }
 
     override func createDestinationInstances(
-        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         try interruption.question()
         let track = try session.createStandardInstance(for: source)
@@ -149,7 +149,7 @@ final class HeadingPolicy: EntityMigrationPolicy {
         try heading.setObject(track, for: "track")
     }
 
-    override func end(_ mapping: EntityMapping, _ session: MigrationSession) throws { try interruption.question() }
+    override func end(_ mapping: EntityMapping, in session: MigrationSession) throws { try interruption.question() }
 }
 
 /// Gives nodes new keys, the last one the first, so that no two associations are a run.
@@ -160,12 +160,12 @@ final class NumberPolicy: EntityMigrationPolicy {
     init(_ interruption: Interruption) { self.interruption = interruption }
 
     override func createDestinationInstances(
-        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         nodes.append(source)
     }
 
-    override func endInstanceCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {
+    override func endInstanceCreation(for mapping: EntityMapping, in session: MigrationSession) throws {
         for source in nodes.reversed() {
             try interruption.question()
             let node = try session.insert("Node")
@@ -176,9 +176,9 @@ final class NumberPolicy: EntityMigrationPolicy {
     }
 
     override func createRelationships(
-        for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+        for destination: DestinationObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         try interruption.question()
-        try super.createRelationships(for: destination, in: mapping, session)
+        try super.createRelationships(for: destination, by: mapping, in: session)
     }
 }

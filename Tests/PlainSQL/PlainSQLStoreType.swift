@@ -68,7 +68,7 @@
                 let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
                 let schema = try SQLSchema(model, dialect: database.dialect)
                 try require(schema.items, in: found, path)
-                try SQLMetadata.requireEntities(of: schema, connection, storeName: path)
+                try SQLMetadata.requireEntities(of: schema, on: connection, storeName: path)
                 if let expected = options.model {
                     let metadata = StoreMetadata(
                         type: name, formatVersion: schema.formatVersion, storeUUID: uuid, model: model)
@@ -77,9 +77,8 @@
                     }
                 }
                 return SQLStore(
-                    database, schema: schema, storeUUID: uuid, type: self, location: location,
-                    isReadOnly: options.isReadOnly,
-                    isUnpublished: options.isUnpublished, acceptsChanges: options.acceptsChanges)
+                    database, schema: schema, storeUUID: uuid, type: self,
+                    description: PersistentStoreDescription(location, options: options))
             } catch {
                 try? database.close()
                 throw error

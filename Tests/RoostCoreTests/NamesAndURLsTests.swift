@@ -123,7 +123,13 @@ struct TallyTests {
         b.add(reversed)
         #expect(a == b)
         #expect(a.digest.objectCount == 50)
-        batch.forEachRecord { a.entities[$0.entityNumber].remove($0.computedContentHash) }
+        a.remove(batch)
+        #expect(a == StoreTally(model: model))
+        let owner = try model.requireLinkRelationship(RelationshipName("Thing", name: "tags")).owner
+        let links = LinkBatch(relationship: owner, links: [Link(1, 2), Link(3, 4, order: 5)])
+        a.add(links)
+        #expect(a.digest.linkCount == 2)
+        a.remove(links)
         #expect(a == StoreTally(model: model))
         #expect(StoreDigest(objectCount: 3, linkCount: 4, sum: 255).description == "00000000000000ff-3-4")
     }

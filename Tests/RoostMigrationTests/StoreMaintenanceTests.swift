@@ -166,7 +166,7 @@ struct StoreMaintenanceTests {
         let (before, size) = (try facts(location), try StoreFile.byteCount(at: location.path))
         let store = try open(location)
         do throws(StoreError) {
-            _ = try store.type.compactWhileOpen(location, options: StoreOptions(), isCancelled: { true })
+            _ = try store.type.compactOpenStore(location, options: StoreOptions(), isCancelled: { true })
             Issue.record("it was compacted")
         } catch {
             #expect(error.code == .cancelled, "\(error)")
@@ -188,7 +188,7 @@ struct StoreMaintenanceTests {
             _ = try maintenance.compact(location, options: ConversionOptions(timeoutSeconds: 0.1))
             Issue.record("it was compacted")
         } catch {
-            #expect(error.code == .busy && error.message.contains("only while nobody has it open"))
+            #expect(error.code == .busy && error.message.contains("only while no program has it open"))
             #if os(Linux)
                 #expect(error.message.contains("(this one)"))
             #endif

@@ -108,10 +108,10 @@ struct StringMatcherTests {
         for _ in 0..<20_000 {
             var text = String.UnicodeScalarView()
             for _ in 0..<Int.random(in: 0...6, using: &generator) { text.append(scalar()) }
-            let expected = TextFolding.folded(String(text), options)
+            let expected = TextFolding.folded(String(text), by: options)
             var bytes = Array(String(text).utf8)
             let folded = bytes.withUnsafeMutableBytes { bytes in
-                TextFolding.withFolded(UnsafeRawBufferPointer(bytes), options) { Array($0) }
+                TextFolding.withFolded(UnsafeRawBufferPointer(bytes), by: options) { Array($0) }
             }
             #expect(folded == Array(expected.utf8), "\(text.map { String($0.value, radix: 16) })")
         }
@@ -135,7 +135,7 @@ struct StringMatcherTests {
             let folded = bytes.withUnsafeBytes { bytes in
                 LatinFolding.table(options).withFolded(bytes) { Array($0) }
             }
-            #expect(folded == Array(TextFolding.folded(String(text), options).utf8))
+            #expect(folded == Array(TextFolding.folded(String(text), by: options).utf8))
         }
         // Anything else is left to Foundation: marks, other scripts, what is no UTF-8.
         for bytes: [UInt8] in [

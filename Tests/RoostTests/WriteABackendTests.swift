@@ -16,7 +16,7 @@ struct WriteABackendTests {
         let path = try folder.write(cities, to: "cities.csv")
         let registry = StoreRegistry([CSVStoreType(), SortedFileStoreType()])
         let store = try registry.open(try registry.resolve(path))
-        #expect(try store.snapshot().count(FetchRequest("Row", where: .equal("name", to: "Lyon"))) == 1)
+        #expect(try store.snapshot().count(FetchRequest("Row", where: .path("name") == "Lyon")) == 1)
         #expect(try registry.resolve("csv:\(path)") == store.location)
         try registry.create(StoreLocation(type: "sorted", path: folder.file("new")), model: store.model).close()
         #expect(try registry.resolve(folder.file("new")).type == "sorted")

@@ -5,7 +5,7 @@ internal import RoostSQL
 /// Stores in an SQLite file, with tables that people and other tools can read.
 ///
 /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every guarantee.
-package struct SQLiteStoreType: NameLockingStoreType {
+package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// Makes the type.
     package init() {}
 

@@ -14,7 +14,7 @@ package enum SystemCalls {
     }
 
     /// write(2): the bytes that were written, or -1 with `errno`.
-    package static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Int {
         #if canImport(Glibc)
             Glibc.write(descriptor, bytes.baseAddress, bytes.count)
         #elseif canImport(Musl)

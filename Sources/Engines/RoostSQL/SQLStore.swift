@@ -23,7 +23,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
     /// Whether objects that another program changed are read and updated as they are.
-    public let acceptsChanges: Bool
+    package let acceptsChanges: Bool
 
     struct State {
         var isClosed = false
@@ -39,43 +39,36 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         var knownTallies: SQLKnownTallies
     }
 
-    /// Wraps a database whose tables were compared with `schema`.
+    /// Creates a store from a database whose tables were compared with `schema`.
     ///
     /// - Parameters:
     ///   - database: The open database; the store closes it.
-    ///   - schema: What the database holds.
+    ///   - schema: The tables of the database.
     ///   - storeUUID: The identity that its metadata gave.
-    ///   - type: The type the store belongs to.
-    ///   - location: Where the store is.
-    ///   - isReadOnly: Whether changes are refused.
-    ///   - isUnpublished: Whether nobody knows the store's name yet; see `StoreOptions/isUnpublished`.
-    ///   - acceptsChanges: Whether objects that another program changed are taken as they are; see
-    ///     `StoreOptions/acceptsChanges`.
+    ///   - type: The type of the store.
+    ///   - description: The store's location, and the options that it was opened with.
     public convenience init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
-        location: StoreLocation,
-        isReadOnly: Bool, isUnpublished: Bool, acceptsChanges: Bool = false
+        description: PersistentStoreDescription
     ) {
-        self.init(
-            database, schema: schema, storeUUID: storeUUID, type: type, location: location, isReadOnly: isReadOnly,
-            isUnpublished: isUnpublished, acceptsChanges: acceptsChanges, difference: nil)
+        self.init(database, schema: schema, storeUUID: storeUUID, type: type, description: description, difference: nil)
     }
 
-    /// Wraps a database in which the tables of a schema were just made, as far as they were not there.
+    /// Creates a store from a database in which the tables of a schema were just made, as far as
+    /// they were missing.
     init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
-        location: StoreLocation, isReadOnly: Bool, isUnpublished: Bool, acceptsChanges: Bool,
-        difference: SQLSchemaDifference?
+        description: PersistentStoreDescription, difference: SQLSchemaDifference?
     ) {
         self.database = database
         self.schema = schema
         self.storeUUID = storeUUID
         self.type = type
-        self.location = location
-        self.isReadOnly = isReadOnly
-        self.isUnpublished = isUnpublished
+        location = description.location
+        isReadOnly = description.options.isReadOnly
+        isUnpublished = description.options.isUnpublished
+        acceptsChanges = description.options.acceptsChanges
         self.difference = difference
-        self.acceptsChanges = acceptsChanges
         state = Mutex(
             State(
                 reservedKeys: schema.objectTables.map { _ in 1..<1 },

@@ -51,9 +51,9 @@ extension FetchRequest {
 
 // MARK: Where operands come from
 
-extension FetchRequest.Operand {
+extension PredicateArgument where Self == FetchRequest.Operand {
     /// The property at a path of names between points: `album.title`, `tracks.@count`.
-    public static func path(_ path: String) -> Self { Self(.keyPath(names(path))) }
+    public static func path(_ path: String) -> Self { Self(.keyPath(Self.names(path))) }
     /// The property at a Swift key path of a type that stands for an entity.
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> Self {
         path(Root.predicatePath(of: keyPath))
@@ -61,17 +61,17 @@ extension FetchRequest.Operand {
     /// The values at a path through a to-many relationship.
     ///
     /// A comparison must be true for at least one.
-    public static func any(_ path: String) -> Self { Self(.keyPath(names(path)), .any) }
+    public static func any(_ path: String) -> Self { Self(.keyPath(Self.names(path)), .any) }
     /// The values at a path through a to-many relationship.
     ///
     /// A comparison must be true for all of them.
     ///
     /// With no values, it is true.
-    public static func all(_ path: String) -> Self { Self(.keyPath(names(path)), .all) }
+    public static func all(_ path: String) -> Self { Self(.keyPath(Self.names(path)), .all) }
     /// The values at a path through a to-many relationship.
     ///
     /// A comparison must be false for all of them.
-    public static func none(_ path: String) -> Self { Self(.keyPath(names(path)), .none) }
+    public static func none(_ path: String) -> Self { Self(.keyPath(Self.names(path)), .none) }
     /// The object itself.
     public static var object: Self { Self(.evaluatedObject) }
     /// A variable: see ``FetchRequest/Predicate/substituting(_:)``.
@@ -88,9 +88,11 @@ extension FetchRequest.Operand {
     public static func objects(
         _ path: String, as name: String = "object", where condition: (Self) -> FetchRequest.Predicate
     ) -> Self {
-        Self(.subquery(.keyPath(names(path)), variable: name, condition(.variable(name))))
+        Self(.subquery(.keyPath(Self.names(path)), variable: name, condition(.variable(name))))
     }
+}
 
+extension FetchRequest.Operand {
     /// The property at a path that starts at this operand, an object.
     public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier) }
 
@@ -205,28 +207,16 @@ extension FetchRequest.Operand {
     public static func < (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
         left.compared(.less, with: right)
     }
-    /// `<` of two operands.
-    public static func < (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.less, with: right) }
     /// `<=`.
     public static func <= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.lessOrEqual, with: right)
-    }
-    /// `<=` of two operands.
-    public static func <= (left: Self, right: Self) -> FetchRequest.Predicate {
         left.compared(.lessOrEqual, with: right)
     }
     /// `>`.
     public static func > (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
         left.compared(.greater, with: right)
     }
-    /// `>` of two operands.
-    public static func > (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.greater, with: right) }
     /// `>=`.
     public static func >= (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
-        left.compared(.greaterOrEqual, with: right)
-    }
-    /// `>=` of two operands.
-    public static func >= (left: Self, right: Self) -> FetchRequest.Predicate {
         left.compared(.greaterOrEqual, with: right)
     }
 }
@@ -241,20 +231,12 @@ extension FetchRequest.Operand {
 
     /// `+`.
     public static func + (left: Self, right: some PredicateArgument) -> Self { left.applying(.add, right) }
-    /// `+` of two operands.
-    public static func + (left: Self, right: Self) -> Self { left.applying(.add, right) }
     /// `-`.
     public static func - (left: Self, right: some PredicateArgument) -> Self { left.applying(.subtract, right) }
-    /// `-` of two operands.
-    public static func - (left: Self, right: Self) -> Self { left.applying(.subtract, right) }
     /// `*`.
     public static func * (left: Self, right: some PredicateArgument) -> Self { left.applying(.multiply, right) }
-    /// `*` of two operands.
-    public static func * (left: Self, right: Self) -> Self { left.applying(.multiply, right) }
     /// `/`: never a whole-number division.
     public static func / (left: Self, right: some PredicateArgument) -> Self { left.applying(.divide, right) }
-    /// `/` of two operands.
-    public static func / (left: Self, right: Self) -> Self { left.applying(.divide, right) }
     /// The number with the other sign.
     public static prefix func - (operand: Self) -> Self { operand.applying(.negate) }
 

@@ -18,29 +18,29 @@ final class ClosurePolicy: EntityMigrationPolicy {
         setUp(self)
     }
 
-    override func begin(_ mapping: EntityMapping, _ session: MigrationSession) throws { try onBegin?(session) }
+    override func begin(_ mapping: EntityMapping, in session: MigrationSession) throws { try onBegin?(session) }
     override func createDestinationInstances(
-        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
-        func standard() throws { try super.createDestinationInstances(for: source, in: mapping, session) }
+        func standard() throws { try super.createDestinationInstances(for: source, by: mapping, in: session) }
         if let onCreate { try onCreate(source, session, standard) } else { try standard() }
     }
-    override func endInstanceCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {
+    override func endInstanceCreation(for mapping: EntityMapping, in session: MigrationSession) throws {
         try onEndCreation?(session)
     }
     override func createRelationships(
-        for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+        for destination: DestinationObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
-        func standard() throws { try super.createRelationships(for: destination, in: mapping, session) }
+        func standard() throws { try super.createRelationships(for: destination, by: mapping, in: session) }
         if let onRelate { try onRelate(destination, session, standard) } else { try standard() }
     }
-    override func endRelationshipCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {
+    override func endRelationshipCreation(for mapping: EntityMapping, in session: MigrationSession) throws {
         try onEndRelating?(session)
     }
-    override func performCustomValidation(for mapping: EntityMapping, _ session: MigrationSession) throws {
+    override func performCustomValidation(for mapping: EntityMapping, in session: MigrationSession) throws {
         try onValidate?(session)
     }
-    override func end(_ mapping: EntityMapping, _ session: MigrationSession) throws { try onEnd?(session) }
+    override func end(_ mapping: EntityMapping, in session: MigrationSession) throws { try onEnd?(session) }
 }
 
 /// Migrations of the sample with policies.

@@ -352,7 +352,7 @@ struct PolicyMigrationTests {
         final class Shouting: EntityMigrationPolicy {
             override func value(
                 of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
-                _ session: MigrationSession
+                in session: MigrationSession
             ) throws -> Value {
                 guard case .string(let text)? = arguments.first else { return .null }
                 return .string(text.uppercased())
@@ -515,7 +515,7 @@ struct PolicyMigrationTests {
         final class Lengths: EntityMigrationPolicy {
             override func value(
                 of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
-                _ session: MigrationSession
+                in session: MigrationSession
             ) throws -> Value {
                 guard case .string(let text)? = arguments.first else { return .null }
                 return function == "length:" ? .int(Int64(text.utf8.count)) : .string(text.uppercased())

@@ -52,7 +52,7 @@ struct ScenarioTests {
 
     private final class DropPosts: EntityMigrationPolicy {
         override func createDestinationInstances(
-            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+            for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
         ) {}
     }
 
@@ -105,7 +105,7 @@ struct ScenarioTests {
         }
 
         override func createDestinationInstances(
-            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+            for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
         ) throws {
             let track = try session.insert("Track")
             for name in ["imageURL", "lastPlayedAt", "title"] { track[name] = source[name] }
@@ -221,9 +221,9 @@ struct ScenarioTests {
 
     private final class NoteToNote: EntityMigrationPolicy {
         override func createDestinationInstances(
-            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+            for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
         ) throws {
-            try super.createDestinationInstances(for: source, in: mapping, session)
+            try super.createDestinationInstances(for: source, by: mapping, in: session)
             guard mapping.userInfo["sourceVersion"] == "v1.1", let data = source.data("imageData"),
                 let note = try session.destinationInstances(forEntityMapping: mapping.name, sourceObjects: [source])
                     .first
@@ -234,9 +234,9 @@ struct ScenarioTests {
         }
 
         override func createRelationships(
-            for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+            for destination: DestinationObject, by mapping: EntityMapping, in session: MigrationSession
         ) throws {
-            try super.createRelationships(for: destination, in: mapping, session)
+            try super.createRelationships(for: destination, by: mapping, in: session)
             guard mapping.userInfo["sourceVersion"] == "v1.2" else { return }
             let sources = try session.sourceInstances(forEntityMapping: mapping.name, destinationObjects: [destination])
             guard let image = try sources.first?.object("image") else { return }
@@ -331,9 +331,9 @@ struct ScenarioTests {
 
     private final class PostToSections: EntityMigrationPolicy {
         override func createDestinationInstances(
-            for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+            for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
         ) throws {
-            try super.createDestinationInstances(for: source, in: mapping, session)
+            try super.createDestinationInstances(for: source, by: mapping, in: session)
             let post = try session.destinationInstances(forEntityMapping: mapping.name, sourceObjects: [source]).first
             let section = try session.insert("Section")
             if let content = source.string("content") {
@@ -460,10 +460,10 @@ struct ScenarioTests {
     private final class Convert: EntityMigrationPolicy {
         override func value(
             of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
-            _ session: MigrationSession
+            in session: MigrationSession
         ) throws -> Value {
             guard function == "number:" else {
-                return try super.value(of: function, arguments: arguments, for: source, property: property, session)
+                return try super.value(of: function, arguments: arguments, for: source, property: property, in: session)
             }
             guard case .string(let text)? = arguments.first else { return .null }
             guard let number = Int64(text) else {

@@ -50,7 +50,7 @@ extension SourceObject: CaptionedObject {}
 /// Gives objects captions, and tracks their duration in minutes, too.
 final class CaptionPolicy: EntityMigrationPolicy {
     override func createDestinationInstances(
-        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         guard let made = try session.createStandardInstance(for: source) else { return }
         made["caption"] = .string(Self.caption(source, title: "title"))
@@ -73,12 +73,12 @@ final class CaptionPolicy: EntityMigrationPolicy {
 /// Makes the artists of tracks objects, each once.
 final class PerformerPolicy: EntityMigrationPolicy {
     override func createDestinationInstances(
-        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         guard let track = try session.createStandardInstance(for: source), let name = source.string("artist") else {
             return
         }
-        let request = FetchRequest(TrackSchema.performerEntity, where: .equal("name", to: .string(name)), limit: 1)
+        let request = FetchRequest(TrackSchema.performerEntity, where: .path("name") == name, limit: 1)
         if let known = try session.destinationObjects(request).first {
             try track.setObject(known, for: "performer")
         } else {

@@ -118,7 +118,7 @@ struct Reading {
         var outcome = Outcome(unitCount: 0, checksum: 0)
         for index in 0..<workload.repetitions {
             let request = FetchRequest(
-                TrackSchema.trackEntity, where: .equal("album", to: .objectID(randomAlbum(index))))
+                TrackSchema.trackEntity, where: .path("album") == randomAlbum(index))
             let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
@@ -134,7 +134,7 @@ struct Reading {
             let (lower, upper) = Tracks.titleRange(index, trackCount: workload.trackCount)
             let request = FetchRequest(
                 TrackSchema.trackEntity,
-                where: .greaterOrEqual("title", to: .string(lower)) && .less("title", than: .string(upper)))
+                where: .path("title") >= lower && .path("title") < upper)
             let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
@@ -146,7 +146,7 @@ struct Reading {
     func filterScan() throws -> Outcome {
         try fetch(
             FetchRequest(
-                TrackSchema.trackEntity, where: .beginsWith("title", prefix: "Mid") && .greater("playCount", than: 1000)
+                TrackSchema.trackEntity, where: .path("title").beginsWith("Mid") && .path("playCount") > 1000
             ))
     }
 
@@ -163,10 +163,10 @@ struct Reading {
     }
 
     /// How many tracks are loved.
-    func count() throws -> Outcome { try count(.equal("loved", to: true)) }
+    func count() throws -> Outcome { try count(.path("loved") == true) }
 
     /// How many tracks were played often.
-    func oneFieldFilter() throws -> Outcome { try count(.greater("playCount", than: 1000)) }
+    func oneFieldFilter() throws -> Outcome { try count(.path("playCount") > 1000) }
 
     private func count(_ predicate: FetchRequest.Predicate) throws -> Outcome {
         let count = try snapshot.count(FetchRequest(TrackSchema.trackEntity, where: predicate))
@@ -194,7 +194,7 @@ struct Reading {
     }
 
     /// How many tracks are of albums of some years.
-    func toOnePath() throws -> Outcome { try count(.greaterOrEqual("album.year", to: 2020)) }
+    func toOnePath() throws -> Outcome { try count(.path("album.year") >= 2020) }
 
     /// How many albums have a track that was played very often; counted by the track.
     func anyToMany() throws -> Outcome {

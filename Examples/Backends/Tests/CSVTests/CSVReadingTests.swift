@@ -65,7 +65,7 @@ struct CSVReadingTests {
         let text = "capital,name,north,people\ntrue,Paris,48.86,2103000\nfalse,Lyon,45.76,522250\n,Ys,,\n"
         let store = try open(text, model: try cities())
         let snapshot = try store.snapshot()
-        let large = FetchRequest("City", where: .greater("people", than: 1000), sortedBy: [.init("north")])
+        let large = FetchRequest("City", where: .path("people") > 1000, sortedBy: [.init("north")])
         #expect(
             try rows(snapshot.fetch(large), store.model) == [
                 ["name": "Lyon", "people": 522_250, "north": 45.76, "capital": false],

@@ -14,7 +14,7 @@
     /// - `StoreOptions/model`, which must be compatible with the model that newer versions of Core
     ///   Data keep in the file.
     /// - The model in the file.
-    package struct CoreDataStoreType: ReadOnlyPersistentStoreType {
+    package struct CoreDataStoreType: ReadOnlyPersistentStoreType, ModelMatchingStoreType {
         /// Makes the type.
         package init() {}
 

@@ -5,7 +5,7 @@ internal import RoostQuery
 ///
 /// Everything else asks for the document in memory. For whoever reads all of a store once, as conversions and their verification do.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
-    VisitableSnapshot, AggregatingSnapshot, LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
+    VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
 {
     let model: ManagedObjectModel
     private let file: DocumentFile
@@ -141,7 +141,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     ) throws(StoreError) -> any LinkCursor {
         try inMemory().links(of: relationship.name, from: ids)
     }
-    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try inMemory().record(with: id, into: &batch)
     }
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {

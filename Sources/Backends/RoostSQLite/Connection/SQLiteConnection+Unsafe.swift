@@ -7,7 +7,7 @@ internal import RoostSystem
 /// One SQLite connection, set up so that a hostile file can do as little as possible.
 ///
 /// Use it from one thread at a time.
-package final class SQLiteConnection: SQLConnection {
+package final class SQLiteConnection: SQLBatchInserting {
     /// How a database is opened.
     enum Access {
         case readWrite

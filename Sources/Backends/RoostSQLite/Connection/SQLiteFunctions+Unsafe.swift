@@ -75,7 +75,7 @@ enum SQLiteFunctions {
         }
         guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
         let options = FetchRequest.Comparison.Options(rawValue: Int(sqlite3_value_int(arguments?[1])))
-        TextFolding.withFolded(bytes, options) { folded in
+        TextFolding.withFolded(bytes, by: options) { folded in
             guard options.contains(.localized) else { return give(folded, to: context) }
             var key: [UInt8] = []
             StandardTextOrder.append(folded, to: &key)

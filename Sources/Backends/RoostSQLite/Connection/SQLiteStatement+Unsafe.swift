@@ -5,7 +5,7 @@ package import RoostSQL
 /// A prepared SQLite statement.
 ///
 /// Every return code is looked at; a column that cannot be had for want of memory is an error.
-package final class SQLiteStatement: SQLStatement {
+package final class SQLiteStatement: SQLRecordStatement {
     /// The text of a statement, by which a connection finds it again.
     ///
     /// Hashed by eight bytes at a time: Swift's own hash of a text of some hundred bytes costs as much as a small statement.

@@ -7,7 +7,7 @@ internal import RoostSQL
 ///
 /// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in one process as between
 /// several. See FORMAT.md for what happens at opening, committing and closing.
-final class SQLiteDatabase: SQLDatabase {
+final class SQLiteDatabase: SQLRebuilding {
     struct State {
         var writer: SQLiteConnection?
         /// The bytes of the write-ahead log at which it is moved into the database next.

@@ -164,8 +164,8 @@ struct SQLiteOpening {
             fileLock: fileLock,
             notices: leftover?.notices(staysBesideFile: settings.isReadOnly) ?? [])
         return SQLStore(
-            database, schema: schema, storeUUID: uuid, type: type, location: location, isReadOnly: settings.isReadOnly,
-            isUnpublished: options.isUnpublished, acceptsChanges: options.acceptsChanges)
+            database, schema: schema, storeUUID: uuid, type: type,
+            description: PersistentStoreDescription(location, options: options))
     }
 
     /// Joins the openers that know that the store is sound; nil where this reader cannot set locks.
@@ -223,7 +223,7 @@ struct SQLiteOpening {
         let (uuid, model) = try SQLMetadata.read(connection, storeName: path, formatVersion: version)
         let schema = try SQLSchema(model, dialect: SQLiteDialect(), formatVersion: version)
         try check.require(schema)
-        try SQLMetadata.requireEntities(of: schema, connection, storeName: path)
+        try SQLMetadata.requireEntities(of: schema, on: connection, storeName: path)
         if let expected = options.model {
             let metadata = StoreMetadata(
                 type: "sqlite", formatVersion: version, storeUUID: uuid, model: model)

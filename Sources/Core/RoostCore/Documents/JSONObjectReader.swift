@@ -60,7 +60,7 @@ package struct JSONObjectReader {
                 let hint = nearestName(to: member.key, among: keys).map { "did you mean '\($0)'?" }
                 problems.add(
                     "the key is unknown; \(hint ?? "known are \(keys.joined(separator: ", ")).")",
-                    path: Self.join(path, member.key), at: member.keyOffset)
+                    path: Self.join(path, with: member.key), at: member.keyOffset)
                 continue
             }
             if case .null = member.value.content { continue }
@@ -79,13 +79,13 @@ package struct JSONObjectReader {
     }
 
     /// The path of a key below a path: `path.key`; of a very long key the beginning and the end.
-    package static func join(_ path: String, _ key: String) -> String {
+    package static func join(_ path: String, with key: String) -> String {
         let key = MessageText.bounded(key)
         return path.isEmpty ? key : path + "." + key
     }
 
     /// The path of a member.
-    package func path(_ key: String) -> String { Self.join(path, key) }
+    package func path(_ key: String) -> String { Self.join(path, with: key) }
 
     /// The member's node, or nil.
     package func node(_ key: String) -> JSONNode? { members[key] }
@@ -144,7 +144,7 @@ package struct JSONObjectReader {
         var result: [String: String] = [:]
         for member in members(key) {
             result[member.key] = Self.string(
-                member.value, path: Self.join(path(key), member.key), problems: problems)
+                member.value, path: Self.join(path(key), with: member.key), problems: problems)
         }
         return result
     }

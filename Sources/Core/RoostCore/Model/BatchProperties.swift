@@ -26,7 +26,7 @@ package struct BatchProperties {
     /// Whether the entity has a composite attribute.
     package var hasComposites: Bool { composites.contains { $0 != nil } }
 
-    package init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) {
+    package init(_ entity: ManagedObjectModel.Entity, in model: ManagedObjectModel) {
         self.entity = entity
         self.model = model
         let layout = entity.layout
@@ -107,13 +107,13 @@ package struct BatchProperties {
     ///   - body: What is called for each field.
     /// - Throws: `invalidValue` when the property cannot hold the value; `unknownProperty` for an element that a composite has not.
     package func forEachField(
-        of value: Value, for property: Property, _ owner: () -> String,
+        of value: Value, for property: Property, owner: () -> String,
         _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
     ) throws(StoreError) {
         switch property {
         case .toOne(let field, _): try body(field, value)
         case .field(let field):
-            guard let stored = value.converted(to: field.kind) else { throw mismatch(value, field, owner()) }
+            guard let stored = value.converted(to: field.kind) else { throw mismatch(value, in: field, for: owner()) }
             if !stored.isNull { try markComposites(around: field, body) }
             try body(field, stored)
         case .composite(let field):
@@ -124,12 +124,13 @@ package struct BatchProperties {
             try body(field, value.isNull ? .null : .composite([:]))
             guard case .composite(let elements) = value else {
                 if value.isNull { return }
-                throw mismatch(value, field, owner())
+                throw mismatch(value, in: field, for: owner())
             }
             for (name, value) in elements {
                 let element = try entity.layout.requireField(prefix + name)
                 try forEachField(
-                    of: value, for: element.kind == .composite ? .composite(element) : .field(element), owner, body)
+                    of: value, for: element.kind == .composite ? .composite(element) : .field(element), owner: owner,
+                    body)
             }
         }
     }
@@ -146,7 +147,7 @@ package struct BatchProperties {
     }
 
     /// Refuses a value that a field cannot hold.
-    package func mismatch(_ value: Value, _ field: RecordLayout.Field, _ owner: String) -> StoreError {
+    package func mismatch(_ value: Value, in field: RecordLayout.Field, for owner: String) -> StoreError {
         let remedy: String
         switch (value, field.kind) {
         case (.double, .integer16), (.double, .integer32), (.double, .integer64), (.decimal, .integer16),
@@ -164,14 +165,14 @@ package struct BatchProperties {
     ///
     /// - Throws: `invalidValue`, naming the property.
     package func requireMandatory(_ isNull: (RecordLayout.Field) -> Bool, _ owner: () -> String) throws(StoreError) {
-        for field in mandatory where isNull(field) { throw missing(field, owner()) }
+        for field in mandatory where isNull(field) { throw missing(field, for: owner()) }
         for (composite, element) in mandatoryElements where !isNull(composite) && isNull(element) {
-            throw missing(element, owner())
+            throw missing(element, for: owner())
         }
     }
 
     /// Refuses that a mandatory property has no value.
-    package func missing(_ field: RecordLayout.Field, _ owner: String) -> StoreError {
+    package func missing(_ field: RecordLayout.Field, for owner: String) -> StoreError {
         StoreError(.invalidValue, "'\(entity.name).\(field.name)' is mandatory and would have no value for \(owner).")
     }
 }

@@ -37,7 +37,7 @@ private struct ModelDocumentReader {
         parts.userInfo = reader.stringDictionary("userInfo")
         parts.entities = each(reader, "entities") { entity($0, $1, path: $2) }
         for member in reader.members("configurations") {
-            let path = JSONObjectReader.join(reader.path("configurations"), member.key)
+            let path = JSONObjectReader.join(reader.path("configurations"), with: member.key)
             parts.configurations[member.key] = JSONObjectReader.strings(
                 of: member.value, path: path, problems: problems)
         }
@@ -59,7 +59,7 @@ private struct ModelDocumentReader {
         _ reader: JSONObjectReader, _ key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {
         reader.members(key).compactMap { member in
-            read(member.key, member.value, JSONObjectReader.join(reader.path(key), member.key))
+            read(member.key, member.value, JSONObjectReader.join(reader.path(key), with: member.key))
         }
     }
 

@@ -11,7 +11,7 @@ extension StoreError {
     ///   - model: The model that the store has.
     ///   - expected: The model that it was to be opened with.
     /// - Returns: The error, of code `modelMismatch`.
-    package static func modelMismatch(
+    public static func modelMismatch(
         _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
     ) -> StoreError {
         StoreError(

@@ -8,7 +8,7 @@ internal import RoostSystem
 /// that, since records hold entity numbers. Transient properties do not enter. The recipe is
 /// Roost's own (``Recipe``, MODEL-FORMAT.md); it has nothing to do with the hashes in Apple's
 /// files.
-public struct VersionHash: Hashable, Sendable, CustomStringConvertible {
+package struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     /// The upper 64 bits.
     package let high: UInt64
     /// The lower 64 bits.
@@ -21,10 +21,10 @@ public struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// 32 hexadecimal digits.
-    public var description: String { high.hexadecimal + low.hexadecimal }
+    package var description: String { high.hexadecimal + low.hexadecimal }
 
     /// Reads 32 hexadecimal digits.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == 32, let high = UInt64(hexadecimal: text.prefix(16)),
             let low = UInt64(hexadecimal: text.suffix(16))
         else { return nil }

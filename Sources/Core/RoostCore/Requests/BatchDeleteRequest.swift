@@ -1,30 +1,39 @@
-/// Deletes objects where they are, in one transaction, with the delete rules of their relationships.
+/// A request that deletes objects and applies the delete rules of their relationships, in one
+/// transaction.
 ///
-/// Execute it with ``PersistentStore/execute(_:)-(BatchDeleteRequest)``. For each object that goes, and each of its relationships:
+/// ```swift
+/// let old = FetchRequest("Album", where: .path("year") < 1950)
+/// let result = try store.execute(BatchDeleteRequest(old, result: .count))
+/// ```
 ///
-/// - **cascade**: the destinations go too, and so on, round circles once;
-/// - **nullify**: destinations whose to-one relationship leads back lose that reference, and the place that goes with it. If it is
-///   mandatory the delete is refused;
-/// - **deny**: the delete is refused while there is a destination that does not go too;
-/// - **noAction**: to-one references back stay, and lead nowhere.
+/// For each deleted object, and each of its relationships:
 ///
-/// References by a to-one relationship that has no inverse, so that no rule speaks of it, are cleared as by nullify. Links go with
-/// their objects whatever the rule; ordered relationships keep the order of what is left.
+/// - **cascade**: the destinations are deleted too, and so on; cycles end.
+/// - **nullify**: destinations whose to-one relationship refers back lose that reference and its
+///   place. The request is refused if the reference is mandatory.
+/// - **deny**: the request is refused if a destination exists that is not deleted too.
+/// - **noAction**: to-one references back stay, and become dangling.
+///
+/// References by a to-one relationship without an inverse, for which no rule exists, are cleared as
+/// by nullify. Links are removed with their objects whatever the rule is. Ordered relationships keep
+/// the order of the remaining objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
-    /// Which objects.
+    /// The objects to delete.
     package enum Selection: Hashable, Sendable {
-        /// Those that a request would fetch: its order, limit and offset count.
+        /// The objects that a request fetches, with its limit and offset.
         case fetched(FetchRequest)
-        /// Those with these IDs, as ``StoreSnapshot/records(with:)`` finds them; what does not exist is left out.
+        /// The objects with these IDs, as ``StoreSnapshot/records(with:)`` finds them.
+        ///
+        /// IDs of objects that do not exist are left out.
         case objectIDs([ObjectID])
     }
 
-    /// Which objects.
+    /// The objects to delete.
     package var selection: Selection
-    /// What the result tells.
-    public var resultType: BatchResultType
+    /// The content of the result.
+    package var resultType: BatchResultType
 
-    /// Deletes what a request would fetch.
+    /// Deletes the objects that a request fetches.
     public init(_ request: FetchRequest, result: BatchResultType = .statusOnly) {
         selection = .fetched(request)
         resultType = result

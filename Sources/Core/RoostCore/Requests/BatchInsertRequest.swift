@@ -1,13 +1,23 @@
-/// Inserts many objects of one entity in one transaction, from values by property name.
+/// A request that inserts many objects of one entity, from values by property name, in one
+/// transaction.
 ///
-/// Execute it with ``PersistentStore/execute(_:)-(BatchInsertRequest)``. A row names attributes, to-one relationships (an object of the store),
-/// elements of composites by their dotted path, and, where it must not be the last one, the place in the ordered relationship back by
-/// ``RecordLayout/orderFieldName(of:)``. A property that a row does not name takes the model's default value; a null that it names is null.
+/// ```swift
+/// let rows = names.lazy.map { ["name": Value.string($0)] }
+/// let result = try store.execute(BatchInsertRequest("Artist", rows: rows, result: .count))
+/// ```
 ///
-/// An object that joins an ordered relationship by its to-one side comes last in it. Two batches at
-/// once never give equal places: the later one moves its objects after those of the other. A to-one
-/// relationship whose inverse is to-one is set on both sides, and taken away from the object that
-/// had it before.
+/// A row can name:
+///
+/// - attributes, and elements of composites by their dotted path;
+/// - to-one relationships, whose value is an object of the store;
+/// - the place in the ordered relationship back, by ``RecordLayout/orderFieldName(of:)``.
+///
+/// A property that a row does not name gets the model's default value. A null that it names is null.
+///
+/// An object that joins an ordered relationship by its to-one side becomes the last one in it. Two
+/// batches at once never give equal places: the later batch moves its objects after those of the
+/// other. A to-one relationship whose inverse is to-one is set on both sides, and cleared in the
+/// object that had it before.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
@@ -26,17 +36,17 @@ public struct BatchInsertRequest {
     }
 
     /// The entity of the new objects.
-    public var entity: EntityName
-    /// What the result tells.
-    public var resultType: BatchResultType
+    package var entity: EntityName
+    /// The content of the result.
+    package var resultType: BatchResultType
     /// The rule for a row with the values of an existing object in a uniqueness constraint.
     public var onConflict = ConflictRule.fail
-    /// Starts to give rows that also set to-many relationships; they replace ``rows``.
+    /// Starts rows that also set to-many relationships; they replace ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
-    /// Starts to give the rows: a function that gives the next one each time, and nil at the end.
-    public let rows: () -> () throws(StoreError) -> Row?
+    /// Starts the rows: returns a function that returns the next row, and nil at the end.
+    package let rows: () -> () throws(StoreError) -> Row?
 
-    /// Inserts the rows of a sequence, which is read once and need not be in memory.
+    /// Inserts the rows of a sequence, which is read once and can be lazy.
     public init(_ entity: EntityName, rows: some Sequence<Row>, result: BatchResultType = .statusOnly) {
         self.entity = entity
         self.resultType = result
@@ -46,9 +56,10 @@ public struct BatchInsertRequest {
         }
     }
 
-    /// Inserts the rows that a handler fills in, each time an empty one, until it returns true.
+    /// Inserts the rows that a handler fills in, until the handler returns true.
     ///
-    /// The row of the call that returns true is not inserted. An error of the handler ends the request; nothing is inserted then.
+    /// Each call gets an empty row. The row of the call that returns true is not inserted. If the
+    /// handler throws, the request ends and nothing is inserted.
     public init(
         _ entity: EntityName, result: BatchResultType = .statusOnly,
         handler: @escaping (inout Row) throws(StoreError) -> Bool

@@ -1,29 +1,31 @@
-/// What a batch request tells when it is done.
+/// The content of the result of a batch request.
 public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
-    /// That it succeeded: there is nothing else.
+    /// Nothing but the generation: the request succeeded.
     case statusOnly
-    /// How many objects it inserted, updated or deleted.
+    /// The number of objects that were inserted, updated or deleted.
     case count
-    /// Which ones, so that others can be told.
+    /// The IDs of these objects, for example to update caches.
     case objectIDs
 }
 
-/// What a batch request did.
+/// The result of a batch request.
 public struct BatchResult: Hashable, Sendable {
     /// The store's generation afterwards.
     public let generation: Generation
-    /// How many objects were inserted, updated or deleted, those that a delete took along by rule among them; nil for ``BatchResultType/statusOnly``.
-    public let count: Int?
-    /// These objects; nil unless asked for.
+    /// The number of objects that were inserted, updated or deleted, also by a delete rule.
     ///
-    /// Inserted ones in the order they were given, updated ones by key, deleted ones in the order of the request and then those that
-    /// went with them.
+    /// Nil for ``BatchResultType/statusOnly``.
+    public let count: Int?
+    /// The objects that were inserted, updated or deleted; nil unless requested.
+    ///
+    /// Inserted objects are in the order of their rows, updated objects in key order. Deleted
+    /// objects are in the order of the request, followed by the objects that delete rules added.
     public let objectIDs: [ObjectID]?
-    /// Other objects that changed on the way, because a reference of theirs was set or cleared; nil unless IDs were asked for.
+    /// Other objects of which a reference was set or cleared; nil unless IDs were requested.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Makes a result; what `type` does not ask for is left out.
-    public init(
+    package init(
         _ type: BatchResultType, generation: Generation, count: Int, objectIDs: @autoclosure () -> [ObjectID],
         relatedObjectIDs: @autoclosure () -> [ObjectID] = []
     ) {

@@ -1,19 +1,25 @@
-/// Sets properties of objects where they are, in one transaction, to constants or to what expressions give for each object.
+/// A request that sets properties of objects to the values of expressions, in one transaction.
 ///
-/// Execute it with ``PersistentStore/execute(_:)-(BatchUpdateRequest)``. Expressions see the objects as they were before: `a = b` and `b = a` together
-/// exchange two values. What can be set is what a ``BatchInsertRequest`` can name, with the same care for ordered relationships and the
-/// other sides of to-one relationships.
+/// ```swift
+/// let old: FetchRequest.Predicate = .path("year") < 1950
+/// let values: [String: FetchRequest.Expression] = ["genre": .constant("classic")]
+/// let result = try store.execute(BatchUpdateRequest("Album", where: old, set: values))
+/// ```
+///
+/// Expressions read the objects as they were before: `a = b` and `b = a` together exchange two
+/// values. The same properties can be set as in a ``BatchInsertRequest``, with the same rules for
+/// ordered relationships and the other sides of to-one relationships.
 public struct BatchUpdateRequest: Hashable, Sendable {
-    /// The entity whose objects are meant.
-    public var entity: EntityName
-    /// What an object must meet; nil for all.
-    public var predicate: FetchRequest.Predicate?
-    /// Whether objects of subentities are meant too.
-    public var includesSubentities: Bool
-    /// What becomes of properties of the entity, by name; an element of a composite by its dotted path.
-    public var values: [String: FetchRequest.Expression]
-    /// What the result tells.
-    public var resultType: BatchResultType
+    /// The entity of the objects.
+    package var entity: EntityName
+    /// The condition that objects must meet; nil for all objects.
+    package var predicate: FetchRequest.Predicate?
+    /// Whether objects of subentities are included.
+    package var includesSubentities: Bool
+    /// The new values by the name of the property, or the dotted path of an element of a composite.
+    package var values: [String: FetchRequest.Expression]
+    /// The content of the result.
+    package var resultType: BatchResultType
 
     /// Sets properties to the values of expressions.
     public init(

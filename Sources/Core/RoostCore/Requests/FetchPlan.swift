@@ -31,13 +31,13 @@ public struct FetchPlan: Sendable, Hashable {
     }
 
     /// How objects are found; several where each finds a part, as for OR.
-    public var access: [Access]
+    package var access: [Access]
     /// The parts of the predicate that the access decides, printed.
     package var decidedByAccess: [String]
     /// The parts of the predicate that are checked on each object found, printed.
     package var filteredAfterwards: [String]
     /// Where the order comes from.
-    public var order: Order
+    package var order: Order
     /// How many objects were read to give the answer; nil where the fetch was not carried out, or the database does not tell.
     public var visitedCount: Int?
 

@@ -1,21 +1,28 @@
-/// What to read from a store: objects of an entity that meet a predicate, in an order, some of them.
+/// A request for the objects of an entity: a predicate, an order, a limit and an offset.
+///
+/// ```swift
+/// let request = FetchRequest(
+///     "Album", where: .path("year") > 1970, sortedBy: [.init("title")], limit: 20)
+/// let albums = try snapshot.fetch(request)
+/// ```
 public struct FetchRequest: Hashable, Sendable, Adjustable {
-    /// The entity whose objects are wanted.
+    /// The entity of the objects.
     public var entity: EntityName
-    /// What an object must meet; nil for everything.
+    /// The condition that objects must meet; nil for all objects.
     public var predicate: Predicate?
     /// The order, most significant first.
     ///
-    /// Ties, and an empty list, go by ascending key, so that paging is stable everywhere.
+    /// Objects with equal values, and all objects if the list is empty, are in ascending key order,
+    /// so that paging is stable.
     public var sortDescriptors: [SortDescriptor]
-    /// The most objects to give; nil for no limit.
+    /// The maximum number of objects; nil for no limit.
     public var fetchLimit: Int?
-    /// How many objects to leave out at the beginning; nil for none.
+    /// The number of objects to skip at the beginning; nil for none.
     public var fetchOffset: Int?
-    /// Whether objects of subentities count.
+    /// Whether objects of subentities are included.
     public var includesSubentities: Bool = true
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         _ entity: EntityName, where predicate: Predicate? = nil, sortedBy sortDescriptors: [SortDescriptor] = [],
         limit: Int? = nil, offset: Int? = nil

@@ -101,38 +101,41 @@ extension FetchRequest {
     }
 }
 
+/// Comparisons of a property with a value, for modules that do not import `RoostPredicates`.
+///
+/// Programs write `.path("born") > 1815`.
 extension FetchRequest.Predicate {
     /// `key == value`; a null value tests for null.
-    public static func equal(_ key: String, to value: Value) -> Self { compare(key, using: .equal, with: value) }
+    package static func equal(_ key: String, to value: Value) -> Self { compare(key, using: .equal, with: value) }
     /// `key != value`; a null value tests for not null.
-    public static func notEqual(_ key: String, to value: Value) -> Self { compare(key, using: .notEqual, with: value) }
+    package static func notEqual(_ key: String, to value: Value) -> Self { compare(key, using: .notEqual, with: value) }
     /// `key < value`.
-    public static func less(_ key: String, than value: Value) -> Self { compare(key, using: .less, with: value) }
+    package static func less(_ key: String, than value: Value) -> Self { compare(key, using: .less, with: value) }
     /// `key <= value`.
-    public static func lessOrEqual(_ key: String, to value: Value) -> Self {
+    package static func lessOrEqual(_ key: String, to value: Value) -> Self {
         compare(key, using: .lessOrEqual, with: value)
     }
     /// `key > value`.
-    public static func greater(_ key: String, than value: Value) -> Self { compare(key, using: .greater, with: value) }
+    package static func greater(_ key: String, than value: Value) -> Self { compare(key, using: .greater, with: value) }
     /// `key >= value`.
-    public static func greaterOrEqual(_ key: String, to value: Value) -> Self {
+    package static func greaterOrEqual(_ key: String, to value: Value) -> Self {
         compare(key, using: .greaterOrEqual, with: value)
     }
     /// `key IN values`.
-    public static func isIn(_ key: String, values: [Value]) -> Self {
+    package static func isIn(_ key: String, values: [Value]) -> Self {
         .comparison(.init(left: path(key), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
     }
     /// `key BEGINSWITH prefix`.
-    public static func beginsWith(_ key: String, prefix: String) -> Self {
+    package static func beginsWith(_ key: String, prefix: String) -> Self {
         compare(key, using: .beginsWith, with: .string(prefix))
     }
     /// `key == nil`.
-    public static func isNull(_ key: String) -> Self { compare(key, using: .equal, with: .null) }
+    package static func isNull(_ key: String) -> Self { compare(key, using: .equal, with: .null) }
     /// `key != nil`.
-    public static func isNotNull(_ key: String) -> Self { compare(key, using: .notEqual, with: .null) }
+    package static func isNotNull(_ key: String) -> Self { compare(key, using: .notEqual, with: .null) }
 
     /// Any comparison of a property with a value.
-    public static func compare(
+    package static func compare(
         _ key: String, using operator: FetchRequest.Comparison.Operator, with value: Value
     ) -> Self { .comparison(.init(left: path(key), operator: `operator`, right: .constant(value))) }
 

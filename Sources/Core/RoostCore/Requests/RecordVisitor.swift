@@ -1,7 +1,7 @@
 /// Records that are shown one after the other where they are, without copying each into a batch first.
 ///
 /// A store whose records lie in memory or in a mapped file gives one to ``ScanningFetch``, which copies only what is wanted.
-public protocol RecordVisitor: AnyObject {
+package protocol RecordVisitor: AnyObject {
     /// Calls `body` with each of the next records, verified, until it returns false; goes on there with the next call.
     ///
     /// - Returns: False when there are no more records, and ever after.

@@ -4,7 +4,7 @@
 /// var request = RowRequest(FetchRequest("Track", where: predicate))
 /// request.propertiesToGroupBy = [.keyPath(["album", "title"])]
 /// let count = FetchRequest.Expression.function(.count, [.evaluatedObject])
-/// request.propertiesToFetch = ["album.title", .init("tracks", count)]
+/// request.propertiesToFetch = ["album.title", .init("tracks", expression: count)]
 /// let rows = try snapshot.rows(request)
 /// ```
 ///

@@ -1,5 +1,5 @@
 /// A whole number about all objects of a request together, which a store may know without making records of them.
-public enum WholeNumberAggregate: Hashable, Sendable {
+package enum WholeNumberAggregate: Hashable, Sendable {
     /// How many objects there are.
     case objects
     /// How many objects have a value of the attribute, which has whole numbers or is a boolean; so with all below.

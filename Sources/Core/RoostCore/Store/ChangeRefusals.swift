@@ -81,7 +81,7 @@ package struct MissingObjects {
 
     /// Adds the end of a link.
     package mutating func append(
-        endOf relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity, key: Int64
+        endOf relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, key: Int64
     ) {
         let id = ObjectID(entity.name, key: key)
         append(id, "A link of '\(relationship.name)' needs \(id), which does not exist; nothing was written.")
@@ -115,7 +115,7 @@ package struct DeleteDenials {
     package init() {}
 
     /// Whether a relationship of an object that stays is known to refer to an object to delete.
-    package func contains(_ item: PreparedChange.Item, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+    package func contains(_ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship) -> Bool {
         found[Pair(deleted: item.place, relationship: relationship.number)] != nil
     }
 

@@ -1,15 +1,24 @@
-/// What one commit writes: objects inserted, updated and deleted, links added and removed, metadata set.
+/// The changes of one commit: objects to insert, update and delete, links to add and remove, and
+/// metadata to set.
 ///
-/// Updates and deletes carry the version they were based on; if it is no longer current, the commit fails with code `conflict`.
-/// A version in a change set is the one that was *read*: an insert carries 0 or 1 and is stored as 1, an update is stored one higher.
+/// ```swift
+/// var changes = ChangeSet(model: store.model)
+/// try changes.insert(artist, values: ["name": "Joni Mitchell"])
+/// try changes.update(album, version: 3, values: ["artist": .objectID(artist)])
+/// let receipt = try store.commit(changes)
+/// ```
 ///
-/// Links are sets: adding one that is there replaces its places, removing one that is not there does nothing. Removals come before
-/// additions. Deleting an object removes its links; to-one references to it stay, and lead nowhere.
+/// - Updates and deletes carry the version that was *read*. If the stored version differs, the
+///   commit fails with code `conflict`. An update is stored with the next version.
+/// - An insert carries version 0 or 1 and is stored as 1.
+/// - Adding a link that exists replaces its places. Removing a link that does not exist does
+///   nothing. Removals come before additions.
+/// - Deleting an object removes its links. To-one references to it become dangling.
+/// - An insert with a version above 1, a key below 1 (also at either end of a link) and an object
+///   of an abstract entity fail with `invalidRequest`. Records of another model fail with
+///   `modelMismatch`.
 ///
-/// An insert with a version above 1, a key below 1 (of a link at either end), and an object of an abstract entity fail with
-/// `invalidRequest`, records of another model than the store's with `modelMismatch`.
-///
-/// Two writers leave no dangling reference if both say what they rely on:
+/// Two writers leave no dangling reference if both state what they rely on:
 ///
 /// ```swift
 /// try first.update(album, version: 3, values: ["artist": .objectID(artist)])
@@ -26,7 +35,7 @@ public struct ChangeSet: Sendable {
         /// The version it was read at.
         public var version: UInt32
 
-        /// Makes a reference.
+        /// Creates a reference.
         public init(_ id: ObjectID, version: UInt32) {
             self.id = id
             self.version = version
@@ -39,11 +48,11 @@ public struct ChangeSet: Sendable {
         public var id: ObjectID
         /// The ordered relationship.
         public var relationship: RelationshipName
-        /// The highest place of a destination; nil where the list was empty.
+        /// The highest place of a destination; nil if the list was empty.
         public var place: Int64?
 
-        /// Makes an expectation.
-        public init(_ id: ObjectID, _ relationship: RelationshipName, place: Int64?) {
+        /// Creates an expectation.
+        public init(_ id: ObjectID, in relationship: RelationshipName, place: Int64?) {
             self.id = id
             self.relationship = relationship
             self.place = place
@@ -52,11 +61,11 @@ public struct ChangeSet: Sendable {
 
     /// New objects.
     public var inserts: RecordBatch
-    /// Whole new contents of existing objects, each with the version it was read at.
+    /// New values of existing objects, each with the version it was read at.
     public var updates: RecordBatch
-    /// Objects that go.
+    /// Objects to delete.
     public var deletes: [Reference] = []
-    /// Objects that must still be at this version, though they do not change.
+    /// Objects that must still have this version, though the commit does not change them.
     public var unchanged: [Reference] = []
     /// Ordered relationships in which no place may have been taken after the last one that was
     /// read.
@@ -68,7 +77,7 @@ public struct ChangeSet: Sendable {
     /// Objects that must exist after the commit, at any version, each named by its own entity.
     ///
     /// Otherwise the commit fails with code `objectNotFound`, and ``StoreError/missingObjects``
-    /// lists those that do not. Name the objects to which new references lead, so that no other
+    /// lists the missing objects. Name the objects to which new references refer, so that no other
     /// writer can delete them in between. Inserts of the same change set exist; its deletes do not.
     public var existing: [ObjectID] = []
     /// Whether the commit fails if an object that stays refers to an object that it deletes.
@@ -81,20 +90,26 @@ public struct ChangeSet: Sendable {
     /// - Complexity: O(log *n*) for each deleted object and each relationship to its entity, in
     ///   stores that index references, as those of the key-value and SQL engines do.
     public var requiresUnreferencedDeletes = false
-    /// Links that are added; places of existing ones are replaced.
+    /// Links to add.
+    ///
+    /// The places of links that exist are replaced.
     public var addedLinks: [LinkBatch] = []
-    /// Links that are removed; only their keys count.
+    /// Links to remove.
+    ///
+    /// Only their keys matter.
     public var removedLinks: [LinkBatch] = []
-    /// The user's metadata that are set, or removed where the value is nil.
+    /// The user's metadata to set.
+    ///
+    /// A value of nil removes the entry.
     public var userMetadata: [String: MetadataValue?] = [:]
 
-    /// An empty change set for stores of `model`.
+    /// Creates an empty change set for stores of `model`.
     public init(model: ManagedObjectModel) {
         inserts = RecordBatch(model: model)
         updates = RecordBatch(model: model)
     }
 
-    /// The model the records follow.
+    /// The model of the records.
     public var model: ManagedObjectModel { inserts.model }
 
     /// Whether a commit would change nothing, though it may still require something.
@@ -146,9 +161,11 @@ public struct ChangeSet: Sendable {
 }
 
 extension ManagedObjectModel {
-    /// The relationship that owns the links of the to-many relationship `name`, and whether `name` is its inverse.
+    /// Returns the relationship that owns the links of the to-many relationship `name`, and whether
+    /// `name` is its inverse.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is kept in a record field.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is
+    ///   kept in a record field.
     package func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
         let relationship = try requireRelationship(name)
         guard case .links(let owner, let isFlipped) = relationship.storage else {
@@ -160,7 +177,9 @@ extension ManagedObjectModel {
         return (owner, isFlipped)
     }
 
-    /// The stored relationship `name`, declared or inherited; throws `unknownEntity` or `unknownProperty`.
+    /// Returns the stored relationship `name`, declared or inherited.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`.
     public func requireRelationship(_ name: RelationshipName) throws(StoreError) -> Relationship {
         let entity = try requireEntity(name.entity)
         guard let relationship = entity.relationship(name.name) else {
@@ -174,7 +193,10 @@ extension ManagedObjectModel {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// The link as it is stored: of a relationship that is its own inverse, the lower key is the source; places that have no meaning are 0.
+    /// Returns the link as it is stored.
+    ///
+    /// If the relationship is its own inverse, the lower key is the source. Places of an end
+    /// without an order are 0.
     public func normalized(_ link: Link) -> Link {
         var link = isReflexive && link.source > link.target ? link.flipped : link
         if !isOrdered { link.order = 0 }
@@ -182,16 +204,17 @@ extension ManagedObjectModel.Relationship {
         return link
     }
 
-    /// The link as it is stored, seen from the end that `isFlipped` says, as ``normalized(_:)`` of the relationship that owns the links.
+    /// Returns the link as it is stored, seen from the other end if `isFlipped` is true.
     ///
-    /// Where links are read behind one, this is the place to go on from.
+    /// Call it on the relationship that owns the links. A cursor that reads links after another
+    /// link continues from the result.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }
 }
 
 extension LinkBatch {
-    /// Refuses links that no objects can have.
+    /// Refuses links between objects that cannot exist.
     ///
     /// - Throws: `invalidRequest` for an end whose key is not positive.
     package func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
@@ -203,7 +226,7 @@ extension LinkBatch {
 }
 
 extension ChangeSet.LastPlace {
-    /// The relationship, for engines.
+    /// Returns the relationship, which must be ordered.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without an
     ///   order.

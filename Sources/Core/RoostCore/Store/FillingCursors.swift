@@ -25,7 +25,7 @@ open class FillingRecordCursor: RecordCursor {
     open func finish() {}
 
     /// Ends the cursor: the records of the batch go out first, then the error.
-    public final func end(with error: StoreError) {
+    package final func end(with error: StoreError) {
         pendingError = error
         end()
     }
@@ -66,7 +66,7 @@ open class FillingRecordCursor: RecordCursor {
 /// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. The class itself has no links.
 open class FillingLinkCursor: LinkCursor {
     /// The number of the relationship.
-    public let relationship: Int
+    package let relationship: Int
     private var isAtEnd = false
 
     /// Creates a cursor over links of the relationship with a number.

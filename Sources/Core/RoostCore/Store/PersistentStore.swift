@@ -1,76 +1,89 @@
-/// A store of records and links: the contract between everything above and every backend below.
+/// The interface that every storage backend implements.
 ///
-/// All calls block; call them from threads of your own, never from the cooperative pool. A store may be used from any number
-/// of threads at once: snapshots read side by side and never wait for a writer; writers queue. After ``close()`` every call
-/// throws code `closed`. Opening and every failed call leave the stored data as it was.
+/// ```swift
+/// var changes = ChangeSet(model: store.model)
+/// try changes.insert(id, values: ["name": "Ada"])
+/// let receipt = try store.commit(changes)
+/// ```
 ///
-/// A store that can do more conforms to protocols of its own, such as ``IntegrityCheckingStore``,
-/// ``BatchExecutingStore`` and ``ModelChangingStore``. Programs call extensions of this protocol,
-/// which work for every store.
+/// - All calls block. Call them from your own threads, not from the cooperative pool.
+/// - A store can be used from any number of threads at once. Snapshots never wait for a writer;
+///   writers wait for each other.
+/// - After ``close()``, every call throws `closed`.
+/// - Opening a store, and every call that fails, leaves the stored data unchanged.
 ///
-/// A backend promises exactly what the checks of `RoostConformance` check.
+/// A store that can do more conforms to protocols of its own, such as ``IntegrityCheckingStore``.
+/// Programs call extensions of this protocol, which work for every store.
+///
+/// The checks of `RoostConformance` define this contract in full.
 public protocol PersistentStore: AnyObject, Sendable {
-    /// The type the store is registered under.
+    /// The type of the store.
     var type: any PersistentStoreType { get }
-    /// Where the store is.
+    /// The location of the store.
     var location: StoreLocation { get }
     /// The model the store was created with.
     ///
-    /// Compatible models number and lay out alike; see ``ManagedObjectModel``.
+    /// Compatible models have the same numbers and record layouts; see ``ManagedObjectModel``.
     var model: ManagedObjectModel { get }
     /// Whether every change throws code `readOnly`.
     var isReadOnly: Bool { get }
 
-    /// The store's metadata, as the latest commit left it.
+    /// Returns the store's metadata as of the latest commit.
     func metadata() throws(StoreError) -> StoreMetadata
 
-    /// A consistent view of the store as it is now.
+    /// Returns a consistent view of the store as it is now.
     ///
     /// Never waits for a writer.
     func snapshot() throws(StoreError) -> any StoreSnapshot
 
-    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller, in any process, gets them again.
+    /// Reserves keys for new objects of the hierarchy that `entity` belongs to.
     ///
-    /// Keys that are never used leave gaps.
-    /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when the keys run out.
+    /// No other caller in any process gets the same keys. Keys that are not used leave gaps.
+    ///
+    /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if no keys
+    ///   are left.
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64>
 
     /// Writes a change set, all or nothing.
     ///
-    /// On return it is durable, as far as the store's type is persistent.
+    /// If the store's type is persistent, the change set is durable on return. After an error
+    /// nothing is written:
     ///
-    /// - Throws: `conflict` with every object whose version is stale, or that does not exist under
-    ///   its own entity; `constraintViolation` with every object that is rejected, under each
-    ///   constraint once, beside the object that holds the values: one that holds them in the store
-    ///   and keeps them, or else the first of the change set to claim them, updates before inserts;
-    ///   `duplicateObject` for an insert whose key is taken in its hierarchy; `objectNotFound`,
-    ///   with ``StoreError/missingObjects``, for links whose ends do not exist after the change and
-    ///   for missing objects of ``ChangeSet/existing``; `deleteDenied`, with
-    ///   ``StoreError/denials``, as ``ChangeSet/requiresUnreferencedDeletes`` says; `corrupted`, with
-    ///   ``StoreError/damagedObject``, for an update or a delete of an object whose stored record
-    ///   does not match its checksum; `busy` when another writer holds on longer than the timeout.
-    ///   Nothing is written in any of these cases.
+    /// - `conflict`: lists every object whose version is stale, or that does not exist under its own
+    ///   entity.
+    /// - `constraintViolation`: lists every rejected object, once for each constraint, with the
+    ///   object that has the values. That is an object of the store that keeps them, otherwise the first object of
+    ///   the change set with these values, updates before inserts.
+    /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
+    /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
+    ///   the change, and missing objects of ``ChangeSet/existing``.
+    /// - `deleteDenied`, with ``StoreError/denials``: see ``ChangeSet/requiresUnreferencedDeletes``.
+    /// - `corrupted`, with ``StoreError/damagedObject``: an update or a delete of an object whose
+    ///   stored record does not match its checksum.
+    /// - `busy`: another writer did not finish before the timeout.
+    ///
+    /// - Returns: The generation, and the objects that were changed.
+    /// - Throws: The errors above.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
 
-    /// Starts to load many objects, none of which shows before ``BulkLoader/finish()``.
+    /// Starts to load many objects.
     ///
-    /// Holds the writer's place until then: commits of others wait, snapshots do not.
+    /// The objects become visible together, when ``BulkLoader/finish()`` returns. Blocks other
+    /// writers until then; readers are unaffected.
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
-    /// The bytes the store takes on disk, or in memory for a store that is kept there.
+    /// Returns the size of the store on disk, or in memory for a store that is kept there.
     func byteCount() throws(StoreError) -> Int
 
-    /// Finishes what is under way, releases locks and files.
+    /// Finishes calls that are running, and releases locks and files.
     ///
-    /// Calling it again does nothing.
-    ///
-    /// Open snapshots keep the file until they are closed too.
+    /// Open snapshots keep the file open until they are closed. Closing again does nothing.
     func close() throws(StoreError)
 }
 
-/// Something a check found.
+/// A problem that a check found.
 public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConvertible {
-    /// How bad it is.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, CaseIterable {
         /// The store is sound, but its data may surprise.
         case warning
@@ -78,7 +91,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
         ///
         /// Commits do not compare data with these rules, so a store can hold such data.
         case violation
-        /// Data were damaged or changed behind the store's back.
+        /// Data were damaged, or changed by another program.
         case damage
     }
 
@@ -108,7 +121,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
         case destination
     }
 
-    /// How bad it is.
+    /// The severity.
     public let severity: Severity
     /// The finding's kind, for programs: a ``Rule`` for a violation, otherwise the part of the
     /// store that it concerns.
@@ -117,7 +130,7 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
     public let object: ObjectID?
     /// The property concerned, as `Entity.property`, if it is one.
     public let property: String?
-    /// What was found and where, one line, without stored values.
+    /// The problem and its place in one line, without stored values.
     public let message: String
     /// The number of cases; more than 1 for a finding that summarizes further cases.
     public var count = 1

@@ -1,18 +1,28 @@
-/// A type of store: what makes, finds, opens and removes stores of one backend.
+/// A type of store, which creates, finds, opens and removes the stores of one backend.
 ///
-/// Third parties register theirs with ``StoreRegistry/register(_:)``.
+/// Register a type of your own with ``StoreRegistry/register(_:)``:
+///
+/// ```swift
+/// StoreRegistry.standard.register(SortedFileStoreType())
+/// let store = try StoreRegistry.standard.open(.url("sorted:music.store"))
+/// ```
+///
+/// A type that can do more conforms to protocols of its own, such as ``CompactingStoreType``.
 public protocol PersistentStoreType: Sendable {
-    /// The name that stands before the colon of a store URL: lower-case ASCII letters, digits and hyphens.
+    /// The name before the colon of a store URL: lower-case ASCII letters, digits and hyphens.
     var name: String { get }
-    /// What stores of this type can do.
+    /// The capabilities of stores of this type.
     var capabilities: StoreCapabilities { get }
 
-    /// The libraries that keep the stores of this type, as they are linked into this process; empty without any.
+    /// The C libraries that the type uses, in the versions that are linked into this process.
+    ///
+    /// Empty by default.
     var libraries: [StoreLibrary] { get }
 
-    /// The options that stores of this type have besides those of every store; none unless the type says so.
+    /// The options of this type besides those that every store has.
     ///
-    /// A configuration can set only options that are described here, and ``requireKnown(_:)`` refuses all others.
+    /// Empty by default. A configuration can set only options that are described here, and
+    /// ``requireKnown(_:)`` refuses all others.
     var optionDescriptions: [StoreOptionDescription] { get }
 
     /// The suffixes of the files that the type keeps beside a store while it is open; empty by
@@ -23,87 +33,66 @@ public protocol PersistentStoreType: Sendable {
     /// is not among them.
     var companionSuffixes: [String] { get }
 
-    /// The approximate cost of an object in stores of this type; those of a slow type by default.
+    /// The approximate cost of an object in stores of this type.
+    ///
+    /// The default is the cost of a slow type.
     var estimatedCosts: StoreCosts { get }
 
-    /// Whether the file at `path` looks like a store of this type, by its first bytes.
+    /// Whether the first bytes of the file at `path` are those of a store of this type.
     ///
-    /// Never throws and never blocks: whatever is not a readable regular file is not recognized. Changes nothing.
+    /// Returns false for anything but a readable regular file. Never blocks, and changes nothing.
     func recognizes(fileAt path: String) -> Bool
 
-    /// Reads the metadata of a closed or open store without opening it for longer.
+    /// Reads the metadata of a store, which may be open elsewhere.
     ///
-    /// Changes nothing.
+    /// Changes nothing. The default opens the store read-only and closes it again.
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata
 
     /// Opens an existing store.
     ///
-    /// Changes nothing unless the store is sound and matches; a store that was left behind by a crash is recovered.
-    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` (when ``StoreOptions/model`` is given and not
-    ///   compatible), `corrupted`, `busy`, `permissionDenied`, `readOnly`, `hasOtherNames`.
+    /// Recovers a store after a crash. Changes nothing if the store is damaged or does not match.
+    ///
+    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` if
+    ///   ``StoreOptions/model`` is not compatible, `corrupted`, `busy`, `permissionDenied`,
+    ///   `readOnly`, `hasOtherNames`.
     func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore
 
     /// Creates an empty store and opens it.
     ///
-    /// A crash leaves the whole empty store or nothing under its name.
-    /// ``ManagedObjectModel/remarks`` lists what the model declares and the store does not act on.
+    /// After a crash, either the complete empty store or nothing exists under the name.
+    /// ``ManagedObjectModel/remarks`` lists the declarations of the model that the store ignores.
     ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`; `readOnly` when the options ask for a
-    ///   store that cannot be changed, which would stay empty.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`;
+    ///   `readOnly` if the options ask for a read-only store, which would stay empty.
     func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Removes a store and everything beside it that belongs to it.
+    /// Removes a store and all of its files.
     ///
-    /// A store that does not exist is no error.
+    /// Does nothing if the store does not exist.
     ///
-    /// - Throws: `busy` when the store is open anywhere; `notAStore` when the file is something else; `permissionDenied`.
+    /// - Throws: `busy` if the store is open anywhere; `notAStore` if the file is not a store of
+    ///   this type; `permissionDenied`.
     func destroy(_ location: StoreLocation) throws(StoreError)
 
-    /// Puts the closed store at `source` in the place of `destination`, atomically: at any instant the old one or the new one is there.
+    /// Replaces the store at `destination` by the closed store at `source`, in one atomic step.
     ///
-    /// Both must be in the same directory. `source` must be synced already; on return the new name is durable.
+    /// At any moment, one of the two stores exists under the name. Both must be in the same
+    /// directory. `source` must be synced already. On return the new name is durable.
+    ///
     /// - Parameters:
-    ///   - destination: The name the store gets.
-    ///   - source: The store that moves; it is gone under this name afterwards.
-    ///   - overwriting: Whether an existing store may be replaced; if not and there is one, throws `alreadyExists`.
-    /// - Throws: `busy` when either store is open anywhere; `notAStore` when the file to be replaced is something else; `invalidRequest` when both are the same store.
+    ///   - destination: The new name of the store.
+    ///   - source: The store to move. It no longer exists under this name afterwards.
+    ///   - overwriting: Whether an existing store may be replaced. If false, an existing store
+    ///     throws `alreadyExists`.
+    /// - Throws: `busy` if either store is open anywhere; `notAStore` if the existing file is not a
+    ///   store of this type; `invalidRequest` if both are the same store.
     func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
-
-    /// Makes a store's file as small as the type can while others have the store open, in one atomic step.
-    ///
-    /// Others go on reading; writers wait. Whatever happens, also to the process, the store holds what it held. Content and
-    /// identity stay, the generation too.
-    /// - Parameters:
-    ///   - location: The store.
-    ///   - options: How to open it for that.
-    ///   - isCancelled: Asked now and then from the calling thread; true ends it with code `cancelled`, the store as it was.
-    /// - Returns: Whether the file is small already; false when readers of the old state keep the space until they end.
-    /// - Throws: `busy` where a type cannot do that while somebody else has the store open, or a writer does not end in time;
-    ///   `noSpace`; `verificationFailed` when the content is not what it was, which a damaged disk can do.
-    func compactWhileOpen(
-        _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
-    ) throws(StoreError) -> Bool
-
-    /// Which of some models can be the one that a store was made with that holds none.
-    ///
-    /// The default gives nil, for types whose stores hold their models. Changes nothing.
-    ///
-    /// - Parameters:
-    ///   - models: The models, as the versions of one.
-    ///   - location: The store.
-    ///   - options: How to open it; their ``StoreOptions/model`` is not used.
-    /// - Returns: The positions of those that everything in the store belongs to, and nothing is missing of; nil when the store holds a
-    ///   model, or the options name one.
-    /// - Throws: What keeps the store from being opened.
-    func fittingModels(
-        among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
-    ) throws(StoreError) -> [Int]?
 }
 
 extension PersistentStoreType {
-    /// Opens the store read-only, asks it, and closes it: costs what opening costs.
+    /// Opens the store read-only, reads its metadata, and closes it.
     public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         var options = options
         options.isReadOnly = true
@@ -112,80 +101,74 @@ extension PersistentStoreType {
         return try store.closing { () throws(StoreError) in try store.metadata() }
     }
 
-    /// Nil: the stores of the type hold their models.
-    public func fittingModels(
-        among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
-    ) throws(StoreError) -> [Int]? { nil }
-
-    /// The default for types whose stores are always one file.
+    /// Returns an empty list.
     public var companionSuffixes: [String] { [] }
 
-    /// None: a type whose stores need no library of their own.
+    /// Returns an empty list.
     public var libraries: [StoreLibrary] { [] }
-
-    /// Throws code `busy`: a type that cannot do it.
-    public func compactWhileOpen(
-        _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
-    ) throws(StoreError) -> Bool {
-        throw StoreError(
-            .busy,
-            "'\(location.path)' is open in another program, or elsewhere in this one; a store of type '\(name)' can be compacted only while nobody has it open. Close it there and try again."
-        )
-    }
 }
 
 /// A library that a type of store relies on, for bug reports and for known bugs.
 public struct StoreLibrary: Sendable, Hashable, Codable {
     /// The library's name, as its authors write it.
-    public let name: String
+    package let name: String
     /// The version that is linked into this process.
-    public let version: String
-    /// What its user should know about this version, one sentence with the remedy; nil when there is nothing.
-    public let warning: String?
+    package let version: String
+    /// A known problem of this version and its remedy, in one sentence; nil without one.
+    package let warning: String?
 
-    /// Makes a description of a library.
+    /// Creates a description of a library.
     public init(name: String, version: String, warning: String? = nil) {
         (self.name, self.version, self.warning) = (name, version, warning)
     }
 }
 
-/// How to open or create a store.
+/// The options for opening or creating a store.
+///
+/// ```swift
+/// let options = StoreOptions(isReadOnly: true).with { $0.acceptsLinks = true }
+/// let store = try StoreRegistry.standard.open(.sqlite("music.sqlite"), options: options)
+/// ```
 public struct StoreOptions: Sendable, Adjustable {
     /// Whether changes are refused.
     public var isReadOnly: Bool
-    /// The model the caller expects; nil takes whatever the store embeds.
+    /// The model the caller expects; nil for the model that the store embeds.
     public var model: ManagedObjectModel?
-    /// How long a writer waits for another process or thread before code `busy`, in seconds; `invalidRequest` if negative or not a number.
+    /// The maximum time to wait for another writer before code `busy`, in seconds.
+    ///
+    /// A negative number or NaN throws `invalidRequest`.
     public var timeoutSeconds: Double
     /// The identity of a new store; nil for a random one.
     public var storeUUID: StoreUUID? = nil
     /// The user's metadata of a new store.
     public var userMetadata: [String: MetadataValue] = [:]
-    /// Whether the new store's name is known to nobody, so that a crash before the bulk loader finished may leave it damaged.
+    /// Whether no other program knows the new store's name yet.
     ///
-    /// Makes bulk loading about twice as fast. The caller publishes the store with
+    /// A crash before the bulk loader finishes may then leave the store damaged, and bulk loading
+    /// is about twice as fast. The caller publishes the store with
     /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
     public var isUnpublished: Bool = false
-    /// Whether all of the store is going to be read once, list by list, as a conversion does, and nothing else.
+    /// Whether the caller reads all of the store once, list by list, and does nothing else.
     ///
-    /// Only a hint, and only for a store that is opened read-only: a type that reads its whole file when it opens it may read it while it is
-    /// asked for instead. What is wrong with the file can then show when it is read.
+    /// This is a hint for a store that is opened read-only, for example by a conversion. A type
+    /// that normally reads its whole file on opening may then read it piece by piece, and report
+    /// damage only when it reaches it.
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
     /// Off by default, because commits that another name's log still holds are not seen. Has no
     /// effect on writing, which is always refused with code `hasOtherNames`.
     public var acceptsLinks: Bool = false
-    /// Whether objects that another program changed are taken as they are.
+    /// Whether objects that another program changed are accepted.
     ///
-    /// Off by default: such an object is damaged (code `corrupted`). Only changes that break no
+    /// Off by default: such an object counts as damaged (code `corrupted`). Only changes that break no
     /// rule of the format can be accepted, and only by store types whose files other programs can
     /// edit.
     public var acceptsChanges: Bool = false
     /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
     public var typeOptions: [String: String]
 
-    /// Makes options.
+    /// Creates options.
     public init(
         isReadOnly: Bool = false, model: ManagedObjectModel? = nil, timeoutSeconds: Double = 10,
         typeOptions: [String: String] = [:]
@@ -198,7 +181,7 @@ public struct StoreOptions: Sendable, Adjustable {
 }
 
 extension StoreOptions {
-    /// Refuses a timeout that is no length of time.
+    /// Refuses a timeout that is negative or not a number.
     ///
     /// - Throws: `invalidRequest`.
     public func requireValidTimeout() throws(StoreError) {
@@ -207,7 +190,7 @@ extension StoreOptions {
         }
     }
 
-    /// Refuses to make a store that nobody could fill.
+    /// Refuses to create a store that could not be filled.
     ///
     /// - Throws: `readOnly`.
     public func requireWritable() throws(StoreError) {

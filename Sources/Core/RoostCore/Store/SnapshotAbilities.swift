@@ -2,15 +2,6 @@
 // `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all others. The abilities that take a
 // compiled request are in RoostQuery.
 
-/// A snapshot that finds one record without making a cursor.
-public protocol LookupSnapshot: StoreSnapshot {
-    /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
-    /// batch, if it does not exist.
-    ///
-    /// Programs call ``StoreSnapshot/record(with:into:)``.
-    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
-}
-
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {
     /// Reads the links of a to-many relationship from each of some objects, in the order of the
@@ -36,19 +27,11 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
     func makeObjectGraph() -> any ObjectGraph
 }
 
-extension LookupSnapshot {
-    /// Looks the record up with ``lookUp(_:into:)``.
-    public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
-        try lookUp(id, into: &batch)
-    }
-}
-
 extension StoreSnapshot {
     /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
     /// batch, if it does not exist.
     ///
-    /// It gives what ``records(with:)`` gives for one ID, and throws the same errors. A
-    /// ``LookupSnapshot`` has a faster way.
+    /// It gives what ``records(with:)`` gives for one ID, and throws the same errors.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }

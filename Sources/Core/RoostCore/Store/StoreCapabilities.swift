@@ -40,5 +40,5 @@ public struct StoreCapabilities: Hashable, Sendable {
     /// Whether the capability is there.
     public func contains(_ capability: StoreCapability) -> Bool { members.contains(capability) }
     /// The names of all capabilities, sorted.
-    public var names: [String] { members.map(\.description).sorted() }
+    package var names: [String] { members.map(\.description).sorted() }
 }

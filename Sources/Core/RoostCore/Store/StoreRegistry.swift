@@ -1,13 +1,19 @@
-/// The types of store that a program knows, by name.
+/// The types of store that a program can use, by name.
 ///
-/// `StoreRegistry.standard` of the module `Roost` has the built-in ones; others add theirs to it.
+/// `StoreRegistry.standard` of the module `Roost` has the built-in types. Add your own to it, or
+/// create a registry:
+///
+/// ```swift
+/// let registry = StoreRegistry([CSVStoreType(), SortedFileStoreType()])
+/// let store = try registry.open(try registry.resolve("cities.csv"))
+/// ```
 public final class StoreRegistry: Sendable {
     private let types: Mutex<[any PersistentStoreType]>
 
-    /// A registry of these types.
+    /// Creates a registry of these types.
     public init(_ types: [any PersistentStoreType] = []) { self.types = Mutex(types) }
 
-    /// Adds a type, in the place of one with the same name if there is one.
+    /// Adds a type, and removes another type of the same name.
     public func register(_ type: any PersistentStoreType) {
         types.withLock { types in
             types.removeAll { $0.name == type.name }
@@ -15,7 +21,7 @@ public final class StoreRegistry: Sendable {
         }
     }
 
-    /// All types, in the order of their registration.
+    /// All types in the order of their registration.
     public var all: [any PersistentStoreType] { types.withLock { $0 } }
 
     /// The suffixes of the files that stores of any type keep beside their own, each once.
@@ -24,7 +30,9 @@ public final class StoreRegistry: Sendable {
         return all.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
     }
 
-    /// The type with this name; throws code `unknownStoreType`, listing the known ones.
+    /// Returns the type with this name.
+    ///
+    /// - Throws: `unknownStoreType`, with the names of the known types.
     public func type(named name: String) throws(StoreError) -> any PersistentStoreType {
         let known = all
         if let type = known.first(where: { $0.name == name }) { return type }
@@ -35,10 +43,13 @@ public final class StoreRegistry: Sendable {
         throw StoreError(.unknownStoreType, "There is no store type '\(name)'; \(hint)")
     }
 
-    /// The location that `text` means: `type:path`, or a bare path whose type is recognized by the file's content.
+    /// Returns the location that `text` names: `type:path`, or the path of an existing store.
     ///
-    /// A file whose own name looks like `type:path` is recognized as a bare path only when no such type is registered.
-    /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a bare path that no type recognizes.
+    /// The content of the file decides the type of a path. A name that looks like `type:path` is a
+    /// path only if no such type is registered.
+    ///
+    /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a path that
+    ///   no type recognizes.
     public func resolve(_ text: String) throws(StoreError) -> StoreLocation {
         let known = all
         if let location = StoreLocation(text: text), known.contains(where: { $0.name == location.type }) {

@@ -19,7 +19,7 @@ public struct Tally: Hashable, Sendable {
 
     /// Counts one thing with this hash in.
     @inlinable
-    public mutating func add(_ hash: UInt64) {
+    package mutating func add(_ hash: UInt64) {
         count &+= 1
         sum &+= hash
     }
@@ -33,7 +33,7 @@ public struct Tally: Hashable, Sendable {
 
     /// Counts one thing with this hash out.
     @inlinable
-    public mutating func remove(_ hash: UInt64) {
+    package mutating func remove(_ hash: UInt64) {
         count &-= 1
         sum &-= hash
     }
@@ -67,6 +67,11 @@ public struct StoreTally: Hashable, Sendable {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
 
+    /// Subtracts the records of a batch, by the content hashes they carry.
+    public mutating func remove(_ batch: RecordBatch) {
+        batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
+    }
+
     /// Counts everything in that a tally of the same model counts; the generation stays.
     package mutating func add(_ other: StoreTally) {
         for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
@@ -76,7 +81,14 @@ public struct StoreTally: Hashable, Sendable {
     /// Counts links in.
     public mutating func add(_ batch: LinkBatch) {
         for link in batch.links {
-            relationships[batch.relationship].add(RecordHash.link(relationship: batch.relationship, link))
+            relationships[batch.relationship].add(RecordHash.link(link, of: batch.relationship))
+        }
+    }
+
+    /// Subtracts links.
+    public mutating func remove(_ batch: LinkBatch) {
+        for link in batch.links {
+            relationships[batch.relationship].remove(RecordHash.link(link, of: batch.relationship))
         }
     }
 }

@@ -17,7 +17,7 @@ public enum RecordHash {
     package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 
     /// The hash of a link: XXH3-64 over relationship number, keys and orders, little-endian.
-    public static func link(relationship: Int, _ link: Link) -> UInt64 {
+    package static func link(_ link: Link, of relationship: Int) -> UInt64 {
         let words = (
             UInt64(relationship).littleEndian, link.source.littleEndian, link.target.littleEndian,
             link.order.littleEndian, link.inverseOrder.littleEndian

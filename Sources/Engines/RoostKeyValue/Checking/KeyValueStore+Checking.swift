@@ -194,7 +194,7 @@ final class StoreCheck {
                         "The link p\(link.source) → p\(link.target) of '\(name)' is missing in space '\(other)'.")
                 }
                 if space == .links {
-                    tally.relationships[number].add(RecordHash.link(relationship: number, link))
+                    tally.relationships[number].add(RecordHash.link(link, of: number))
                 }
             }
         }

@@ -219,7 +219,8 @@ struct ChangeApplication {
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
         let relationship = model.relationships[back]
-        guard PreparedChange.item(at: place, in: change.deletes) == nil, !denials.contains(item, relationship),
+        guard PreparedChange.item(at: place, in: change.deletes) == nil,
+            !denials.contains(item, relationship: relationship),
             let remaining = try requirements.id(key, in: entity)
         else { return }
         denials.append(item, relationship: relationship, remaining: remaining, in: change)

@@ -94,7 +94,7 @@ struct ConflictDetection {
         let entity = model.entities[entity]
         let found = try reader.entityNumber(of: key, root: entity.root, model: model)
         guard let found, entity.includes(found) else {
-            return missing.append(endOf: relationship, entity, key: key)
+            return missing.append(endOf: relationship, entity: entity, key: key)
         }
     }
 

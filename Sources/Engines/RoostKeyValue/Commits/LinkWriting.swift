@@ -35,7 +35,7 @@ extension KeyValueWriter {
         let (key, inverseKey) = LinkKeys.keys(link, relationship)
         try put(key, number: link.inverseOrder, in: .links)
         try put(inverseKey, number: link.order, in: .inverseLinks)
-        tally.relationships[relationship].add(RecordHash.link(relationship: relationship, link))
+        tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
     }
 
     /// Removes a link that is there, with exactly these places.
@@ -49,7 +49,7 @@ extension KeyValueWriter {
                 "A link of '\(model.relationships[relationship].name)' is stored at one of its ends only. Convert the store into a new one."
             )
         }
-        tally.relationships[relationship].remove(RecordHash.link(relationship: relationship, link))
+        tally.relationships[relationship].remove(RecordHash.link(link, of: relationship))
     }
 
     /// The stored link between the same objects, with its places; nil where there is none.

@@ -59,7 +59,7 @@ struct SortedEntryWriter: Sendable {
         }
         if space == .links, let relationship = key.keyNumber {
             let link = try LinkStream.link(key, value, space)
-            tally.relationships[relationship].add(RecordHash.link(relationship: relationship, link))
+            tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
         }
     }
 

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostQuery
 
 /// A view of a store at one commit: a reader of the storage, and what the store's model says about its keys.
-final class KeyValueSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
+final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader
     private let blocks: [Int: KeyBlock]
@@ -81,7 +81,7 @@ final class KeyValueSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidin
         return SelectedRecordCursor(self, ids: ids)
     }
 
-    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try batch.requireModel(model)
         batch.removeAll()
         try requireOpen()

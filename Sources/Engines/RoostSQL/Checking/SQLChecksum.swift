@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// In format version 3 the row of an object has the checksum of its record, which its version
 /// enters. In version 2 it has the record's content hash.
-public struct SQLChecksum: Sendable {
+package struct SQLChecksum: Sendable {
     /// Whether the version enters an object's checksum.
     let coversVersion: Bool
 

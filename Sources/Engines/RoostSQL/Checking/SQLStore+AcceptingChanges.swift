@@ -1,8 +1,8 @@
-public import RoostCore
+package import RoostCore
 
 extension SQLStore: ChangeAcceptingStore {
     /// Finds the rows and links that another program changed since the last commit.
-    public func externalChanges() throws(StoreError) -> ExternalChanges {
+    package func externalChanges() throws(StoreError) -> ExternalChanges {
         try requireOpen()
         let snapshot = try verifyingSnapshot()
         defer { snapshot.close() }
@@ -11,7 +11,7 @@ extension SQLStore: ChangeAcceptingStore {
 
     /// Signs the rows that another program changed, as updates of their objects, and records the
     /// content as it is.
-    public func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
+    package func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
         try requireWritable()
         // Damage to the file is not a change by another program, even where every value can be read.
         if let finding = try database.integrityFindings().first {
@@ -155,7 +155,8 @@ extension SQLStore: ChangeAcceptingStore {
         var batch = RecordBatch(model: model)
         let reason = try connection.withStatement(schema.reading.lookupSQL(table.root)) {
             (statement) throws(StoreError) -> StoreError? in
-            try statement.look(up: id.key, into: &batch, plan: schema.reading[table.root], accepting: true)
+            try SQLRecordAccess(statement).look(
+                up: id.key, into: &batch, plan: schema.reading[table.root], accepting: true)
         }
         if let reason { throw reason }
         guard !batch.isEmpty, batch.version(at: 0) < UInt32.max else {
@@ -164,7 +165,8 @@ extension SQLStore: ChangeAcceptingStore {
         }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in
             try connection.withStatement(table.writing.updateSQL) { (statement) throws(StoreError) in
-                try statement.bind(record, version: record.version + 1, columns: table.writing.columns, at: 1)
+                try SQLRecordAccess(statement).bind(
+                    record, version: record.version + 1, columns: table.writing.columns, at: 1)
                 while try statement.step() {}
             }
         }

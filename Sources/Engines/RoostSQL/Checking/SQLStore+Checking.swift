@@ -146,7 +146,7 @@ extension SQLStore {
                 batch.removeAll()
                 hasMore = try statement.fill(&batch)
                 for link in batch.links {
-                    tally.add(RecordHash.link(relationship: number, link))
+                    tally.add(RecordHash.link(link, of: number))
                     try body(link)
                 }
             }
@@ -210,7 +210,7 @@ extension SQLSnapshot {
         batch.removeAll()
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
         let lookup = try lookup(id.entity)
-        let reason = try lookup.statement.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
+        let reason = try lookup.access.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
         // A damaged table may show a row to a walk that a look-up does not find.
         guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }

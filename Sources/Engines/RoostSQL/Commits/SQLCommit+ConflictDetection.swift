@@ -53,11 +53,12 @@ extension SQLCommit {
             let plan = schema.updating[schema.tableOfEntity[root]]
             var old = RecordBatch(model: model)
             try connection.withStatement(schema.reading.lookupSQL(root)) { (statement) throws(StoreError) in
+                let access = SQLRecordAccess(statement)
                 for order in start..<end {
                     let item = change.updates[order]
                     old.removeAll()
                     // What the new record takes the place of is verified: damage is refused, not signed.
-                    let error = try statement.look(
+                    let error = try access.look(
                         up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
                     if let error { throw error }
                     let version = updates.version(at: item.position)
@@ -143,7 +144,7 @@ extension SQLCommit {
         batch.removeAll()
         let error = try connection.withStatement(schema.reading.lookupSQL(root)) {
             (statement) throws(StoreError) -> StoreError? in
-            try statement.look(
+            try SQLRecordAccess(statement).look(
                 up: item.place.key, into: &batch, plan: schema.reading[root], accepting: store.acceptsChanges)
         }
         if let error { throw error }

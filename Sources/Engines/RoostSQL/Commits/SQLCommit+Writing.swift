@@ -40,7 +40,7 @@ extension SQLCommit {
         let number = table.relationship.number
         for link in removed {
             if changes.requiresUnreferencedDeletes { try deny(item, link, of: table.relationship, isSource) }
-            tally.relationships[number].remove(RecordHash.link(relationship: number, link))
+            tally.relationships[number].remove(RecordHash.link(link, of: number))
         }
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
     }
@@ -54,7 +54,8 @@ extension SQLCommit {
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
         let relationship = model.relationships[back]
-        guard PreparedChange.item(at: place, in: change.deletes) == nil, !denials.contains(item, relationship),
+        guard PreparedChange.item(at: place, in: change.deletes) == nil,
+            !denials.contains(item, relationship: relationship),
             let head = try head(place)
         else { return }
         let remaining = ObjectID(model.entities[head.entity].name, key: key)
@@ -114,10 +115,10 @@ extension SQLCommit {
     private mutating func writeUpdates(
         _ range: Range<Int>, _ plan: SQLWritePlan, _ light: SQLUpdatePlan
     ) throws(StoreError) {
-        let full = try connection.statement(plan.updateSQL)
-        defer { connection.recycle(full) }
-        let partial = try connection.statement(light.updateSQL)
-        defer { connection.recycle(partial) }
+        let full = SQLRecordAccess(try connection.statement(plan.updateSQL))
+        defer { connection.recycle(full.statement) }
+        let partial = SQLRecordAccess(try connection.statement(light.updateSQL))
+        defer { connection.recycle(partial.statement) }
         // Values that were taken away so that others can have them must be written again.
         let isPartial = constraintsToRelease.isEmpty
         for order in range {
@@ -125,12 +126,12 @@ extension SQLCommit {
             let item = change.updates[order]
             guard head.version < UInt32.max else { throw .usedUpVersions(change.id(item), version: head.version) }
             let isLight = isPartial && head.keepsIndexedColumns
-            let statement = isLight ? partial : full
+            let access = isLight ? partial : full
             let hash = try changes.updates.withRecord(at: item.position) { (record) throws(StoreError) -> UInt64 in
-                try statement.bind(
+                try access.bind(
                     record, version: head.version + 1, columns: isLight ? light.columns : plan.columns, at: 1)
-                while try statement.step() {}
-                statement.reset()
+                while try access.statement.step() {}
+                access.statement.reset()
                 return record.storedContentHash
             }
             guard connection.changedRowCount == 1 else {
@@ -147,7 +148,7 @@ extension SQLCommit {
         guard !changes.inserts.isEmpty else { return }
         hasChanged = true
         for table in lastKeys.indices where lastKeys[table] != nil {
-            try connection.insert(changes.inserts, plan: schema.objectTables[table].writing, version: 1)
+            try connection.insertRecords(changes.inserts, plan: schema.objectTables[table].writing, version: 1)
         }
         tally.add(changes.inserts)
         try store.raiseLastKeys(lastKeys, connection)
@@ -163,7 +164,7 @@ extension SQLCommit {
                 try connection.run(
                     "DELETE FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))",
                     .integer(link.source), .integer(link.target))
-                tally.relationships[batch.relationship].remove(RecordHash.link(relationship: batch.relationship, old))
+                tally.relationships[batch.relationship].remove(RecordHash.link(old, of: batch.relationship))
                 hasChanged = true
             }
         }
@@ -199,8 +200,8 @@ extension SQLCommit {
         let old = try storedLink(link, in: table)
         if old == link { return }
         hasChanged = true
-        if let old { tally.relationships[number].remove(RecordHash.link(relationship: number, old)) }
-        tally.relationships[number].add(RecordHash.link(relationship: number, link))
+        if let old { tally.relationships[number].remove(RecordHash.link(old, of: number)) }
+        tally.relationships[number].add(RecordHash.link(link, of: number))
         let p = (1...4).map { schema.dialect.parameter($0) }
         let sql =
             old == nil
@@ -241,7 +242,7 @@ extension SQLCommit {
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
         guard let head = try head(place), entity.includes(head.entity) else {
-            return missing.append(endOf: relationship, entity, key: key)
+            return missing.append(endOf: relationship, entity: entity, key: key)
         }
         if isRoot { known.insert(place) }
     }

@@ -30,16 +30,6 @@ public protocol SQLConnectionAbilities: AnyObject {
     /// Runs a statement that has no parameters and whose rows, if any, do not matter.
     func execute(_ sql: String) throws(StoreError)
 
-    /// Inserts the records of a batch that belong to the plan's table, in their order.
-    ///
-    /// - Parameters:
-    ///   - records: Records with sound structure and right content hashes.
-    ///   - plan: Where values go.
-    ///   - version: The version to store; nil for the one each record carries.
-    /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and what else the database
-    ///   reports.
-    func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
-
     /// Runs `body`, whose statements end with the error that `check` throws.
     ///
     /// `check` is called now and then while they run, on this thread.
@@ -62,40 +52,6 @@ extension SQLConnection {
 
     /// Prepares the statement and runs it.
     public func execute(_ sql: String) throws(StoreError) { try run(sql) }
-
-    /// Binds record after record, and runs a statement whenever its rows are full.
-    public func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
-        var remaining = 0
-        for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
-            remaining += 1
-        }
-        let width = plan.columns.count + SQLRowColumns.systemColumnCount
-        var open: (statement: any SQLStatement, rowCount: Int)?
-        defer { if let open { recycle(open.statement) } }
-        var row = 0
-        try records.forEachRecord { (record) throws(StoreError) in
-            guard plan.columns.entities[record.entityNumber] != nil else { return }
-            let rowCount = remaining >= plan.rowsPerInsert ? plan.rowsPerInsert : 1
-            if let other = open, other.rowCount != rowCount {
-                recycle(other.statement)
-                open = nil
-            }
-            let statement: any SQLStatement
-            if let open {
-                statement = open.statement
-            } else {
-                statement = try self.statement(rowCount == 1 ? plan.insertOneSQL : plan.insertManySQL)
-                open = (statement, rowCount)
-            }
-            try statement.bind(record, version: version ?? record.version, columns: plan.columns, at: row * width + 1)
-            row += 1
-            guard row == rowCount else { return }
-            while try statement.step() {}
-            statement.reset()
-            remaining -= row
-            row = 0
-        }
-    }
 
     /// Runs `body` to its end.
     public func ending<Result>(

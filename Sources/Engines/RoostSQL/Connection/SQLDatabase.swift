@@ -5,7 +5,7 @@ public import RoostCore
 /// Implement this together with ``SQLConnection``, ``SQLStatement`` and ``SQLDialect`` to get a
 /// whole `PersistentStore` out of ``SQLStore``. All members below are required. Optional abilities
 /// are in the protocols that this one refines; each of their members has a default.
-public protocol SQLDatabase: SQLUnjournaledLoading, SQLRebuilding, SQLStructureChecking {
+public protocol SQLDatabase: SQLUnjournaledLoading, SQLStructureChecking {
     /// The dialect in which this database expects its SQL.
     var dialect: any SQLDialect { get }
     /// The name of the database in messages: a path, or a host and name.
@@ -73,7 +73,7 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 /// A database whose tables can be exchanged in place when the model of a store changes.
 ///
 /// Without it, a change of the model copies the content into a new store.
-public protocol SQLRebuilding: AnyObject, Sendable {
+package protocol SQLRebuilding: SQLDatabase {
     /// The writing connection, in a transaction that may drop tables.
     ///
     /// No other opener has the store open, or can open it, until the caller closes it after the
@@ -121,9 +121,6 @@ extension SQLDatabase {
     private var noLoad: StoreError {
         StoreError(.internalInconsistency, "No load without a journal was begun on '\(name)'; please report this.")
     }
-
-    /// Returns nil.
-    public func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? { nil }
 
     /// Does nothing.
     public func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError) {}

@@ -111,7 +111,7 @@ final class SQLBulkLoader: BulkLoader {
                 guard store.difference?.keptTables.contains(table) != true else { continue }
                 do throws(StoreError) {
                     try connection.attempting { () throws(StoreError) in
-                        try connection.insert(records, plan: schema.objectTables[table].writing, version: nil)
+                        try connection.insertRecords(records, plan: schema.objectTables[table].writing, version: nil)
                     }
                 } catch  where error.code == .constraintViolation {
                     throw SQLViolations(schema, connection).error(loading: records, error)

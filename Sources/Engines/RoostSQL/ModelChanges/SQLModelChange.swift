@@ -16,8 +16,8 @@ final class SQLModelChange: ModelChange {
         self.base = base
         transaction = SQLTransactionDatabase(base.database, connection)
         changed = SQLStore(
-            transaction, schema: schema, storeUUID: base.storeUUID, type: base.type, location: base.location,
-            isReadOnly: false, isUnpublished: false, acceptsChanges: false, difference: difference)
+            transaction, schema: schema, storeUUID: base.storeUUID, type: base.type,
+            description: PersistentStoreDescription(base.location), difference: difference)
     }
 
     deinit { abandon() }

@@ -9,9 +9,10 @@ extension SQLStore: ModelChangingStore {
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {
         try requireWritable()
+        guard let rebuilding = database as? any SQLRebuilding else { return nil }
         let new = try SQLSchema(model, dialect: schema.dialect, formatVersion: schema.formatVersion)
         let difference = SQLSchemaDifference(from: schema, to: new, keeping: kept)
-        guard let connection = try database.beginRebuilding(difference) else { return nil }
+        guard let connection = try rebuilding.beginRebuilding(difference) else { return nil }
         do throws(StoreError) {
             for item in difference.droppedIndexes + difference.droppedTables {
                 try connection.execute(

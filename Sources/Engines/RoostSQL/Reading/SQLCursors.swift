@@ -47,10 +47,10 @@ final class SQLRecordCursor: FillingRecordCursor {
     }
 
     private func read(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
-        guard let statement = lease.statement else { return false }
+        guard let access = lease.access else { return false }
         let end: SQLFill
         do throws(StoreError) {
-            end = try statement.fill(&batch, plan: plan, accepting: snapshot.acceptsChanges)
+            end = try access.fill(&batch, plan: plan, accepting: snapshot.acceptsChanges)
         } catch {
             guard error.code == .limitExceeded, error.damagedObject == nil, scan != nil else { throw error }
             guard isInOrder(&batch) else { return false }
@@ -138,7 +138,7 @@ final class SQLRecordLookup: FillingRecordCursor {
                 lookup = try snapshot.lookup(id.entity)
                 self.lookup = lookup
             }
-            if let error = try lookup.statement.look(
+            if let error = try lookup.access.look(
                 up: id.key, into: &batch, plan: lookup.plan, accepting: snapshot.acceptsChanges)
             {
                 throw error

@@ -20,7 +20,7 @@ final class SQLObjectGraph: ObjectGraph {
         try snapshot.requireOpen()
         let lookup = try snapshot.lookup(snapshot.model.entities[root].name)
         for key in keys {
-            if let error = try lookup.statement.look(
+            if let error = try lookup.access.look(
                 up: key, into: &batch, plan: lookup.plan, accepting: snapshot.acceptsChanges)
             {
                 throw error

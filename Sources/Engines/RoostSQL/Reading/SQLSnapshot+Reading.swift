@@ -34,12 +34,12 @@ extension SQLSnapshot {
 
     /// Replaces the contents of `batch` with the record of an ID; returns false if it does not
     /// exist.
-    package func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+    package func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try batch.requireModel(model)
         batch.removeAll()
         try requireOpen()
         let lookup = try lookup(id.entity)
-        if let error = try lookup.statement.look(
+        if let error = try lookup.access.look(
             up: id.key, into: &batch, plan: lookup.plan, accepting: acceptsChanges)
         {
             throw error

@@ -2,7 +2,7 @@ package import RoostCore
 internal import RoostQuery
 
 /// A read transaction: a consistent view of the store as it was when the snapshot was made.
-package final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
+package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: SQLStore
     /// Whether rows that do not match their checksums are read as they are.
     let acceptsChanges: Bool
@@ -54,7 +54,7 @@ package final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvi
             lease.statement = nil
         }
         leases = [:]
-        for case let lookup? in lookups { connection.recycle(lookup.statement) }
+        for case let lookup? in lookups { connection.recycle(lookup.access.statement) }
         (lookups, lastLookup) = ([], nil)
         if ownsConnection { store.database.endReading(connection) }
     }
@@ -141,19 +141,28 @@ package final class SQLSnapshot: LookupSnapshot, GroupedLinkSnapshot, GraphProvi
 /// What looks up one record of an entity, its subentities' included, by key.
 final class SQLLookup {
     let name: EntityName
-    let statement: any SQLStatement
+    let access: SQLRecordAccess
     let plan: SQLReadPlan
 
     init(name: EntityName, statement: any SQLStatement, plan: SQLReadPlan) {
         self.name = name
-        self.statement = statement
+        access = SQLRecordAccess(statement)
         self.plan = plan
     }
 }
 
 /// A statement in the hands of a cursor; nil once it was given back or taken away.
 final class SQLLease {
-    var statement: (any SQLStatement)?
+    var statement: (any SQLStatement)? {
+        didSet { if statement == nil { known = nil } }
+    }
+    private var known: SQLRecordAccess?
+
+    /// The statement as one whose rows are records.
+    var access: SQLRecordAccess? {
+        if known == nil { known = statement.map { SQLRecordAccess($0) } }
+        return known
+    }
 
     init(_ statement: any SQLStatement) { self.statement = statement }
 }

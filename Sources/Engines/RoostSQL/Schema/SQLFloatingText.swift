@@ -17,7 +17,7 @@ public enum SQLFloatingText {
     }
 
     /// The bits of a double that a text stands for; nil for anything but a NaN.
-    public static func bits64(_ text: some Collection<UInt8>) -> UInt64? {
+    package static func bits64(_ text: some Collection<UInt8>) -> UInt64? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Double.nan.bitPattern }
         guard digits.count == 16, let bits = UInt64(digits, radix: 16), Double(bitPattern: bits).isNaN else {
@@ -27,7 +27,7 @@ public enum SQLFloatingText {
     }
 
     /// The bits of a float that a text stands for; nil for anything but a NaN.
-    public static func bits32(_ text: some Collection<UInt8>) -> UInt32? {
+    package static func bits32(_ text: some Collection<UInt8>) -> UInt32? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Float.nan.bitPattern }
         guard digits.count == 8, let bits = UInt32(digits, radix: 16), Float(bitPattern: bits).isNaN else { return nil }

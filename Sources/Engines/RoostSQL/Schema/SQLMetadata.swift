@@ -83,8 +83,8 @@ public enum SQLMetadata {
     /// its model.
     ///
     /// Notices a model that was exchanged in a store whose metadata have no checksums.
-    package static func requireEntities(
-        of schema: SQLSchema, _ connection: any SQLConnection, storeName: String
+    public static func requireEntities(
+        of schema: SQLSchema, on connection: any SQLConnection, storeName: String
     ) throws(StoreError) {
         var found: [Int64: String] = [:]
         try connection.withStatement("SELECT number, name FROM _roost_entities") { (statement) throws(StoreError) in

@@ -197,7 +197,7 @@ public final class SQLSchema: Sendable {
     }
 
     /// The tables of every store of a version of the format, whatever its model.
-    package static func systemTables(
+    public static func systemTables(
         _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) -> [Item] {
         let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType ?? dialect.textType)

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// What must be done to a database to make the tables of one schema those of another.
-public struct SQLSchemaDifference: Sendable {
+package struct SQLSchemaDifference: Sendable {
     /// The tables that go, with all their indexes.
     package let droppedTables: [SQLSchema.Item]
     /// The indexes of tables that stay, and that go.

@@ -98,7 +98,7 @@ final class SQLTable: Sendable {
 }
 
 /// One field's way between a record and a row.
-public struct SQLStep: Sendable {
+package struct SQLStep: Sendable {
     /// How the field is kept in the record.
     package let kind: RecordLayout.Field.Kind
     /// Where the field's null bit is: the byte in the record.
@@ -133,7 +133,7 @@ public struct SQLStep: Sendable {
 }
 
 /// How rows of a SELECT become records of one entity and its subentities.
-public final class SQLReadPlan: Sendable {
+package final class SQLReadPlan: Sendable {
     /// How rows of one entity become records.
     package final class Entity: Sendable {
         /// The entity's number.
@@ -209,7 +209,7 @@ public final class SQLReadPlan: Sendable {
     }
 
     /// Whether a reference or an object ID may lead to an object of the entity with this number.
-    public func allows(_ entity: Int64, at step: SQLStep) -> Bool {
+    package func allows(_ entity: Int64, at step: SQLStep) -> Bool {
         guard entity >= 0, entity < Int64(model.entities.count) else { return false }
         guard step.destination >= 0 else { return true }
         return allowedDestinations[Int(step.destination)]?[Int(entity)] ?? false
@@ -263,7 +263,7 @@ public final class SQLReadPlan: Sendable {
 /// Which parameter of a statement gets which field of a record.
 ///
 /// The parameters are key, entity, version, content hash, then one for each column.
-public struct SQLRowColumns: Sendable {
+package struct SQLRowColumns: Sendable {
     /// By entity number, all fields of the entity with their columns, −1 for one that is left out; nil for other hierarchies.
     package let entities: [[SQLStep]?]
     /// By entity number, the columns that no field of the entity fills.
@@ -308,7 +308,7 @@ public struct SQLRowColumns: Sendable {
 }
 
 /// How records of a hierarchy become rows of its table.
-public final class SQLWritePlan: Sendable {
+package final class SQLWritePlan: Sendable {
     /// Where the fields of records go.
     package let columns: SQLRowColumns
     /// The most rows an INSERT of the plan has.

@@ -23,9 +23,9 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
     /// The object, as `Entity/p<key>`; for a link, the one it starts from; empty for a difference of models.
     public var object: String
     /// The properties that differ; for a link, the relationship; for models, the entities.
-    public var properties: [String]
+    package var properties: [String]
     /// The object a link leads to.
-    public var target: String?
+    package var target: String?
 
     /// One line, without stored values.
     public var description: String {

@@ -52,7 +52,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 ///
 /// It has every optional ability and hands each on, so that nothing gets slower than with the base.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
-    AggregatingSnapshot, LookupSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
+    AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
 {
     private let base: any StoreSnapshot
 
@@ -66,7 +66,7 @@ private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot,
         try base.records(of: entity, after: id)
     }
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try base.records(with: ids) }
-    func lookUp(_ id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try base.record(with: id, into: &batch)
     }
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {

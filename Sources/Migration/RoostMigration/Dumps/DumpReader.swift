@@ -130,7 +130,7 @@ final class DumpReader {
         while try tokens.nextElement() {
             let link = relationship.normalized(try LinkText.read(from: &tokens, of: relationship))
             if dangling.isPossible {
-                found.relationships[number].add(RecordHash.link(relationship: number, link))
+                found.relationships[number].add(RecordHash.link(link, of: number))
                 guard !dangling.leadsOut(link, relationship) else { continue }
             }
             links.links.append(link)

@@ -26,7 +26,7 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     /// The number of objects, values or references, as ``MigrationLoss/kind`` says.
     public var count: Int
     /// The names of the entity mappings that drop them; empty where no mapping takes the objects.
-    public var mappings: [String] = []
+    package var mappings: [String] = []
     /// The reason, for people.
     public var message: String
 

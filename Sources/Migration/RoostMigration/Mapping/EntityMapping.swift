@@ -30,9 +30,9 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
     /// The entity of the objects that it makes; nil for type `remove`.
     public var destinationEntity: EntityName?
     /// The version hash that the source entity must have; nil for any.
-    public var sourceVersionHash: VersionHash? = nil
+    package var sourceVersionHash: VersionHash? = nil
     /// The version hash that the destination entity must have; nil for any.
-    public var destinationVersionHash: VersionHash? = nil
+    package var destinationVersionHash: VersionHash? = nil
     /// Which objects of the source entity it takes; nil for all.
     public var sourcePredicate: FetchRequest.Predicate? = nil
     /// What attributes of the destination get.

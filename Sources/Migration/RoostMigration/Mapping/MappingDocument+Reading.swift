@@ -67,7 +67,8 @@ private struct MappingDocumentReader {
     private func properties(_ reader: JSONObjectReader, _ key: String) -> [PropertyMapping] {
         reader.members(key).map { member in
             let reader = object(
-                member.value, JSONObjectReader.join(reader.path(key), member.key), MappingDocument.propertyMappingKeys)
+                member.value, JSONObjectReader.join(reader.path(key), with: member.key),
+                MappingDocument.propertyMappingKeys)
             let value = parsed(reader.node("value"), path: reader.path("value")) { (text) throws(StoreError) in
                 try FetchRequest.Expression(format: text)
             }

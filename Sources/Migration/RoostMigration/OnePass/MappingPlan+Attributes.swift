@@ -62,7 +62,7 @@ private struct AttributeResolution {
         self.maker = maker
         self.mapping = mapping
         self.statements = statements
-        properties = BatchProperties(maker.destination, destination)
+        properties = BatchProperties(maker.destination, in: destination)
     }
 
     /// A composite whose elements are being resolved.
@@ -183,14 +183,14 @@ private struct AttributeResolution {
     ) throws(StoreError) {
         guard !value.isNull else { return leaveEmpty(to, in: outer, isMandatory: isMandatory) }
         var values: [Int: Value] = [:]
-        try properties.forEachField(of: value, for: .composite(to), { "mapping '\(mapping.name)'" }) {
+        try properties.forEachField(of: value, for: .composite(to), owner: { "mapping '\(mapping.name)'" }) {
             values[$0.index] = $1
         }
         for (composite, element, attribute) in properties.elementDefaults
         where values[composite.index].map({ !$0.isNull }) ?? false && values[element.index].map(\.isNull) ?? true {
             try properties.forEachField(
                 of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
-                { "its default" }, { values[$0.index] = $1 })
+                owner: { "its default" }, { values[$0.index] = $1 })
         }
         for field in maker.destination.layout.fields {
             if let value = values[field.index], !value.isNull {

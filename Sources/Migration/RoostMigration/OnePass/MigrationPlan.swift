@@ -56,7 +56,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// How many objects the destination would have; nil where that shows only when it is done: in three passes, or in several steps.
     public var objects: Int?
     /// How many links the source has; nil where it does not record it, and for several steps.
-    public var links: Int?
+    package var links: Int?
     /// What of the source the new model has no place for.
     ///
     /// Each is counted in the objects that are there, or marked as not counted yet.
@@ -84,7 +84,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
-    public var remarks: [String] = []
+    package var remarks: [String] = []
     /// The steps through several versions; empty for a single one.
     ///
     /// Then ``mappings`` is what the first of them does, whose objects can be counted.

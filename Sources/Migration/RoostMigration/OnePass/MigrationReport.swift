@@ -14,9 +14,9 @@ internal import RoostCore
 /// (a text, null where nothing was done). Later versions may add fields.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
-    public struct Mapping: Sendable, Hashable, Codable {
+    package struct Mapping: Sendable, Hashable, Codable {
         /// The mapping's name.
-        public var name: String
+        package var name: String
         /// What the mapping does, see ``EntityMapping/MappingType``.
         package var type: String
         /// The entity of the objects it took; nil for type `add`.
@@ -24,9 +24,9 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         /// The entity of the objects it made; nil for type `remove`.
         package var destination: String?
         /// How many objects it took; nil where they were not read, as those that are dropped.
-        public var read: Int?
+        package var read: Int?
         /// How many objects it made.
-        public var made: Int
+        package var made: Int
     }
 
     /// The URL of the source.
@@ -36,7 +36,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// How it was done.
     package var path: MigrationPath
     /// What each entity mapping did, in the order of the mapping model.
-    public var mappings: [Mapping]
+    package var mappings: [Mapping]
     /// How many objects the destination has.
     public var objects: Int
     /// How many links the destination has.
@@ -70,7 +70,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
-    public var remarks: [String] = []
+    package var remarks: [String] = []
     /// What each step did of a migration through several versions, whose names are their sources and destinations.
     ///
     /// Empty for a single step, which ``mappings`` describes.
@@ -151,7 +151,7 @@ extension MigrationReport: CustomStringConvertible {
 
 extension MigrationReport.Mapping: CustomStringConvertible {
     /// One line.
-    public var description: String {
+    package var description: String {
         let counts = read.map { $0 == made ? "\(made)" : "\($0) read, \(made) made" } ?? "\(made)"
         switch (source, destination) {
         case (let source?, let destination?): return "\(name) (\(type))  \(source) to \(destination)  \(counts)"

@@ -127,7 +127,7 @@ private struct EndReading {
         try forEachBatch(of: relationship) { (pairs) in
             for pair in pairs {
                 sum.count += 1
-                sum.hash &+= RecordHash.link(relationship: 0, seen(Link(pair.source, pair.target)))
+                sum.hash &+= RecordHash.link(seen(Link(pair.source, pair.target)), of: 0)
             }
         }
         return sum

@@ -162,7 +162,7 @@ final class DestinationContent {
             }
         case let property:
             let position = try position(of: object)
-            try blueprint.properties.forEachField(of: value, for: property, { "\(object.id)" }) {
+            try blueprint.properties.forEachField(of: value, for: property, owner: { "\(object.id)" }) {
                 (field, stored) throws(StoreError) in
                 try blueprint.requireRange(of: stored, field)
                 objects.change(field, to: stored, at: position)

@@ -11,7 +11,7 @@ struct EntityBlueprint {
     private let model: ManagedObjectModel
 
     init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) throws(StoreError) {
-        properties = BatchProperties(entity, model)
+        properties = BatchProperties(entity, in: model)
         layout = entity.layout
         self.model = model
         var values: [Int: Value] = [:]
@@ -19,7 +19,7 @@ struct EntityBlueprint {
             let field = try layout.requireField(attribute.name)
             try properties.forEachField(
                 of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
-                { "its default" }, { values[$0.index] = $1 })
+                owner: { "its default" }, { values[$0.index] = $1 })
         }
         var settable: [String: BatchProperties.Property] = [:]
         for field in layout.fields { settable[field.name] = try? properties.property(field.name) }

@@ -6,15 +6,15 @@ public import RoostCore
 /// ``EntityMapping/policyName`` in ``MigrationOptions/policies``. One instance serves one mapping for the whole migration, on one
 /// thread. The callbacks come in this order, each step for all mappings in the order of the mapping model:
 ///
-/// 1. ``begin(_:_:)``, ``createDestinationInstances(for:in:_:)`` for each source object, ``endInstanceCreation(for:_:)``;
-/// 2. ``createRelationships(for:in:_:)`` for each object that was associated, ``endRelationshipCreation(for:_:)``;
-/// 3. ``performCustomValidation(for:_:)``, after which mandatory properties must have values;
-/// 4. ``end(_:_:)``.
+/// 1. ``begin(_:in:)``, ``createDestinationInstances(for:by:in:)`` for each source object, ``endInstanceCreation(for:in:)``;
+/// 2. ``createRelationships(for:by:in:)`` for each object that was associated, ``endRelationshipCreation(for:in:)``;
+/// 3. ``performCustomValidation(for:in:)``, after which mandatory properties must have values;
+/// 4. ``end(_:in:)``.
 ///
 /// ```swift
 /// final class PostToSections: EntityMigrationPolicy {
 ///     override func createDestinationInstances(
-///         for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+///         for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
 ///     ) throws {
 ///         let post = try session.createStandardInstance(for: source)
 ///         let section = try session.insert("Section")
@@ -32,7 +32,7 @@ open class EntityMigrationPolicy {
     public init() {}
 
     /// Called before the first source object of the mapping; objects can be made here already.
-    open func begin(_ mapping: EntityMapping, _ session: MigrationSession) throws {}
+    open func begin(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Makes what becomes of one source object.
     ///
@@ -45,13 +45,13 @@ open class EntityMigrationPolicy {
     ///   - session: The migration.
     /// - Throws: What ends the migration.
     open func createDestinationInstances(
-        for source: SourceObject, in mapping: EntityMapping, _ session: MigrationSession
+        for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         _ = try session.createStandardInstance(for: source)
     }
 
     /// Called after the last source object of the mapping.
-    open func endInstanceCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {}
+    open func endInstanceCreation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Makes the relationships of one object that was associated under the mapping.
     ///
@@ -64,19 +64,19 @@ open class EntityMigrationPolicy {
     ///   - session: The migration.
     /// - Throws: What ends the migration.
     open func createRelationships(
-        for destination: DestinationObject, in mapping: EntityMapping, _ session: MigrationSession
+        for destination: DestinationObject, by mapping: EntityMapping, in session: MigrationSession
     ) throws {
         try session.createStandardRelationships(for: destination)
     }
 
     /// Called after the last object of the mapping has its relationships.
-    open func endRelationshipCreation(for mapping: EntityMapping, _ session: MigrationSession) throws {}
+    open func endRelationshipCreation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Called when all objects of all mappings have their relationships, before mandatory properties are checked.
-    open func performCustomValidation(for mapping: EntityMapping, _ session: MigrationSession) throws {}
+    open func performCustomValidation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Called when everything is valid; the destination cannot be changed any more.
-    open func end(_ mapping: EntityMapping, _ session: MigrationSession) throws {}
+    open func end(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// The value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the mapping.
     ///
@@ -92,11 +92,11 @@ open class EntityMigrationPolicy {
     /// - Throws: What ends the migration.
     open func value(
         of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
-        _ session: MigrationSession
+        in session: MigrationSession
     ) throws -> Value {
         throw StoreError(
             .unsupported,
-            "The policy of entity mapping '\(session.currentEntityMapping?.name ?? "")' has no function '\(function)', which its property '\(property.name)' asks for; override value(of:arguments:for:property:_:) in \(type(of: self))."
+            "The policy of entity mapping '\(session.currentEntityMapping?.name ?? "")' has no function '\(function)', which its property '\(property.name)' asks for; override value(of:arguments:for:property:in:) in \(type(of: self))."
         )
     }
 }

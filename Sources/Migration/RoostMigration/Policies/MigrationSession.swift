@@ -181,7 +181,7 @@ public final class MigrationSession {
 
     /// Gives an object the relationships that the relationship mappings of its entity mapping say.
     ///
-    /// Only in ``EntityMigrationPolicy/createRelationships(for:in:_:)``, for the object that it was called with.
+    /// Only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for the object that it was called with.
     ///
     /// - Throws: What an expression and a function of the policy throws.
     public func createStandardRelationships(for destination: DestinationObject) throws {

@@ -114,7 +114,7 @@ indirect enum PolicyExpression {
             }
             return [
                 try policy.value(
-                    of: name, arguments: given, for: call.source, property: call.property, session)
+                    of: name, arguments: given, for: call.source, property: call.property, in: session)
             ]
         case .nested(let outer, let parts):
             var values: [String: Value] = [:]

@@ -199,10 +199,10 @@ final class PolicyMigration {
 
     private func makeObjects() throws(StoreError) {
         for mapping in plan.mappings {
-            if let policy = mapping.policy { try call(mapping) { try policy.begin(mapping.declaration, session) } }
+            if let policy = mapping.policy { try call(mapping) { try policy.begin(mapping.declaration, in: session) } }
             if mapping.takesObjects { try makeObjects(mapping) }
             if let policy = mapping.policy {
-                try call(mapping) { try policy.endInstanceCreation(for: mapping.declaration, session) }
+                try call(mapping) { try policy.endInstanceCreation(for: mapping.declaration, in: session) }
             }
             try content.writeIfFull()
         }
@@ -242,7 +242,7 @@ final class PolicyMigration {
             let object = SourceObject(batch: batch, index: index)
             try call(mapping) {
                 if let policy = mapping.policy {
-                    try policy.createDestinationInstances(for: object, in: mapping.declaration, session)
+                    try policy.createDestinationInstances(for: object, by: mapping.declaration, in: session)
                 } else {
                     _ = try mapping.create(object, session)
                 }
@@ -355,7 +355,7 @@ final class PolicyMigration {
                 }
             }
             if let policy = mapping.policy {
-                try call(mapping) { try policy.endRelationshipCreation(for: mapping.declaration, session) }
+                try call(mapping) { try policy.endRelationshipCreation(for: mapping.declaration, in: session) }
             }
             try content.writeIfFull()
             session.progress = 0.5 + 0.4 * Double(done.count) / Double(plan.mappings.count)
@@ -387,7 +387,7 @@ final class PolicyMigration {
                 try call(mapping) {
                     try maker.make(object, sources: sources[place]) {
                         if let policy = mapping.policy {
-                            try policy.createRelationships(for: object, in: mapping.declaration, session)
+                            try policy.createRelationships(for: object, by: mapping.declaration, in: session)
                         } else {
                             try maker.makeStandardRelationships(session)
                         }
@@ -426,10 +426,10 @@ final class PolicyMigration {
     // MARK: Third pass
 
     private func validate() throws(StoreError) {
-        try callPolicies { policy, mapping in try policy.performCustomValidation(for: mapping, session) }
+        try callPolicies { policy, mapping in try policy.performCustomValidation(for: mapping, in: session) }
         try content.finish()
         try MigrationValidation(store, suspects: content.written.suspects, session).run()
         session.progress = 1
-        try callPolicies { policy, mapping in try policy.end(mapping, session) }
+        try callPolicies { policy, mapping in try policy.end(mapping, in: session) }
     }
 }

@@ -19,7 +19,7 @@ final class StandardAttributes {
         }
         self.plan = plan
         demanded = Set(maker.missing + maker.fields.filter(\.isRequired).map(\.to.name))
-        properties = BatchProperties(maker.destination, plan.destination)
+        properties = BatchProperties(maker.destination, in: plan.destination)
         var lenient = maker
         // Policies may fill in later what is mandatory: that is validated in the end.
         for index in lenient.fields.indices { lenient.fields[index].isRequired = false }

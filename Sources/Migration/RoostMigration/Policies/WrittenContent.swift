@@ -30,12 +30,12 @@ struct WrittenContent {
 
     /// Adds a link of the relationship that owns it.
     mutating func add(_ link: Link, of owner: Int) {
-        tally.relationships[owner].add(RecordHash.link(relationship: owner, link))
+        tally.relationships[owner].add(RecordHash.link(link, of: owner))
     }
 
     /// Removes a link of the relationship that owns it.
     mutating func remove(_ link: Link, of owner: Int) {
-        tally.relationships[owner].remove(RecordHash.link(relationship: owner, link))
+        tally.relationships[owner].remove(RecordHash.link(link, of: owner))
     }
 }
 

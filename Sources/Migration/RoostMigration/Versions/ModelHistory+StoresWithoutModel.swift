@@ -14,7 +14,7 @@ extension ModelHistory {
     package func version(
         ofStoreWithoutModelAt location: StoreLocation, options: StoreOptions, registry: StoreRegistry
     ) throws(StoreError) -> Version? {
-        let fitting = try registry.type(named: location.type).fittingModels(
+        let fitting = try registry.type(named: location.type).matchingModels(
             among: versions.map(\.model), storeAt: location, options: options)
         guard let newest = fitting?.last else { return nil }
         let others = (fitting ?? []).filter { !isSame($0, newest) }

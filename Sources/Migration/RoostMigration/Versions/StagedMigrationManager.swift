@@ -19,7 +19,7 @@ public struct StagedMigrationManager: Sendable {
     }
 
     /// The stages, in order.
-    public let stages: [MigrationStage]
+    package let stages: [MigrationStage]
     /// The versions of all stages, in order.
     let versions: [Version]
 
@@ -137,9 +137,9 @@ public enum MigrationStage: Sendable {
 /// A stage of versions that follow each other, and the version before them, by inference alone.
 public struct LightweightMigrationStage: Sendable {
     /// What the stage is called in messages and reports; nil for its number.
-    public var label: String?
+    package var label: String?
     /// The versions, oldest first.
-    public var models: [ManagedObjectModel]
+    package var models: [ManagedObjectModel]
 
     /// Makes a stage.
     public init(_ models: [ManagedObjectModel], label: String? = nil) { (self.models, self.label) = (models, label) }
@@ -162,9 +162,9 @@ public struct CustomMigrationStage: Sendable {
     /// Runs on the store at the current version, before it is migrated; nil for nothing.
     ///
     /// The store is a copy where this is the first step: the source is not changed by a byte.
-    public var willMigrate: Handler?
+    package var willMigrate: Handler?
     /// Runs on the store at the next version, after it was migrated; nil for nothing.
-    public var didMigrate: Handler?
+    package var didMigrate: Handler?
 
     /// Makes a stage.
     public init(

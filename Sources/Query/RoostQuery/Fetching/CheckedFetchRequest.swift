@@ -3,13 +3,13 @@ public import RoostCore
 /// A fetch request that was compiled for a model: names, types, nesting, limit and offset are
 /// right.
 ///
-/// Make one where the same request is asked for more than once, as objects, as a number and as a
-/// plan:
+/// A snapshot that conforms to ``CheckedFetchingSnapshot`` gets its requests in this form, so that
+/// none is compiled twice:
 ///
 /// ```swift
-/// let request = try CheckedFetchRequest(request, model: snapshot.model)
-/// let count = try snapshot.count(checked: request)
-/// let cursor = try snapshot.fetch(checked: request)
+/// func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+///     try answer(request.request)
+/// }
 /// ```
 public struct CheckedFetchRequest: Sendable {
     /// The request as it was given.
@@ -26,7 +26,7 @@ public struct CheckedFetchRequest: Sendable {
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
     ///   ``RecordFilter`` and ``RecordSortOrder``.
-    public init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
+    package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         self.init(
             request, filter: try RecordFilter(request, model: model), order: try RecordSortOrder(request, model: model))
     }

@@ -42,7 +42,7 @@ public protocol IDListingSnapshot: StoreSnapshot {
 }
 
 /// A snapshot that shows records where they lie instead of copying them first.
-public protocol VisitableSnapshot: StoreSnapshot {
+package protocol VisitableSnapshot: StoreSnapshot {
     /// Shows the records that a fetch of the request gives.
     ///
     /// - Parameter request: A request without order, limit and offset.
@@ -53,7 +53,7 @@ public protocol VisitableSnapshot: StoreSnapshot {
 
 /// A snapshot that knows whole numbers about all objects of a request without making records of
 /// them.
-public protocol AggregatingSnapshot: StoreSnapshot {
+package protocol AggregatingSnapshot: StoreSnapshot {
     /// Computes whole numbers about all objects that a fetch of the request gives.
     ///
     /// After an error the caller reads the objects, which may throw another error.

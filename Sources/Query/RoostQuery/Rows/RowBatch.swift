@@ -5,7 +5,7 @@ public struct RowBatch: Sendable {
     /// The names of the columns.
     public internal(set) var columns: [String] = []
     /// Row after row, the values of each in the order of the columns.
-    public internal(set) var values: [Value] = []
+    package internal(set) var values: [Value] = []
     /// How many rows there are.
     public internal(set) var count = 0
 

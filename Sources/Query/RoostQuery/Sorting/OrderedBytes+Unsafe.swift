@@ -43,7 +43,7 @@ enum OrderedBytes {
     ) {
         // Nearly all text is compared as it is.
         guard !options.isEmpty else { return append(text, to: &key) }
-        TextFolding.withFolded(text, options) { folded in
+        TextFolding.withFolded(text, by: options) { folded in
             if options.contains(.localized) {
                 StandardTextOrder.append(folded, to: &key)
             } else {

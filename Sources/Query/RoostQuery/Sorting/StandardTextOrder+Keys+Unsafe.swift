@@ -5,8 +5,8 @@ extension StandardTextOrder {
     ///
     /// - Complexity: O(*n*) in the length of the text; about three times as many bytes.
     package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
-        TextFolding.withFolded(text, [.caseInsensitive, .diacriticInsensitive]) { appendNumeric($0, to: &key) }
-        TextFolding.withFolded(text, .caseInsensitive) { OrderedBytes.append($0, to: &key) }
+        TextFolding.withFolded(text, by: [.caseInsensitive, .diacriticInsensitive]) { appendNumeric($0, to: &key) }
+        TextFolding.withFolded(text, by: .caseInsensitive) { OrderedBytes.append($0, to: &key) }
         OrderedBytes.append(text, to: &key)
     }
 

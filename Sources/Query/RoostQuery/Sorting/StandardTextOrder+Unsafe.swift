@@ -9,8 +9,8 @@ package enum StandardTextOrder {
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         for options in [FetchRequest.Comparison.Options.caseInsensitive.union(.diacriticInsensitive), .caseInsensitive]
         {
-            let order = TextFolding.withFolded(left, options) { left in
-                TextFolding.withFolded(right, options) { right in
+            let order = TextFolding.withFolded(left, by: options) { left in
+                TextFolding.withFolded(right, by: options) { right in
                     options.contains(.diacriticInsensitive)
                         ? numericOrder(left, right) : PredicateOperand.order(left, right)
                 }

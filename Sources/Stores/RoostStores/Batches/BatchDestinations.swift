@@ -53,7 +53,7 @@ struct BatchDestinations {
         places.sorted { ($0.key.place, $0.key.relationship) < ($1.key.place, $1.key.relationship) }.map { end, places in
             ChangeSet.LastPlace(
                 ObjectID(model.entities[end.place.root].name, key: end.place.key),
-                model.relationships[end.relationship].name, place: places.read)
+                in: model.relationships[end.relationship].name, place: places.read)
         }
     }
 

@@ -63,7 +63,7 @@ struct BatchInsertion {
         recordRules = rules.records
         self.byteLimit = byteLimit
         layout = entity.layout
-        properties = BatchProperties(entity, model)
+        properties = BatchProperties(entity, in: model)
         references = entity.relationships.compactMap { relationship in
             guard !relationship.isToMany, let field = entity.layout.field(relationship.name.name) else { return nil }
             return (
@@ -79,7 +79,7 @@ struct BatchInsertion {
             let field = try layout.requireField(attribute.name)
             try properties.forEachField(
                 of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
-                { "its default" }, { defaults[$0.index] = $1 })
+                owner: { "its default" }, { defaults[$0.index] = $1 })
         }
         self.defaults = defaults
         snapshot = try store.snapshot()
@@ -133,7 +133,7 @@ struct BatchInsertion {
                 property = try properties.property(name)
                 known[name] = property
             }
-            try properties.forEachField(of: value, for: property, { Self.owner(number) }) {
+            try properties.forEachField(of: value, for: property, owner: { Self.owner(number) }) {
                 values[$0.index] = $1
                 if hasElementDefaults { named.insert($0.index) }
             }
@@ -142,7 +142,7 @@ struct BatchInsertion {
         where !values[composite.index].isNull && values[element.index].isNull && !named.contains(element.index) {
             try properties.forEachField(
                 of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
-                { "its default" }, { values[$0.index] = $1 })
+                owner: { "its default" }, { values[$0.index] = $1 })
         }
         return values
     }
@@ -203,7 +203,7 @@ struct BatchInsertion {
                 switch values[field.index] {
                 case .null: continue
                 case .objectID(let id): ids.append(id)
-                case let value: throw properties.mismatch(value, field, Self.owner(first + index))
+                case let value: throw properties.mismatch(value, in: field, for: Self.owner(first + index))
                 }
             }
         }

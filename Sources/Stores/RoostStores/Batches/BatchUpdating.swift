@@ -45,7 +45,7 @@ struct BatchUpdating {
         _ request: BatchUpdateRequest, on snapshot: any StoreSnapshot, rules: ModelRules
     ) throws(StoreError) {
         let model = rules.model
-        let properties = BatchProperties(try model.requireEntity(request.entity), model)
+        let properties = BatchProperties(try model.requireEntity(request.entity), in: model)
         guard !request.values.isEmpty else {
             throw StoreError(.invalidRequest, "A batch update of '\(request.entity)' sets no property.")
         }
@@ -123,7 +123,7 @@ struct BatchUpdating {
 
     private mutating func plan(_ entity: Int) throws(StoreError) -> RecordEditing.Plan {
         if let plan = plans[entity] { return plan }
-        let properties = BatchProperties(model.entities[entity], model)
+        let properties = BatchProperties(model.entities[entity], in: model)
         let targets = try targets.map { (target) throws(StoreError) in try properties.property(target.name) }
         let plan = RecordEditing.Plan(properties: properties, targets: targets)
         plans[entity] = plan

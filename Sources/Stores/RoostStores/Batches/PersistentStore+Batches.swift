@@ -31,9 +31,6 @@ extension PersistentStore {
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
         let model = try batchModel(model)
-        if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
-            return result
-        }
         return try execute(request, rules: try ModelRules(model))
     }
 
@@ -60,9 +57,6 @@ extension PersistentStore {
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
         let model = try batchModel(model)
-        if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
-            return result
-        }
         return try execute(request, rules: try ModelRules(model))
     }
 
@@ -89,9 +83,6 @@ extension PersistentStore {
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
         let model = try batchModel(model)
-        if let store = self as? any BatchExecutingStore, let result = try store.executeDirectly(request, model: model) {
-            return result
-        }
         return try execute(request, rules: try ModelRules(model))
     }
 

@@ -114,7 +114,7 @@ struct RecordEditing {
             if case .toOne(let field, let relationship) = property {
                 try connect(record, value, (field, relationship), plan, owner)
             } else {
-                try plan.properties.forEachField(of: value, for: property, owner) { replacements[$0.index] = $1 }
+                try plan.properties.forEachField(of: value, for: property, owner: owner) { replacements[$0.index] = $1 }
             }
         }
         try settlePlaces(record, plan)
@@ -136,7 +136,7 @@ struct RecordEditing {
         var old: ObjectID?
         if case .objectID(let id) = record.value(field) { old = id }
         guard case .objectID(let named) = value else {
-            guard value.isNull else { throw plan.properties.mismatch(value, field, owner()) }
+            guard value.isNull else { throw plan.properties.mismatch(value, in: field, for: owner()) }
             replacements[field.index] = .some(.null)
             if let order { replacements[order.index] = .some(.null) }
             return try partners.note(record.id, relationship, from: old, to: nil)

@@ -60,7 +60,7 @@ struct Upsert {
         self.store = store
         self.rules = rules
         skips = request.onConflict == .skip
-        properties = BatchProperties(entity, model)
+        properties = BatchProperties(entity, in: model)
         let layout = entity.layout
         let usedConstraints = request.onConflict == .fail ? [] : entity.uniquenessConstraints
         constraints = usedConstraints.compactMap { constraint in
@@ -78,7 +78,7 @@ struct Upsert {
             let field = try layout.requireField(attribute.name)
             try properties.forEachField(
                 of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
-                { "its default" }, { defaults[$0.index] = $1 })
+                owner: { "its default" }, { defaults[$0.index] = $1 })
         }
         self.defaults = defaults
     }
@@ -184,7 +184,7 @@ struct Upsert {
             if case .toOne(let field, _) = property {
                 named[field.index] = value
             } else {
-                try properties.forEachField(of: value, for: property, { "row \(row.number) of the batch" }) {
+                try properties.forEachField(of: value, for: property, owner: { "row \(row.number) of the batch" }) {
                     named[$0.index] = $1
                 }
             }

@@ -65,7 +65,7 @@ private struct ConfigurationReader {
         // The names also count whose stores have problems, so that a default is not called unknown as well.
         var names: [String] = []
         for member in reader.members("stores") {
-            let path = JSONObjectReader.join("stores", member.key)
+            let path = JSONObjectReader.join("stores", with: member.key)
             guard RoostConfiguration.isStoreName(member.key) else {
                 problems.add(
                     "a store's name has only letters, digits, '-' and '_', and starts with no '-'.", path: path,
@@ -168,7 +168,7 @@ private struct ConfigurationReader {
     private func options(_ reader: JSONObjectReader, _ type: any PersistentStoreType) -> [String: Setting] {
         var options: [String: Setting] = [:]
         for member in reader.members("options") {
-            let path = JSONObjectReader.join(reader.path("options"), member.key)
+            let path = JSONObjectReader.join(reader.path("options"), with: member.key)
             let description = type.optionDescriptions.first { $0.name == member.key }
             // Null counts as absent, as everywhere, but an unknown name is one in any case.
             guard let text = text(member.value, path: path) ?? (description == nil ? "" : nil) else { continue }

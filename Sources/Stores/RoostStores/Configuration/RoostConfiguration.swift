@@ -24,7 +24,7 @@ public import RoostCore
 /// and their values, whether the model's file exists. It reads the file once; later changes of the file do not show.
 public struct RoostConfiguration: Sendable {
     /// Where a value comes from.
-    public enum Origin: Sendable, Hashable, CustomStringConvertible {
+    package enum Origin: Sendable, Hashable, CustomStringConvertible {
         /// The caller gave it; on the command line with an option.
         case caller
         /// An environment variable, by name.
@@ -37,7 +37,7 @@ public struct RoostConfiguration: Sendable {
         case standard
 
         /// The origin for people: `/project/roost.json:4`, `ROOST_STORE`, `default`.
-        public var description: String {
+        package var description: String {
             switch self {
             case .caller: "given"
             case .environment(let name): name
@@ -49,13 +49,13 @@ public struct RoostConfiguration: Sendable {
     }
 
     /// A value that is in force, and where it comes from.
-    public struct Setting: Sendable, Hashable {
+    package struct Setting: Sendable, Hashable {
         /// What the value is of: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
-        public let key: String
+        package let key: String
         /// The value; of `stores.main` the store's URL.
-        public let value: String
+        package let value: String
         /// Where the value comes from.
-        public let origin: Origin
+        package let origin: Origin
     }
 
     /// A store of the configuration.
@@ -128,7 +128,7 @@ public struct RoostConfiguration: Sendable {
     package var defaultStoreName: String? { defaultStore?.store.name }
 
     /// Everything that is in force, options that were not given included, with where it comes from.
-    public var settings: [Setting] {
+    package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {
             settings.append(Setting(key: "default", value: store.name ?? store.location.description, origin: origin))

@@ -179,7 +179,7 @@ struct StoreCompaction: Sendable {
 
     private func compactInPlace(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
         let cancellation = options.cancellation
-        let isSmall = try type.compactWhileOpen(
+        let isSmall = try type.compactOpenStore(
             location, options: openingOptions(patience), isCancelled: { cancellation?.isCancelled ?? false })
         report.inPlace = true
         guard !isSmall else { return }

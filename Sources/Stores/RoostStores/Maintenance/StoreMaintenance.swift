@@ -5,7 +5,7 @@ public import RoostMigration
 /// Backs stores up and compacts them, whatever their type.
 ///
 /// It uses the contract of ``PersistentStoreType`` only. A type may have a better way while others
-/// have a store open (``PersistentStoreType/compactWhileOpen(_:options:isCancelled:)``).
+/// have a store open (``CompactingStoreType``).
 public struct StoreMaintenance: Sendable {
     /// The types of store that URLs may name.
     package let registry: StoreRegistry

@@ -96,7 +96,7 @@ struct Console: Sendable {
             var offset = 0
             while offset < bytes.count {
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
-                let written = SystemCalls.write(descriptor, rest)
+                let written = SystemCalls.write(rest, to: descriptor)
                 if written < 0 {
                     if errno == EINTR || errno == EAGAIN { continue }
                     return errno

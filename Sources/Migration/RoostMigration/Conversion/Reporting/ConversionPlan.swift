@@ -14,7 +14,7 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     /// How many objects would be copied.
     public var objects: Int
     /// How many links would be copied; nil where the source does not record it.
-    public var links: Int?
+    package var links: Int?
     /// The objects of each entity that has some, not counting those of subentities.
     package var entities: [EntityCount]
     /// The links of each relationship that has some; empty where the source does not record it.
@@ -29,7 +29,7 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
-    public var remarks: [String] = []
+    package var remarks: [String] = []
 }
 
 /// How many objects an entity has.

@@ -17,11 +17,11 @@ public struct ConversionProgress: Sendable, Hashable {
     /// What is being done.
     public var phase: Phase
     /// The entity, or the relationship as `Entity.name`, that is being copied or verified; nil between them.
-    public var current: String?
+    package var current: String?
     /// The objects done in this phase.
     public var objects: Int
     /// The links done in this phase.
-    public var links: Int
+    package var links: Int
     /// All objects; nil while nobody knows.
     package var totalObjects: Int?
     /// All links; nil where the source does not record their count.

@@ -42,7 +42,7 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
-    public var remarks: [String] = []
+    package var remarks: [String] = []
 
     private enum CodingKeys: String, CodingKey {
         case source, destination, objects, links, digest, verified, seconds, bytes, peakPrivateBytes, entities

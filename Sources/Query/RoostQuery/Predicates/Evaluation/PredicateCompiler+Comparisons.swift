@@ -309,6 +309,6 @@ extension Value {
     /// Text as it compares with these options; any other value as it is.
     func folded(_ options: FetchRequest.Comparison.Options) -> Value {
         guard !options.isEmpty, let text else { return self }
-        return .string(TextFolding.folded(text, options))
+        return .string(TextFolding.folded(text, by: options))
     }
 }

@@ -77,7 +77,7 @@ extension PredicateEvaluator {
     ) -> Bool {
         let set = program.sets[set]
         guard case .bytes(let text) = operand, !options.isEmpty else { return set.contains(operand) }
-        return TextFolding.withFolded(text, options) { set.contains(.bytes($0)) }
+        return TextFolding.withFolded(text, by: options) { set.contains(.bytes($0)) }
     }
 }
 

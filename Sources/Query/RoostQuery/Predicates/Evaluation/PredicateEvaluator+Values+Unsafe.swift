@@ -118,7 +118,7 @@ extension PredicateEvaluator {
         case .uppercase: return text(left) { $0.uppercased() }
         case .lowercase: return text(left) { $0.lowercased() }
         case .canonical:
-            return text(left) { TextFolding.folded($0, [.caseInsensitive, .diacriticInsensitive]) }
+            return text(left) { TextFolding.folded($0, by: [.caseInsensitive, .diacriticInsensitive]) }
         case .length:
             guard case .bytes(let bytes) = left else { return .null }
             // Every code point has one byte that does not go on with another.

@@ -6,7 +6,7 @@ public import RoostCore
 /// time, or stores will answer differently.
 public struct RegisteredFunction: Sendable {
     /// The name in predicates.
-    public let name: String
+    package let name: String
     /// How many arguments it takes, the target included; nil for any number.
     package let argumentCount: Int?
     /// The type of its values.

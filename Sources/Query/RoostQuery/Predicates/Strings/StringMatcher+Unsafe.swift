@@ -44,7 +44,7 @@ public final class StringMatcher: @unchecked Sendable {
         }
         var folding = options.intersection([.caseInsensitive, .diacriticInsensitive])
         if comparison == .matches { folding.remove(.caseInsensitive) }
-        var pattern = Array(TextFolding.folded(text, folding).utf8)
+        var pattern = Array(TextFolding.folded(text, by: folding).utf8)
         switch comparison {
         case .equal: method = .equal
         case .notEqual: method = .notEqual
@@ -99,12 +99,12 @@ public final class StringMatcher: @unchecked Sendable {
     /// - Complexity: O(*n*) in the text; for a pattern of `LIKE` with `?`, a step for each byte and each 64 bytes of the pattern at most.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
-        return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), folding))
+        return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))
     }
 
     /// As ``matches(_:)``, for an operator that is no regular expression; false for one.
     func matchesPlainly(_ text: UnsafeRawBufferPointer) -> Bool {
-        folding.isEmpty ? decide(text) : TextFolding.withFolded(text, folding) { decide($0) }
+        folding.isEmpty ? decide(text) : TextFolding.withFolded(text, by: folding) { decide($0) }
     }
 
     /// Asks the method about a folded text.

@@ -7,14 +7,14 @@ package import RoostCore
 /// same bytes without it.
 package enum TextFolding {
     /// The text as it compares with these options; others than case and diacritics change nothing.
-    package static func folded(_ text: String, _ options: FetchRequest.Comparison.Options) -> String {
+    package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
         let options = foundationOptions(options)
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
     }
 
     /// Runs `body` with the bytes of a text as they compare with these options, valid only inside it.
     package static func withFolded<Result>(
-        _ text: UnsafeRawBufferPointer, _ options: FetchRequest.Comparison.Options,
+        _ text: UnsafeRawBufferPointer, by options: FetchRequest.Comparison.Options,
         _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         guard !foundationOptions(options).isEmpty else { return body(text) }
@@ -27,7 +27,7 @@ package enum TextFolding {
             return body(text)
         }
         if let result = LatinFolding.table(options).withFolded(text, body) { return result }
-        var folded = folded(String(decoding: text, as: UTF8.self), options)
+        var folded = folded(String(decoding: text, as: UTF8.self), by: options)
         return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 

@@ -1,4 +1,4 @@
-public import RoostCore
+package import RoostCore
 
 extension BatchUpdateRequest {
     /// Adds what an assignment says: `plays = plays + 1`, `released = '2024-05-01'`, `album = NULL`.
@@ -7,7 +7,7 @@ extension BatchUpdateRequest {
     ///
     /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a
     ///   property that is set already; errors of reading a predicate.
-    public mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
+    package mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
         guard
             case .comparison(let comparison) = try FetchRequest.Predicate(assignment, for: entity, model: model),
             comparison.operator == .equal, comparison.modifier == .direct, comparison.options == [],

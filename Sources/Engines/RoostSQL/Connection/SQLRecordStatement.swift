@@ -1,0 +1,181 @@
+package import RoostCore
+
+/// A statement that reads and writes whole records faster than value by value.
+///
+/// The engine asks for it once per statement, see `SQLRecordAccess`.
+package protocol SQLRecordStatement: SQLStatement {
+    /// Sets the parameters of one row: key, entity, version, checksum, then the columns.
+    ///
+    /// A statement need not copy the record's bytes: step and reset it before they go.
+    func bind(
+        _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
+    ) throws(StoreError)
+
+    /// Adds the records of the next rows to a batch until it is full.
+    ///
+    /// The columns are those of ``SQLReadPlan/columnList``. After an error the batch has the
+    /// records of the rows before it.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch for the records.
+    ///   - plan: The rule by which rows become records.
+    ///   - accepting: Whether rows that do not match their checksums are added too, instead of
+    ///     ending the call as damaged.
+    /// - Returns: The reason why the call ended.
+    /// - Throws: Errors of the database.
+    func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill
+
+    /// Adds the record of the row with a key, if any, and makes the statement ready to run again.
+    ///
+    /// The key is parameter 1, the columns are those of ``SQLReadPlan/columnList``.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - batch: The batch for the record.
+    ///   - plan: The rule by which rows become records.
+    ///   - accepting: Whether a row that does not match its checksum is added too.
+    /// - Returns: The damage of a row that is not added, otherwise nil.
+    /// - Throws: Errors of the database.
+    func look(
+        up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
+    ) throws(StoreError) -> StoreError?
+}
+
+/// A connection that inserts whole batches of records faster than one after another.
+package protocol SQLBatchInserting: SQLConnection {
+    /// Inserts the records of a batch that belong to the plan's table, in their order.
+    ///
+    /// - Parameters:
+    ///   - records: Records with sound structure and right content hashes.
+    ///   - plan: The columns and texts of the table.
+    ///   - version: The version to store; nil for the version of each record.
+    /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and other errors of the
+    ///   database.
+    func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
+}
+
+/// The reason why filling a batch ended.
+package enum SQLFill {
+    /// The batch is full; there may be more rows.
+    case full
+    /// The end of the rows.
+    case end
+    /// A row does not match its checksum, or holds what no record can; the batch has all rows
+    /// before it, and the next call continues after it.
+    case damaged(StoreError)
+}
+
+/// A statement whose rows are records, and its fast path if it has one.
+struct SQLRecordAccess {
+    let statement: any SQLStatement
+    private let fast: (any SQLRecordStatement)?
+
+    init(_ statement: any SQLStatement) {
+        self.statement = statement
+        fast = statement as? any SQLRecordStatement
+    }
+
+    /// Sets the parameters of one row; see ``SQLRecordStatement``.
+    func bind(
+        _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
+    ) throws(StoreError) {
+        if let fast { return try fast.bind(record, version: version, columns: columns, at: position) }
+        try statement.bindValues(of: record, version: version, columns: columns, at: position)
+    }
+
+    /// Adds the records of the next rows to a batch until it is full; see ``SQLRecordStatement``.
+    func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill {
+        if let fast { return try fast.fill(&batch, plan: plan, accepting: accepting) }
+        var row = RecordBatch(model: plan.model)
+        while !batch.isFull {
+            guard try statement.step() else { return .end }
+            if let error = try plan.append(statement, to: &batch, by: &row, accepting: accepting) {
+                return .damaged(error)
+            }
+        }
+        return .full
+    }
+
+    /// Adds the record of the row with a key, if any; see ``SQLRecordStatement``.
+    func look(
+        up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
+    ) throws(StoreError) -> StoreError? {
+        if let fast { return try fast.look(up: key, into: &batch, plan: plan, accepting: accepting) }
+        try statement.bind(.integer(key), at: 1)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        var row = RecordBatch(model: plan.model)
+        return try plan.append(statement, to: &batch, by: &row, accepting: accepting)
+    }
+}
+
+extension SQLStatement {
+    /// Sets the parameters of one row, value after value.
+    fileprivate func bindValues(
+        of record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
+    ) throws(StoreError) {
+        let number = record.entityNumber
+        guard let steps = columns.entities[number] else {
+            throw StoreError(
+                .internalInconsistency, "\(record.id) was to be written into the table of another hierarchy.")
+        }
+        let checksum = columns.checksum.checksum(contentHash: record.storedContentHash, version: version)
+        try bind(.integer(record.key), at: position)
+        try bind(.integer(Int64(number)), at: position + 1)
+        try bind(.integer(Int64(version)), at: position + 2)
+        try bind(.integer(Int64(bitPattern: checksum)), at: position + 3)
+        let base = position + SQLRowColumns.systemColumnCount
+        for column in columns.unused[number] { try bind(.null, at: base + Int(column)) }
+        for step in steps {
+            let field = record.layout.fields[Int(step.fieldIndex)]
+            // An index may have one of the two columns of a reference only.
+            if step.column >= 0 { try bind(SQLValue(field, of: record), at: base + Int(step.column)) }
+            guard step.entityColumn >= 0 else { continue }
+            let entity = record.isNull(field) ? nil : record.reference(field)?.entity
+            try bind(entity.map { .integer(Int64($0)) } ?? .null, at: base + Int(step.entityColumn))
+        }
+    }
+}
+
+extension SQLConnection {
+    /// Inserts the records of a batch that belong to the plan's table; see ``SQLBatchInserting``.
+    ///
+    /// A connection without that ability binds record after record, and runs a statement whenever
+    /// its rows are full.
+    func insertRecords(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
+        if let fast = self as? any SQLBatchInserting {
+            return try fast.insert(records, plan: plan, version: version)
+        }
+        var remaining = 0
+        for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
+            remaining += 1
+        }
+        let width = plan.columns.count + SQLRowColumns.systemColumnCount
+        var open: (access: SQLRecordAccess, rowCount: Int)?
+        defer { if let open { recycle(open.access.statement) } }
+        var row = 0
+        try records.forEachRecord { (record) throws(StoreError) in
+            guard plan.columns.entities[record.entityNumber] != nil else { return }
+            let rowCount = remaining >= plan.rowsPerInsert ? plan.rowsPerInsert : 1
+            if let other = open, other.rowCount != rowCount {
+                recycle(other.access.statement)
+                open = nil
+            }
+            let access: SQLRecordAccess
+            if let open {
+                access = open.access
+            } else {
+                access = SQLRecordAccess(
+                    try self.statement(rowCount == 1 ? plan.insertOneSQL : plan.insertManySQL))
+                open = (access, rowCount)
+            }
+            try access.bind(record, version: version ?? record.version, columns: plan.columns, at: row * width + 1)
+            row += 1
+            guard row == rowCount else { return }
+            while try access.statement.step() {}
+            access.statement.reset()
+            remaining -= row
+            row = 0
+        }
+    }
+}
