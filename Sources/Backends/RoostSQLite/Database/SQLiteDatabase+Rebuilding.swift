@@ -3,7 +3,7 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Begins a transaction that may drop tables, with the store's lock held exclusively; see `SQLDatabase`.
+    /// Begins a transaction that may drop tables, with the store's lock held exclusively; see `SQLRebuilding`.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         guard let lock else {
             throw StoreError(

@@ -111,11 +111,11 @@ extension PersistentStoreType {
 /// A library that a type of store relies on, for bug reports and for known bugs.
 public struct StoreLibrary: Sendable, Hashable, Codable {
     /// The library's name, as its authors write it.
-    package let name: String
+    public let name: String
     /// The version that is linked into this process.
-    package let version: String
+    public let version: String
     /// A known problem of this version and its remedy, in one sentence; nil without one.
-    package let warning: String?
+    public let warning: String?
 
     /// Creates a description of a library.
     public init(name: String, version: String, warning: String? = nil) {
