@@ -147,7 +147,7 @@ struct WholeStoreTests {
             }
             return ["-log"]
         }
-        func recognises(fileAt path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
+        func recognizes(fileAt path: String) -> Bool { StoreFile.read(prefix: 5, of: path) == Array("store".utf8) }
         func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             throw StoreError(.internalInconsistency, "The test opens no store without its lock.")
         }
