@@ -204,7 +204,7 @@ extension ConformanceCheck {
                     { changes in
                         changes.removedLinks = []
                         changes.addedLinks = []
-                        changes.requiresUnreferencedDeletes = true
+                        changes.requiresUnlinkedDeletes = true
                     }
                 ),
             ]

@@ -183,7 +183,7 @@ extension ConformanceCheck {
             func delete(_ ids: ObjectID..., body: (inout ChangeSet) throws -> Void = { _ in }) throws {
                 try store.change { changes in
                     for id in ids { changes.delete(id, version: 1) }
-                    changes.requiresUnreferencedDeletes = true
+                    changes.requiresUnlinkedDeletes = true
                     try body(&changes)
                 }
             }

@@ -153,7 +153,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         case .ignoresLastPlaces: changes.lastPlaces = []
         case .ignoresExisting: changes.existing = []
         case .ignoresReferences: changes.requiresUnreferencedDeletes = false
-        case .overlooksLinks where changes.requiresUnreferencedDeletes:
+        case .overlooksLinks where changes.requiresUnlinkedDeletes:
             changes.removedLinks += try linksThatGo(changes)
         case .ignoresVersions: return try current(changes)
         case .overwritesObjects: return try overwriting(changes)

@@ -115,7 +115,7 @@ struct LockStepCode {
             touch(id)
             lines.append("changes.existing.append(\(SwiftCode.code(id)))")
         case .requireUnreferencedDeletes:
-            lines.append("changes.requiresUnreferencedDeletes = true")
+            lines.append("(changes.requiresUnreferencedDeletes, changes.requiresUnlinkedDeletes) = (true, true)")
         case .link(let link, let name):
             touch(name)
             lines.append("try changes.add(\(SwiftCode.code(link)), to: \(SwiftCode.code(name)))")

@@ -63,6 +63,7 @@ struct LockStepModel {
             return .change(operation, version: 0)
         case .requireUnreferencedDeletes:
             changes.requiresUnreferencedDeletes = true
+            changes.requiresUnlinkedDeletes = true
             return .change(operation, version: 0)
         case .link(let link, let relationship):
             try changes.add(link, to: relationship)

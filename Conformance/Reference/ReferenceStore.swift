@@ -182,7 +182,7 @@ public struct ReferenceStore: Sendable {
         where !changed.insert([Int64(root(of: id)), id.key]).inserted {
             refusal.codes.insert(.invalidRequest)
         }
-        if changes.requiresUnreferencedDeletes, hasLinksThatStay(changes) { refusal.codes.insert(.deleteDenied) }
+        if changes.requiresUnlinkedDeletes, hasLinksThatStay(changes) { refusal.codes.insert(.deleteDenied) }
         for reference in changes.deletes { remove(reference.id) }
         for index in 0..<changes.inserts.count {
             let id = changes.inserts.id(at: index)

@@ -61,7 +61,6 @@ struct SuiteTests {
         "mappingNotInferable": "given by models, before a store is reached",
         "verificationFailed": "given by conversions, of a store that lost what it took",
         "migrationFailed": "given by migrations, of objects that do not fit the new model",
-        "validationFailed": "given where programs write, before a store is reached",
         "internalInconsistency": "a promise that was not kept",
     ]
 

@@ -16,7 +16,7 @@ struct BatchCommandTests {
             EntityDescription(
                 "Book",
                 attributes: [
-                    .init("title", type: .string), .init("loans", type: .integer16), .init("bought", type: .date),
+                    .init("title", type: .string), .integer16("loans", maximum: 30000), .init("bought", type: .date),
                 ],
                 relationships: [.toOne("shelf", to: "Shelf", inverse: "books"), .toOne("reader", to: "Reader")]),
             EntityDescription("Comic", superentity: "Book"),
@@ -139,7 +139,8 @@ struct BatchCommandTests {
             .expectError(2, containing: "more than once")
         try place.roost("delete", "library", "Boot", "-y").expectError(2, containing: "did you mean 'Book'?")
         let updates = [
-            ("loans", "no assignment"), ("loans = 1 AND title = 'x'", "no assignment"), ("loans < 1", "no assignment"),
+            ("loans", "not an assignment"), ("loans = 1 AND title = 'x'", "not an assignment"),
+            ("loans < 1", "not an assignment"),
             ("loan = 1", "did you mean 'loans'?"), ("loans = 40000", "loans"), ("loans = 0.5", "Book/p1"),
             ("shelf = 9", "does not exist"), ("loans = 'many'", "loans"), ("bought = 'soon'", "bought"),
         ]
@@ -159,6 +160,10 @@ struct BatchCommandTests {
         let denied = try place.roost("delete", "library", "Reader", "--yes")
         #expect(denied.code == 3)
         #expect(denied.errors.hasPrefix("roost: Reader/p1 has Card/p1 in 'Reader.cards'\n"), "\(denied.errors)")
+        let broken = try place.roost(
+            "update", "library", "Book", "--set=loans = 30000 + loans", "--where=loans < 3", "--yes")
+        #expect(broken.code == 3)
+        for key in 1...2 { #expect(broken.errors.contains("'loans' of Book/p\(key) is greater than its maximum.")) }
         let taken = try place.roost("update", "library", "Shelf", "--set=name = 'shelf 2'", "--yes")
         #expect(taken.code == 3)
         #expect(taken.errors.contains("Shelf/p2") && taken.errors.contains("Shelf/p1"), "\(taken.errors)")

@@ -41,6 +41,22 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
+    @Test("deletes objects with their links, from either end", arguments: Sample.types)
+    func deletesLinks(type: String) throws {
+        struct Tag: Encodable {
+            var name: String
+            var notes: [ObjectID]
+        }
+        let store = try filled(type, 3)
+        let notes = try store.fetch("Note").map(\.id)
+        try store.insert([Tag(name: "a", notes: notes), Tag(name: "b", notes: [notes[0]])])
+        try store.delete("Note", where: "title == 'n1'")
+        try store.delete("Tag", where: "name == 'a'")
+        #expect(try store.count("Note") == 2)
+        #expect(try store.count("Tag") == 1)
+        #expect(try store.check().isEmpty)
+    }
+
     @Test("gives one consistent view for several questions", arguments: Sample.types)
     func view(type: String) throws {
         let store = try filled(type, 10)

@@ -2,7 +2,8 @@
 enum Operations {
     /// All, in the order in which they run and are printed.
     static let all: [Operation] =
-        ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) } + loading + loadingOtherwise + json
+        ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) + store($0) } + loading + loadingOtherwise
+        + json
         + conversions + migrations
 
     /// The tracks of most operations in a whole run.
@@ -105,6 +106,32 @@ enum Operations {
             operations += durableTransactions(type, tracks: full)
         }
         return operations
+    }
+
+    /// The same through `Store`, as programs do.
+    private static func store(_ type: String) -> [Operation] {
+        func reading(_ name: String, _ title: String, _ work: StoreSubject.Work) -> Operation {
+            make(
+                "\(type)/store-\(name)", title, source: type == "memory" ? .memory : .shared(type),
+                baseline: "\(type)-scan"
+            ) { try StoreSubject(type, $0, work) }
+        }
+        func writing(_ name: String, _ title: String, _ work: StoreSubject.Work) -> Operation {
+            make(
+                "\(type)/store-\(name)", title, unit: .transaction, source: .copied(type), tracks: reduced,
+                repetitions: 30, batch: 1000, baseline: "\(type)-transactions"
+            ) { try StoreSubject(type, $0, work) }
+        }
+        let reads = [
+            reading("records", "Store, every object as a record", .records),
+            reading("structs", "Store, every object as a struct", .structs),
+        ]
+        guard type != "memory" else { return reads }
+        return reads + [
+            writing("rows", "Store, insert of 1 000 rows", .rows(isRuled: false)),
+            writing("rows-ruled", "Store, insert of 1 000 rows with rules", .rows(isRuled: true)),
+            writing("encoded", "Store, insert of 1 000 structs", .encoded),
+        ]
     }
 
     private static func durableTransactions(_ type: String, tracks: Int) -> [Operation] {

@@ -82,14 +82,19 @@ public struct ChangeSet: Sendable {
     public var existing: [ObjectID] = []
     /// Whether the commit fails if an object that stays refers to an object that it deletes.
     ///
-    /// To-one references and links of every relationship count, as they are after the commit's
-    /// own updates and removed links. A link counts at its target, and at its source if the
-    /// relationship has an inverse. The commit then fails with code `deleteDenied`, and
-    /// ``StoreError/denials`` has one denial for each deleted object and relationship.
+    /// To-one references of every relationship count, as they are after the commit's own updates.
+    /// The commit then fails with code `deleteDenied`, and ``StoreError/denials`` has one denial
+    /// for each deleted object and relationship.
     ///
     /// - Complexity: O(log *n*) for each deleted object and each relationship to its entity, in
     ///   stores that index references, as those of the key-value and SQL engines do.
     public var requiresUnreferencedDeletes = false
+    /// Whether the commit fails if an object that stays has a link to an object that it deletes.
+    ///
+    /// Links that the commit removes do not count. A link counts at its target, and at its source if
+    /// the relationship has an inverse. The commit fails as for ``requiresUnreferencedDeletes``.
+    /// Without this requirement the links of deleted objects are removed.
+    public var requiresUnlinkedDeletes = false
     /// Links to add.
     ///
     /// The places of links that exist are replaced.

@@ -57,10 +57,8 @@ struct ChangeApplication {
         for batch in change.addedLinks {
             for link in batch.links { try add(link, batch.relationship) }
         }
-        if change.changes.requiresUnreferencedDeletes {
-            try requirements.findReferences(&denials)
-            try denials.throwIfAny()
-        }
+        if change.changes.requiresUnreferencedDeletes { try requirements.findReferences(&denials) }
+        try denials.throwIfAny()
         try writeUserMetadata()
         try raiseLastKeys()
         guard hasChanged else { return (previous, previous) }
@@ -203,7 +201,7 @@ struct ChangeApplication {
             return true
         }
         for link in links {
-            if change.changes.requiresUnreferencedDeletes { try deny(item, link, number, space) }
+            if change.changes.requiresUnlinkedDeletes { try deny(item, link, number, space) }
             try removeStored(link, number)
         }
     }

@@ -39,7 +39,7 @@ extension SQLCommit {
         guard !removed.isEmpty else { return }
         let number = table.relationship.number
         for link in removed {
-            if changes.requiresUnreferencedDeletes { try deny(item, link, of: table.relationship, isSource) }
+            if changes.requiresUnlinkedDeletes { try deny(item, link, of: table.relationship, isSource) }
             tally.relationships[number].remove(RecordHash.link(link, of: number))
         }
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))

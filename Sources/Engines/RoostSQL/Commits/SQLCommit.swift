@@ -56,10 +56,8 @@ struct SQLCommit {
         try writeInserts()
         try requireObjects()
         try addLinks()
-        if changes.requiresUnreferencedDeletes {
-            try findReferences()
-            try denials.throwIfAny()
-        }
+        if changes.requiresUnreferencedDeletes { try findReferences() }
+        try denials.throwIfAny()
         if !changes.userMetadata.isEmpty {
             var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name, schema)
             let old = metadata

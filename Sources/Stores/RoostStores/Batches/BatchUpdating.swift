@@ -135,9 +135,8 @@ struct BatchUpdating {
     ) throws(StoreError) {
         let fields = try editing.fields(of: record, values, plan) { "\(record.id)" }
         try changes.updates.append(record, replacing: fields)
-        let isSet = Set(fields.map(\.field.index))
         try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
-            try editing.check(record, .object(record.id), fields: isSet)
+            try editing.check(record, .object(record.id), fields: fields, plan)
         }
         objects.append(ChangeSet.Reference(record.id, version: record.version))
     }

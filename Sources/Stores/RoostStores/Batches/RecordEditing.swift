@@ -38,11 +38,24 @@ struct RecordEditing {
     /// Looks up objects to which references will be set.
     mutating func lookUp(_ ids: [ObjectID]) throws(StoreError) { try destinations.look(up: ids) }
 
-    /// Examines a new record, or some fields of it.
+    /// Examines a new record.
+    mutating func check(_ record: RecordReader, _ subject: ValidationFailure.Subject) throws(StoreError) {
+        try failures.check(record, subject, &recordRules)
+    }
+
+    /// Examines fields of an updated record.
+    ///
+    /// A composite that is set must have its mandatory elements, whichever element was set.
     mutating func check(
-        _ record: RecordReader, _ subject: ValidationFailure.Subject, fields: Set<Int>? = nil
+        _ record: RecordReader, _ subject: ValidationFailure.Subject,
+        fields: [(field: RecordLayout.Field, value: Value)], _ plan: Plan
     ) throws(StoreError) {
-        try failures.check(record, subject, &recordRules, fields: fields)
+        var indices = Set(fields.map(\.field.index))
+        for (composite, element) in plan.properties.mandatoryElements
+        where indices.contains(composite.index) && record.isNull(element) {
+            indices.insert(element.index)
+        }
+        try failures.check(record, subject, &recordRules, fields: indices)
     }
 
     /// Throws the failures and the missing objects that were found.

@@ -289,9 +289,8 @@ struct Upsert {
             let fields = try editing.fields(of: record, row.values, plan, owner)
             guard fields.contains(where: { record.value($0.field) != $0.value }) else { return }
             try changes.updates.append(record, replacing: fields)
-            let isSet = Set(fields.map(\.field.index))
             try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
-                try editing.check(record, .row(row.number), fields: isSet)
+                try editing.check(record, .row(row.number), fields: fields, plan)
             }
         }
     }

@@ -68,16 +68,16 @@ final class BatchRun {
         do {
             return try attempt(store, prepare)
         } catch let error as StoreError {
-            // The message names the first pair only.
-            for pair in Self.pairs(error).prefix(Self.listedCount) { console.printError(pair) }
+            // The message names the first reason only.
+            for reason in Self.reasons(error).prefix(Self.listedCount) { console.printError(reason) }
             throw error
         }
     }
 
-    /// How many pairs of objects that stand in each other's way are listed.
+    /// The most reasons of one error that are listed.
     private static let listedCount = 10
 
-    private static func pairs(_ error: StoreError) -> [String] {
+    private static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
             case .rule: "\(denial.deleted) has \(denial.remaining) in '\(denial.relationship)'"
@@ -88,7 +88,11 @@ final class BatchRun {
         let violations = error.violations.map {
             "\($0.rejected) would have what \($0.existing) has: \($0.attributes.joined(separator: ", "))"
         }
-        return denials + violations
+        // A denied delete has a failure for each denial.
+        let failures = denials.isEmpty && error.failures.count > 1 ? error.failures.map(\.message) : []
+        let missing =
+            error.missingObjects.count > 1 ? error.missingObjects.map { "\($0) does not exist" } : []
+        return denials + violations + failures + missing
     }
 
     private func attempt(
