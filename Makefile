@@ -17,7 +17,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test strangers faults campaigns fuzz bench bench-scaling bench-build lint api docs clean
+.PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -39,6 +39,11 @@ test: setup
 	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests --scratch-path .build/only-$(ONLY)
 	ROOST_ONLY=$(ONLY) $(SWIFT) test --skip-build --parallel --scratch-path .build/only-$(ONLY)
 endif
+
+# Instructions per operation, counted by callgrind and compared with Tests/CostTests/instructions.json. `make costs WRITE=1` records new
+# limits. Needs valgrind.
+costs: setup
+	@./Scripts/costs $(if $(WRITE),--write)
 
 # A package outside this tree with backends of its own, built and tested against this checkout.
 strangers: setup

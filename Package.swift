@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import Foundation
 import PackageDescription
 
 /// Settings every Swift target of the package is built with; language mode 6 comes with the tools version.
@@ -341,14 +342,14 @@ let package = Package(
         .executableTarget(
             name: "CostChild",
             dependencies: [
-                "CallCounter", "Roost", "RoostConformance", "RoostCore", "RoostMigration",
+                "CallCounter", "Roost", "RoostConformance", "RoostCore", "RoostMigration", "RoostStores",
             ],
             path: "Tests/CostChild", swiftSettings: strict),
         .testTarget(
             name: "CostTests",
             dependencies: [
                 "CostChild"
-            ], exclude: ["limits.json"], swiftSettings: strict),
+            ], exclude: ["instructions.json", "limits.json"], swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(
             name: "CrashChild",
@@ -398,7 +399,14 @@ let package = Package(
 
 // `ROOST_ONLY=RoostQuery` leaves the tests of one module and what they need, so that they build in a fraction of the time.
 if let only = Context.environment["ROOST_ONLY"] {
-    var needed: Set<String> = [only.hasSuffix("Tests") ? only : "\(only)Tests"]
+    let tests = only.hasSuffix("Tests") ? only : "\(only)Tests"
+    let known = package.targets.filter { $0.type == .test }.map { String($0.name.dropLast("Tests".count)) }.sorted()
+    guard package.targets.contains(where: { $0.type == .test && $0.name == tests }) else {
+        let message = "ROOST_ONLY: '\(only)' has no tests of its own. Use one of: \(known.joined(separator: ", "))\n"
+        FileHandle.standardError.write(Data(message.utf8))
+        exit(1)
+    }
+    var needed: Set<String> = [tests]
     var count = 0
     while count != needed.count {
         count = needed.count

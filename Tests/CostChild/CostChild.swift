@@ -7,10 +7,19 @@ import RoostMigration
 
 /// A process that counts what operations of a store cost, for CostTests.
 ///
-/// `CostChild <type> <directory>` writes one line for each operation, `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>`, each
-/// divided by the number of objects, reads or commits that the operation is about. `CostChild convert <from> <to> <directory>`
-/// does so for a conversion. `CostChild links <type> <number> <directory>` loads so many links in the order of the end that owns them, and
-/// again in that of the other end. Writes nothing where calls cannot be counted.
+/// Each line is about one operation: `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>\t<count>`.
+/// The first four numbers are divided by the last one, the number of objects, reads or commits.
+/// Writes no lines if calls cannot be counted.
+///
+/// - `CostChild <type> <directory>`: the operations of the contract.
+/// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the contract
+///   below it.
+/// - `CostChild convert <from> <to> <directory>`: a conversion.
+/// - `CostChild links <type> <number> <directory>`: a load of links in the order of the end that
+///   owns them, and again in the order of the other end.
+///
+/// `Scripts/costs` runs the first two under callgrind, which counts instructions between
+/// `callcounter_begin()` and `callcounter_end()`.
 @main
 struct CostChild {
     static func main() {
@@ -19,6 +28,8 @@ struct CostChild {
         do {
             switch arguments.count {
             case 3: try store(arguments[1], URL(fileURLWithPath: arguments[2]))
+            case 4 where arguments[1] == "door":
+                try DoorCosts(arguments[2], URL(fileURLWithPath: arguments[3])).run()
             case 5 where arguments[1] == "convert":
                 try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
             case 5 where arguments[1] == "links":
@@ -26,7 +37,7 @@ struct CostChild {
             default:
                 throw StoreError(
                     .invalidRequest,
-                    "usage: CostChild <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
+                    "usage: CostChild <type> <directory> | door <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
                 )
             }
         } catch {
@@ -35,16 +46,26 @@ struct CostChild {
         }
     }
 
-    private static func measure(_ name: String, per count: Int, _ body: () throws -> Void) throws {
+    static func measure(_ name: String, per count: Int, _ body: () throws -> Void) throws {
         let before = callcounter_read()
+        callcounter_begin()
         try body()
+        callcounter_end()
         let after = callcounter_read()
         let numbers = [
             after.allocations - before.allocations, after.written_bytes - before.written_bytes,
             after.flushes - before.flushes, after.sqlite_steps - before.sqlite_steps,
         ]
-        let line = ([name] + numbers.map { "\(Double($0) / Double(count))" }).joined(separator: "\t") + "\n"
+        let line =
+            ([name] + numbers.map { "\(Double($0) / Double(count))" } + ["\(count)"]).joined(separator: "\t") + "\n"
         try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
+    }
+
+    /// The options of a new store.
+    ///
+    /// The map of LMDB is small, because callgrind has few addresses.
+    static func options(_ typeName: String) -> StoreOptions {
+        StoreOptions().with { if typeName == "lmdb" { $0.typeOptions = ["mapSize": "\(1 << 30)"] } }
     }
 
     private static func track(_ key: Int64) -> [String: Value] {
@@ -58,7 +79,7 @@ struct CostChild {
         let type = try StoreRegistry.standard.type(named: typeName)
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
-        let store = try type.create(location, model: graph.model, options: StoreOptions())
+        let store = try type.create(location, model: graph.model, options: Self.options(typeName))
         // Made before, so that only what the store does is counted.
         var (records, links) = ([RecordBatch](), [LinkBatch]())
         try graph.forEachRecordBatch { records.append($0) }
@@ -97,6 +118,11 @@ struct CostChild {
             }
             try run("sort with limit 100, per object visited", per: trackCount) {
                 _ = try drain(snapshot.fetch(FetchRequest("Track", sortedBy: [.init("title")], limit: 100)))
+            }
+            try run("look-up by index", per: 50) {
+                for year in Int64(1960)..<2010 {
+                    _ = try drain(snapshot.fetch(FetchRequest("Track", where: .equal("year", to: .int(year)))))
+                }
             }
             try run("count", per: 1) { _ = try snapshot.count(FetchRequest("Track")) }
             try run("links from one object", per: 100) {

@@ -31,7 +31,8 @@ struct CostTests {
     @Test(
         "an operation costs no more than was recorded",
         arguments: [
-            ["sqlite"], ["lmdb"], ["json"], ["memory"], ["convert", "sqlite", "lmdb"], ["convert", "lmdb", "sqlite"],
+            ["sqlite"], ["lmdb"], ["json"], ["memory"], ["door", "sqlite"], ["door", "lmdb"], ["door", "json"],
+            ["door", "memory"], ["convert", "sqlite", "lmdb"], ["convert", "lmdb", "sqlite"],
         ])
     func costs(_ arguments: [String]) throws {
         let subject = arguments.joined(separator: " ")
@@ -56,6 +57,21 @@ struct CostTests {
         let counted = try count([type])
         guard let commit = counted["commit of 1 object"] else { return }
         #expect(commit.flushes == 1)
+    }
+
+    @Test(
+        "a store's door allocates at most a twentieth more than the contract",
+        arguments: ["sqlite", "lmdb", "json", "memory"])
+    func door(_ type: String) throws {
+        let counted = try count(["door", type])
+        guard !counted.isEmpty else { return }
+        for (door, contract) in [
+            ("Store.forEach, per object", "contract: fetch with a copy of each record, per object"),
+            ("Store.insert of 1000, per object", "contract: batch insert of 1000, per object"),
+        ] {
+            let (mine, theirs) = (try #require(counted[door]), try #require(counted[contract]))
+            #expect(mine.allocations <= theirs.allocations * 1.05, "\(door)")
+        }
     }
 
     @Test(
@@ -94,7 +110,7 @@ struct CostTests {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: "\t")
             let numbers = parts.dropFirst().compactMap { Double($0) }
-            try #require(parts.count == 5 && numbers.count == 4, "\(line)")
+            try #require(parts.count == 6 && numbers.count == 5, "\(line)")
             costs[String(parts[0])] = Cost(
                 allocations: numbers[0], writtenBytes: numbers[1], flushes: numbers[2], sqliteSteps: numbers[3])
         }

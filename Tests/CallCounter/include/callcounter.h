@@ -21,4 +21,10 @@ int callcounter_works(void);
 /// The counts of all threads up to now.
 struct callcounter_counts callcounter_read(void);
 
+/// Marks the beginning of a measured operation. Callgrind writes its counts here and starts again at zero.
+void callcounter_begin(void);
+
+/// Marks the end of a measured operation. Callgrind writes the counts of the operation here.
+void callcounter_end(void);
+
 #endif

@@ -1,8 +1,9 @@
 /// A change set that was checked by itself and resolved against the model of its store.
 ///
 /// Engines commit this form, so that all of them refuse the same change sets with the same
-/// messages. It does not depend on what the store holds.
-package struct PreparedChange: Sendable {
+/// messages. It does not depend on what the store holds. It is an object, because each part of a
+/// commit keeps it, and a copy of all its lists costs as much as writing a small record.
+package final class PreparedChange: Sendable {
     /// One object of a change set.
     package struct Item: Sendable {
         /// The place of the object.

@@ -49,8 +49,11 @@ public final class StoreView {
     ///
     /// - Throws: As ``fetch(_:where:sortedBy:limit:offset:)``.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [Record] {
-        var records: [Record] = []
-        try forEach(request) { records.append($0) }
+        let cursor = try snapshot.fetch(request)
+        var (batch, records) = (RecordBatch(model: model), [Record]())
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count { records.append(batch.record(at: index)) }
+        }
         return records
     }
 
@@ -65,15 +68,6 @@ public final class StoreView {
         var batch = RecordBatch(model: model)
         while try cursor.next(into: &batch) {
             for index in 0..<batch.count { try body(batch.record(at: index)) }
-        }
-    }
-
-    /// Calls `body` for each object that a request asks for; without errors of the program.
-    private func forEach(_ request: FetchRequest, _ body: (Record) -> Void) throws(StoreError) {
-        let cursor = try snapshot.fetch(request)
-        var batch = RecordBatch(model: model)
-        while try cursor.next(into: &batch) {
-            for index in 0..<batch.count { body(batch.record(at: index)) }
         }
     }
 

@@ -1,0 +1,110 @@
+// Compares counted instructions with recorded limits, or records new limits; Scripts/costs calls it.
+//
+// The counts are lines of subject, operation, number of objects and instructions, separated by tabs.
+import Foundation
+
+/// The limits of instructions, with the versions of the programs that they depend on.
+struct Limits: Codable {
+    var recordedWith: [String] = []
+    /// Instructions by subject and operation.
+    var instructions: [String: [String: Double]] = [:]
+}
+
+/// The part of a count by which it may grow without a failure.
+let tolerance = 0.03
+
+func output(_ program: String, _ arguments: [String]) -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return "\(program): unknown" }
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text.split(separator: "\n").first.map(String.init) ?? "\(program): unknown"
+}
+
+func padded(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else {
+    print("usage: costs.swift COUNTS LIMITS [--write]")
+    exit(1)
+}
+let file = URL(fileURLWithPath: arguments[2])
+let versions = [
+    output(ProcessInfo.processInfo.environment["SWIFT"] ?? "swift", ["--version"]), output("valgrind", ["--version"]),
+    "SQLite \(output("pkg-config", ["--modversion", "sqlite3"]))",
+    "LMDB \(output("pkg-config", ["--modversion", "lmdb"]))",
+    "xxHash \(output("pkg-config", ["--modversion", "libxxhash"]))",
+]
+var counted: [String: [String: Double]] = [:]
+for line in try String(contentsOfFile: arguments[1], encoding: .utf8).split(separator: "\n") {
+    let parts = line.split(separator: "\t")
+    guard parts.count == 4, let objects = Double(parts[2]), let total = Double(parts[3]) else {
+        print("costs: callgrind gave no count for \(line)")
+        exit(1)
+    }
+    counted[String(parts[0]), default: [:]][String(parts[1])] = total / objects
+}
+var limits = (try? JSONDecoder().decode(Limits.self, from: Data(contentsOf: file))) ?? Limits()
+
+if arguments.contains("--write") {
+    limits.recordedWith = versions
+    for (subject, operations) in counted {
+        limits.instructions[subject] = operations.mapValues { ($0 * (1 + tolerance)).rounded(.up) }
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    try (encoder.encode(limits) + Data("\n".utf8)).write(to: file)
+    print("costs: wrote \(arguments[2])")
+    exit(0)
+}
+
+var problems: [String] = []
+for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
+    let recorded = limits.instructions[subject] ?? [:]
+    for (operation, instructions) in operations.sorted(by: { $0.key < $1.key }) {
+        let limit = recorded[operation]
+        let number = padded("\(Int(instructions.rounded()))", 9)
+        print("\(number) of \(padded(limit.map { "\(Int($0))" } ?? "?", 9))  \(subject): \(operation)")
+        guard let limit else {
+            problems.append("\(subject), \(operation): no limit is recorded.")
+            continue
+        }
+        if instructions > limit {
+            let share = (instructions / limit * (1 + tolerance) - 1) * 100
+            problems.append(
+                "\(subject), \(operation): \(Int(instructions)) instructions, \(Int(share.rounded())) % more than recorded."
+            )
+        }
+    }
+    for operation in recorded.keys.sorted() where operations[operation] == nil {
+        problems.append("\(subject), \(operation): was not counted.")
+    }
+}
+// A store's door may take a twentieth more than the contract below it.
+for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
+    for (door, contract) in [
+        ("Store.forEach, per object", "contract: fetch with a copy of each record, per object"),
+        ("StoreView.fetch, per object", "contract: fetch into an array, per object"),
+        ("Store.insert of 1000, per object", "contract: batch insert of 1000, per object"),
+    ] {
+        guard let mine = operations[door], let theirs = operations[contract], mine > theirs * 1.05 else { continue }
+        problems.append("\(subject), \(door): \(Int(mine)) instructions, and \(contract): \(Int(theirs)).")
+    }
+}
+guard problems.isEmpty else {
+    print("\ncosts: \(problems.joined(separator: "\n       "))")
+    if versions != limits.recordedWith {
+        print("The limits were recorded with \(limits.recordedWith.joined(separator: "; ")).")
+        print("This machine has \(versions.joined(separator: "; ")).")
+    }
+    print("Find the reason, or record new limits: Scripts/costs --write")
+    exit(1)
+}
+print("costs: no operation takes more instructions than recorded")
