@@ -12,11 +12,7 @@ struct RaceTests {
         after: @escaping @Sendable () -> Void = {}
     ) throws -> (plain: Store, meddled: Store) {
         let plain = try Store.open(try folder.get().location(type), model: try Sample.model())
-        let base = plain.persistentStore
-        let meddled = try Store(
-            MeddledStore(base, before: { (number) throws(StoreError) in try before(plain, number) }, after: after),
-            registry: .standard)
-        return (plain, meddled)
+        return (plain, try MeddledStore.store(plain, before: before, after: after))
     }
 
     @Test("a task that is cancelled after its commit gets the result", arguments: Sample.types)
@@ -71,42 +67,4 @@ struct RaceTests {
         #expect(error?.missingObjects == [folder])
         #expect(try plain.count("Note") == 0)
     }
-}
-
-/// A store in which something else happens right before and after each commit.
-private final class MeddledStore: PersistentStore {
-    private let base: any PersistentStore
-    private let before: @Sendable (Int) throws(StoreError) -> Void
-    private let after: @Sendable () -> Void
-    private let commits = Mutex(0)
-
-    init(
-        _ base: any PersistentStore, before: @escaping @Sendable (Int) throws(StoreError) -> Void,
-        after: @escaping @Sendable () -> Void
-    ) {
-        (self.base, self.before, self.after) = (base, before, after)
-    }
-
-    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
-        let number = commits.withLock { count in
-            count += 1
-            return count
-        }
-        try before(number)
-        defer { after() }
-        return try base.commit(changes)
-    }
-
-    var type: any PersistentStoreType { base.type }
-    var location: StoreLocation { base.location }
-    var model: ManagedObjectModel { base.model }
-    var isReadOnly: Bool { base.isReadOnly }
-    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
-    func snapshot() throws(StoreError) -> any StoreSnapshot { try base.snapshot() }
-    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
-        try base.reserveKeys(count, for: entity)
-    }
-    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
-    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
-    func close() throws(StoreError) { try base.close() }
 }

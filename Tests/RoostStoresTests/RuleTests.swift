@@ -156,6 +156,36 @@ struct RuleTests {
         #expect(try store.count("Person") == 0)
     }
 
+    @Test("an update reports objects that do not exist together with broken rules", arguments: Sample.types)
+    func danglingUpdate(type: String) throws {
+        let store = try store(type)
+        try store.insert("Person", rows: [["name": "Ada", "stars": 2]])
+        let team = ObjectID("Team", key: 99)
+        let error = try #require(throws: StoreError.self) {
+            try store.update("Person", set: ["team": .objectID(team), "stars": 77])
+        }
+        #expect(error.code == .validationFailed)
+        #expect(error.missingObjects == [team])
+        #expect(error.failures.map(\.kind) == [.tooLarge])
+        #expect(try store.fetch("Person").map { $0["stars"] } == [2])
+    }
+
+    @Test("a reference to an object of another entity is refused, whether it exists or not", arguments: Sample.types)
+    func otherEntity(type: String) throws {
+        let store = try store(type)
+        try store.insert("Person", rows: [["name": "Ada"]])
+        let club = try store.ids("Club", [["name": "FC"]])[0]
+        let existing = try #require(throws: StoreError.self) {
+            try store.update("Person", set: ["team": .objectID(club)])
+        }
+        #expect(existing.code == .invalidValue)
+        let missing = try #require(throws: StoreError.self) {
+            try store.update("Person", set: ["team": .objectID(ObjectID("Club", key: club.key + 1))])
+        }
+        #expect(missing.code == .objectNotFound)
+        #expect(try store.fetch("Person").map { $0["team"] } == [.null])
+    }
+
     @Test("an object is not deleted against a deny rule, and the error names who stays", arguments: Sample.types)
     func deny(type: String) throws {
         let store = try store(type)

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostCore
+import Testing
 
 /// The model of the tests: folders that hold notes, notes with rules, and tags.
 enum Sample {
@@ -31,6 +32,36 @@ enum Sample {
                 uniquenessConstraints: [["name"]]),
         ])
     }
+
+    /// Animals of two subentities, which are identified by a code, or by a name and an owner.
+    static let animals = [
+        EntityDescription(
+            "Animal", attributes: [.string("code"), .string("name")],
+            relationships: [.toOne("owner", to: "Owner", inverse: "pets")],
+            uniquenessConstraints: [["code"], ["name", "owner"]]),
+        EntityDescription(
+            "Dog", superentity: "Animal",
+            attributes: [
+                .string("bark"), .integer32("age"), .derived("ownerName", type: .string, from: "owner.name"),
+            ]),
+        EntityDescription("Cat", superentity: "Animal", attributes: [.string("aMew")]),
+        EntityDescription(
+            "Owner",
+            attributes: [.string("name"), .derived("petCount", type: .integer32, from: "pets.@count")],
+            relationships: [.toMany("pets", to: "Animal", inverse: "owner")]),
+    ]
+}
+
+extension Store {
+    /// Inserts new objects and returns their IDs, in the order of the rows.
+    func ids(_ entity: EntityName, _ rows: [[String: Value]]) throws -> [ObjectID] {
+        try #require(try insert(entity, rows: rows, result: .objectIDs).objectIDs)
+    }
+
+    /// Returns the destinations of a relationship of an object.
+    func members(_ name: String, of id: ObjectID) throws -> [ObjectID] {
+        try read { view in try view.objectIDs(name, of: id) }
+    }
 }
 
 /// A temporary directory that is removed with the test.
@@ -47,5 +78,10 @@ final class Folder {
     /// The location of a new store of a type.
     func location(_ type: String, _ name: String = "store") -> StoreLocation {
         StoreLocation(type: type, path: "\(path)/\(name)")
+    }
+
+    /// Creates a store of a type, with a model of these entities.
+    func store(_ type: String, _ entities: [EntityDescription]) throws -> Store {
+        try Store.open(location(type), model: try ManagedObjectModel(entities: entities))
     }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The properties of one entity that batch requests can set, with the rules that hold for its records.
 package struct BatchProperties {
     /// A property that can be set.
@@ -113,7 +115,7 @@ package struct BatchProperties {
         switch property {
         case .toOne(let field, _): try body(field, value)
         case .field(let field):
-            guard let stored = value.converted(to: field.kind) else { throw mismatch(value, in: field, for: owner()) }
+            guard let stored = value.stored(as: field.kind) else { throw mismatch(value, in: field, for: owner()) }
             if !stored.isNull { try markComposites(around: field, body) }
             try body(field, stored)
         case .composite(let field):
@@ -205,6 +207,24 @@ extension Value {
         case (.decimal(let number), .double), (.decimal(let number), .float):
             DecimalNumber(number).map { .double($0.isNaN ? .nan : $0.nearestDouble) }
         default: nil
+        }
+    }
+
+    /// Returns the value that a field of a kind has after it was set to this one, or nil if the field
+    /// cannot hold it.
+    ///
+    /// Values of this form are equal if and only if their fields are. A number that is out of the
+    /// field's range is returned as it is, for ``RecordBatch/set(_:for:)`` to refuse.
+    package func stored(as kind: RecordLayout.Field.Kind) -> Value? {
+        let converted = converted(to: kind)
+        switch (converted, kind) {
+        case (.int(let number), .double): return Double(exactly: number).map { .double($0) } ?? converted
+        case (.int(let number), .float): return Float(exactly: number).map { .double(Double($0)) } ?? converted
+        case (.int(let number), .decimal): return .decimal(Decimal(number))
+        case (.double(let number), .float):
+            let narrow = Float(number)
+            return narrow.isFinite ? .double(Double(narrow)) : converted
+        default: return converted
         }
     }
 }

@@ -1,4 +1,14 @@
 /// The rule for a new object with the values of an existing object in a uniqueness constraint.
+///
+/// Except for ``fail``, rows have the effect that one request for each would have, in their
+/// order. A row can mean an object that a row before it inserts. A value that a row before it
+/// gave up means no object. Of several constraints the first one that an object meets decides. A
+/// constraint with a null or a derived attribute identifies no object. Rows of one object are put
+/// together before rules are examined.
+///
+/// ```swift
+/// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)
+/// ```
 public enum ConflictRule: Sendable, Hashable, CaseIterable {
     /// The whole request fails with code `constraintViolation`.
     case fail

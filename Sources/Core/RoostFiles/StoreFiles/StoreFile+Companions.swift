@@ -162,7 +162,7 @@ extension StoreFile {
     ///
     /// - Throws: What ``requireOwnCompanions(ofStoreAt:type:suffixes:)`` throws, before anything is
     ///   removed; what ``remove(_:)`` throws.
-    public static func removeCompanions(ofStoreAt path: String, type: any PersistentStoreType) throws(StoreError) {
+    package static func removeCompanions(ofStoreAt path: String, type: any PersistentStoreType) throws(StoreError) {
         try requireOwnCompanions(ofStoreAt: path, type: type)
         var isChanged = false
         for suffix in type.companionSuffixes where hasEntry(at: path + suffix) {

@@ -19,13 +19,15 @@ struct BatchInsertion {
     private var missing = MissingObjects()
     private let properties: BatchProperties
     private let layout: RecordLayout
-    /// The to-one relationships of the entity: field, place, and the ordered inverse that the place is in.
-    private let references: [(field: RecordLayout.Field, order: RecordLayout.Field?, RelationshipEnds)]
-    /// Whether a row may change another object, which a load cannot do.
-    ///
-    /// This is the other end of a one-to-one relationship, an object whose count is limited, or one
-    /// with a derived attribute.
-    private let mayChangeOthers: Bool
+    /// The to-one relationships of the entity.
+    private let references: [Reference]
+    /// Whether a record of the entity can break a rule.
+    private let hasRecordRules: Bool
+    /// Whether the entity has a composite attribute.
+    private let hasComposites: Bool
+    /// Whether the rows must be one change set: a row may change other objects, or a rule needs all
+    /// rows.
+    private let needsChangeSet: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
     /// By field: what a row has that names nothing.
@@ -42,10 +44,25 @@ struct BatchInsertion {
     /// The next key of a load.
     private var nextKey: Int64 = 0
 
-    /// A to-one relationship and its inverse.
-    struct RelationshipEnds {
+    /// A to-one relationship with its fields.
+    ///
+    /// It is an object, because each row looks at it and a copy costs much more.
+    private final class Reference {
+        let field: RecordLayout.Field
+        /// The place in the inverse, if that is ordered.
+        let order: RecordLayout.Field?
         let relationship: ManagedObjectModel.Relationship
         let inverse: ManagedObjectModel.Relationship?
+
+        init(
+            _ relationship: ManagedObjectModel.Relationship, field: RecordLayout.Field, order: RecordLayout.Field?,
+            inverse: ManagedObjectModel.Relationship?
+        ) {
+            self.relationship = relationship
+            self.field = field
+            self.order = order
+            self.inverse = inverse
+        }
     }
 
     init(
@@ -61,19 +78,20 @@ struct BatchInsertion {
         self.rules = rules
         self.model = model
         recordRules = rules.records
+        hasRecordRules = !recordRules.isEmpty(forEntity: entity.number)
         self.byteLimit = byteLimit
         layout = entity.layout
         properties = BatchProperties(entity, in: model)
+        hasComposites = properties.hasComposites
         references = entity.relationships.compactMap { relationship in
             guard !relationship.isToMany, let field = entity.layout.field(relationship.name.name) else { return nil }
-            return (
-                field, entity.layout.field(RecordLayout.orderFieldName(of: relationship.name.name)),
-                RelationshipEnds(
-                    relationship: relationship, inverse: relationship.inverse.map { model.relationships[$0] })
-            )
+            return Reference(
+                relationship, field: field,
+                order: entity.layout.field(RecordLayout.orderFieldName(of: relationship.name.name)),
+                inverse: relationship.inverse.map { model.relationships[$0] })
         }
-        mayChangeOthers =
-            references.contains { $0.2.inverse?.isToMany == false } || rules.concernsOthers(entity)
+        needsChangeSet =
+            references.contains { $0.inverse?.isToMany == false } || rules.needsChangeSet(entity)
         var defaults = [Value](repeating: .null, count: layout.fields.count)
         for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
             let field = try layout.requireField(attribute.name)
@@ -125,7 +143,7 @@ struct BatchInsertion {
         var named: Set<Int> = []
         let hasElementDefaults = !properties.elementDefaults.isEmpty
         // A composite comes before its elements, should a row name both.
-        for (name, value) in properties.hasComposites ? row.sorted(by: { $0.key < $1.key }) : Array(row) {
+        for (name, value) in hasComposites ? row.sorted(by: { $0.key < $1.key }) : Array(row) {
             let property: BatchProperties.Property
             if let found = known[name] {
                 property = found
@@ -160,13 +178,15 @@ struct BatchInsertion {
         for (index, values) in rows.enumerated() {
             let key = keys.lowerBound + Int64(index)
             try append(values, key: key)
-            let row = firstRow + index
-            try records.withRecord(at: records.count - 1) { (record) throws(StoreError) in
-                try failures.check(record, .row(row), &recordRules)
+            if hasRecordRules {
+                let row = firstRow + index
+                try records.withRecord(at: records.count - 1) { (record) throws(StoreError) in
+                    try failures.check(record, &recordRules) { _, _ in .row(row) }
+                }
             }
-            for (field, _, ends) in references {
-                guard case .objectID(let id) = values[field.index] else { continue }
-                try partners.note(ObjectID(layout.entity, key: key), ends.relationship, from: nil, to: id)
+            for reference in references {
+                guard case .objectID(let id) = values[reference.field.index] else { continue }
+                try partners.note(ObjectID(layout.entity, key: key), reference.relationship, from: nil, to: id)
             }
         }
         if !failures.isEmpty || !missing.isEmpty {
@@ -177,7 +197,7 @@ struct BatchInsertion {
             try loader.append(records)
             records.removeAll()
             if destinations.count > Self.rememberedCount { destinations.forget() }
-        } else if records.byteCount > byteLimit, !mayChangeOthers {
+        } else if records.byteCount > byteLimit, !needsChangeSet {
             try startLoading()
         }
     }
@@ -199,27 +219,28 @@ struct BatchInsertion {
         let first = rowCount - rows.count + 1
         var ids: [ObjectID] = []
         for (index, values) in rows.enumerated() {
-            for (field, _, _) in references {
-                switch values[field.index] {
+            for reference in references {
+                switch values[reference.field.index] {
                 case .null: continue
                 case .objectID(let id): ids.append(id)
-                case let value: throw properties.mismatch(value, in: field, for: Self.owner(first + index))
+                case let value:
+                    throw properties.mismatch(value, in: reference.field, for: Self.owner(first + index))
                 }
             }
         }
         try destinations.look(up: ids)
         for index in rows.indices {
-            for (field, order, ends) in references {
-                guard case .objectID(let named) = rows[index][field.index] else {
-                    if let order { rows[index][order.index] = .null }
+            for reference in references {
+                guard case .objectID(let named) = rows[index][reference.field.index] else {
+                    if let order = reference.order { rows[index][order.index] = .null }
                     continue
                 }
                 let found = try missing.collecting(named) { () throws(StoreError) in
-                    try destinations.destination(named, of: ends.relationship) { Self.owner(first + index) }
+                    try destinations.destination(named, of: reference.relationship) { Self.owner(first + index) }
                 }
                 guard let id = found else { continue }
-                rows[index][field.index] = .objectID(id)
-                guard let order, let inverse = ends.inverse else { continue }
+                rows[index][reference.field.index] = .objectID(id)
+                guard let order = reference.order, let inverse = reference.inverse else { continue }
                 if rows[index][order.index].isNull {
                     rows[index][order.index] = .int(try destinations.nextPlace(in: inverse, of: id))
                 } else if loader == nil {
@@ -315,10 +336,11 @@ struct BatchInsertion {
         for index in 0..<records.count {
             try records.withRecord(at: index) { (record) throws(StoreError) in
                 var places: [(field: RecordLayout.Field, value: Value)] = []
-                for (field, order, ends) in references {
-                    guard let order, namedPlaces[index + 1]?.contains(order.index) != true,
-                        let distances = ends.inverse.flatMap({ byEnd[$0.number] }),
-                        case .objectID(let id) = record.value(field), let distance = distances[try model.place(of: id)]
+                for reference in references {
+                    guard let order = reference.order, namedPlaces[index + 1]?.contains(order.index) != true,
+                        let distances = reference.inverse.flatMap({ byEnd[$0.number] }),
+                        case .objectID(let id) = record.value(reference.field),
+                        let distance = distances[try model.place(of: id)]
                     else { continue }
                     places.append((order, .int(record.integer(order) + distance)))
                 }
@@ -337,8 +359,8 @@ struct BatchInsertion {
             return try loader.finish().generation
         }
         var isFirst = true
-        // Of several that join one ordered relationship at once, one finishes at each attempt.
-        let attempts = destinations.lastPlaces.isEmpty ? 10 : 100
+        // Of several that join one ordered relationship at once, or change one object, one finishes at each attempt.
+        let attempts = destinations.lastPlaces.isEmpty && !needsChangeSet ? 10 : 100
         return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {
                 let known = destinations.references

@@ -136,7 +136,7 @@ struct BatchUpdating {
         let fields = try editing.fields(of: record, values, plan) { "\(record.id)" }
         try changes.updates.append(record, replacing: fields)
         try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
-            try editing.check(record, .object(record.id), fields: fields, plan)
+            try editing.check(record, fields: fields, plan) { _ in .object(record.id) }
         }
         objects.append(ChangeSet.Reference(record.id, version: record.version))
     }

@@ -26,6 +26,9 @@ struct MemberChanges {
         let field: String
         let owner: ObjectID?
         let place: Int64?
+        /// The object whose list leaves the object out; the reference is cleared only if it still
+        /// leads there.
+        var former: ObjectPlace?
     }
 
     private let model: ManagedObjectModel
@@ -59,13 +62,15 @@ struct MemberChanges {
     ///   - changes: The changes.
     ///   - snapshot: The store.
     ///   - failures: Gets the objects that would lose a mandatory owner.
+    /// - Returns: The owners whose lists differ from the store's.
     /// - Throws: What reading throws.
     func apply(
         to changes: inout ChangeSet, _ snapshot: any StoreSnapshot, _ failures: inout FailureList
-    ) throws(StoreError) {
-        var edits: [ObjectPlace: [Edit]] = [:]
+    ) throws(StoreError) -> Set<ObjectPlace> {
+        var (edits, changedOwners): ([ObjectPlace: [Edit]], Set<ObjectPlace>) = ([:], [])
         for assignment in assignments {
             let current = try links(of: assignment, snapshot)
+            if Self.isDifferent(assignment, current) { changedOwners.insert(try model.place(of: assignment.owner)) }
             switch assignment.relationship.storage {
             case .field: continue
             case .links: try setLinks(assignment, current, &changes)
@@ -74,6 +79,14 @@ struct MemberChanges {
             }
         }
         if !edits.isEmpty { try apply(edits, to: &changes, snapshot, &failures) }
+        return changedOwners
+    }
+
+    /// Whether the new list is another one than that of the store.
+    private static func isDifferent(_ assignment: Assignment, _ current: [Link]) -> Bool {
+        let members = assignment.members.map(\.id.key)
+        guard assignment.relationship.isOrdered else { return Set(members) != Set(current.map(\.target)) }
+        return members != current.sorted { $0.order < $1.order }.map(\.target)
     }
 
     private func links(of assignment: Assignment, _ snapshot: any StoreSnapshot) throws(StoreError) -> [Link] {
@@ -105,10 +118,11 @@ struct MemberChanges {
         _ edits: inout [ObjectPlace: [Edit]]
     ) throws(StoreError) {
         let root = model.entities[assignment.relationship.destination].root
+        let owner = try model.place(of: assignment.owner)
         let wanted = Set(assignment.members.map(\.id.key))
         for link in current where !wanted.contains(link.target) {
             edits[ObjectPlace(root: root, key: link.target), default: []].append(
-                Edit(field: inverse.name.name, owner: nil, place: nil))
+                Edit(field: inverse.name.name, owner: nil, place: nil, former: owner))
         }
         let isOrdered = assignment.relationship.isOrdered
         for (place, member) in assignment.members.enumerated() {
@@ -166,6 +180,12 @@ struct MemberChanges {
             guard let edit = same.last(where: { $0.owner != nil }) ?? same.last,
                 let field = record.layout.field(name)
             else { continue }
+            if edit.owner == nil {
+                // A row may have moved the object to another owner already.
+                let current: ObjectPlace? =
+                    if case .objectID(let id) = record.value(field) { try model.place(of: id) } else { nil }
+                guard let current, same.contains(where: { $0.former == current }) else { continue }
+            }
             if edit.owner == nil, let number = field.relationship,
                 !model.relationships[number].declaration.isOptional
             {

@@ -1,32 +1,38 @@
 public import RoostCore
 
-// Batch requests are told the program's model, and no store keeps one: delete rules and defaults are in no version hash, so
-// programs with different ones can use one store, even one open store, at the same time. Nothing that wraps a store can lose it.
+// Batch requests are told the program's model, and no store keeps one: rules are in no version hash. Programs with different
+// rules can use one store, even one open store, at the same time. Nothing that wraps a store can lose them.
 
 extension PersistentStore {
     /// Inserts objects as a ``BatchInsertRequest`` says.
     ///
-    /// All or nothing, and durable on return. The rules that stores know are enforced: types, ranges
-    /// of types, mandatory properties, objects that exist, uniqueness constraints. Limits of values
-    /// and of counts are not. Up to 16 MiB of records are collected and written as one change set,
-    /// which blocks other writers for a moment only. More records go through ``bulkLoader(_:)``, which
-    /// blocks other writers to the end, so rows cannot come from a function that writes to the same
-    /// store. (With a to-one relationship whose inverse is to-one it stays a change set.)
+    /// All or nothing, and durable on return. The rules of the program's model are enforced: mandatory
+    /// properties, limits, lengths, patterns and counts, objects that exist, uniqueness constraints.
+    /// Properties that a row does not name get their defaults, and derived attributes are computed.
+    ///
+    /// Up to 16 MiB of records are collected and written as one change set, which blocks other
+    /// writers for a moment only. More records go through ``bulkLoader(_:)``, which blocks other
+    /// writers to the end, so rows cannot come from a function that writes to the same store. It stays
+    /// one change set if rows can change other objects: with a to-one relationship whose inverse is
+    /// to-one, with limited counts, and with derived attributes that follow a relationship. So it does
+    /// with a conflict rule.
     ///
     /// - Parameters:
     ///   - request: The rows.
-    ///   - model: The program's model, which has the defaults; nil for the store's own. It must be
+    ///   - model: The program's model, which has the rules; nil for the store's own. It must be
     ///     compatible with it.
     /// - Returns: What the request's result type asks for.
     /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
     ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
-    ///   `invalidValue`, naming row and property; `objectNotFound` for an object that a row refers
-    ///   to; `constraintViolation`; and what ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows
-    ///   throw. Nothing was inserted then; keys may be left out.
+    ///   `invalidValue`, naming row and property; `validationFailed` with all ``StoreError/failures``;
+    ///   `objectNotFound` with all objects that rows refer to and that do not exist;
+    ///   `constraintViolation`; `conflict` after ten attempts beside other writers, a hundred where
+    ///   rows can change other objects; and what ``reserveKeys(_:for:)``, ``commit(_:)`` and the
+    ///   rows throw. Nothing was inserted then; keys may be left out.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
     ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object whose
-    ///   ordered relationship is joined; with a to-one relationship whose inverse is to-one, all
-    ///   records.
+    ///   ordered relationship is joined. All records where it stays one change set, and all rows with
+    ///   a conflict rule.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -38,19 +44,21 @@ extension PersistentStore {
     /// snapshot.
     ///
     /// All or nothing, and durable on return. Every object that meets the predicate gets a new
-    /// version, even if its values stay. The same rules are enforced as in a batch insert. If another
-    /// writer changes one of the objects meanwhile, the change set is computed again, at most ten
-    /// times.
+    /// version, even if its values stay. The rules of a batch insert are enforced for the properties
+    /// that are set. A composite that is set as a whole has no other elements; where an element makes
+    /// a composite have a value, the other elements get their defaults. If another writer changes one
+    /// of the objects meanwhile, the change set is computed again, at most ten times.
     ///
     /// - Parameters:
     ///   - request: What is to be updated, and how.
-    ///   - model: The program's model, which has the defaults of composites; nil for the store's
-    ///     own. It must be compatible with it.
+    ///   - model: The program's model, which has the rules; nil for the store's own. It must be
+    ///     compatible with it.
     /// - Returns: What the request's result type asks for.
     /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`, `unknownProperty`,
-    ///   `invalidValue` and `objectNotFound`, naming object and property; `constraintViolation`
-    ///   with both sides; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)`` and
-    ///   ``commit(_:)`` throw. Nothing was updated then.
+    ///   `invalidValue`, naming object and property; `validationFailed` with all
+    ///   ``StoreError/failures``; `objectNotFound` with all objects that do not exist;
+    ///   `constraintViolation` with both sides; `conflict` after ten attempts; what
+    ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)`` throw. Nothing was updated then.
     /// - Complexity: O(*n*) in the objects, in addition to finding them and to the expressions.
     ///   Memory: a copy of each record.
     public func execute(
@@ -64,8 +72,8 @@ extension PersistentStore {
     /// snapshot.
     ///
     /// All or nothing, and durable on return. If another writer changes one of the objects meanwhile,
-    /// the change set is computed again, at most ten times. A reference to a deleted object that
-    /// another writer makes between snapshot and commit stays, and is dangling, as after any commit.
+    /// the change set is computed again, at most ten times. So it is if another writer refers to a
+    /// deleted object meanwhile, unless a relationship has the rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.

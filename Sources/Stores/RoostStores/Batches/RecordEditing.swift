@@ -24,6 +24,10 @@ struct RecordEditing {
     private var members: MemberChanges
     /// The new values of one record, by field.
     private var replacements: [Value?] = []
+    /// The references of one record to objects that do not exist, by the position of the field.
+    private var unresolved: Set<Int> = []
+    /// The objects that have other objects in a to-many relationship now.
+    private(set) var ownersWithOtherMembers: Set<ObjectPlace> = []
 
     init(_ rules: ModelRules, on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
@@ -38,24 +42,30 @@ struct RecordEditing {
     /// Looks up objects to which references will be set.
     mutating func lookUp(_ ids: [ObjectID]) throws(StoreError) { try destinations.look(up: ids) }
 
-    /// Examines a new record.
-    mutating func check(_ record: RecordReader, _ subject: ValidationFailure.Subject) throws(StoreError) {
-        try failures.check(record, subject, &recordRules)
+    /// Examines a new record, for which ``fields(of:_:_:_:)`` was called last.
+    mutating func check(
+        _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
+    ) throws(StoreError) {
+        try failures.check(record, &recordRules) { rule, field in
+            rule == .mandatory && unresolved.contains(field.index) ? nil : subject(field)
+        }
     }
 
-    /// Examines fields of an updated record.
+    /// Examines the fields of an updated record that ``fields(of:_:_:_:)`` returned last.
     ///
     /// A composite that is set must have its mandatory elements, whichever element was set.
     mutating func check(
-        _ record: RecordReader, _ subject: ValidationFailure.Subject,
-        fields: [(field: RecordLayout.Field, value: Value)], _ plan: Plan
+        _ record: RecordReader, fields: [(field: RecordLayout.Field, value: Value)], _ plan: Plan,
+        subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
         var indices = Set(fields.map(\.field.index))
         for (composite, element) in plan.properties.mandatoryElements
         where indices.contains(composite.index) && record.isNull(element) {
             indices.insert(element.index)
         }
-        try failures.check(record, subject, &recordRules, fields: indices)
+        try failures.check(record, &recordRules) { _, field in
+            indices.contains(field.index) ? subject(field) : nil
+        }
     }
 
     /// Throws the failures and the missing objects that were found.
@@ -72,7 +82,7 @@ struct RecordEditing {
     ) throws(StoreError) {
         changes.existing = destinations.references.map(\.id)
         changes.lastPlaces = destinations.lastPlaces
-        if !members.isEmpty { try members.apply(to: &changes, snapshot, &failures) }
+        if !members.isEmpty { ownersWithOtherMembers = try members.apply(to: &changes, snapshot, &failures) }
         if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
         var rules = ChangeRules(rules, on: snapshot)
         try rules.apply(to: &changes, &failures, subject: subject)
@@ -123,6 +133,7 @@ struct RecordEditing {
         let layout = record.layout
         replacements.removeAll(keepingCapacity: true)
         for _ in 0..<layout.fields.count { replacements.append(nil) }
+        unresolved.removeAll()
         for (value, property) in zip(values, plan.targets) {
             if case .toOne(let field, let relationship) = property {
                 try connect(record, value, (field, relationship), plan, owner)
@@ -130,6 +141,7 @@ struct RecordEditing {
                 try plan.properties.forEachField(of: value, for: property, owner: owner) { replacements[$0.index] = $1 }
             }
         }
+        try setElementDefaults(record, plan, owner)
         try settlePlaces(record, plan)
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in layout.fields {
@@ -157,7 +169,10 @@ struct RecordEditing {
         let found = try missing.collecting(named) { () throws(StoreError) in
             try destinations.destination(named, of: relationship, owner)
         }
-        guard let new = found else { return }
+        guard let new = found else {
+            unresolved.insert(field.index)
+            return
+        }
         replacements[field.index] = .objectID(new)
         // An object that remains in an ordered relationship keeps its place.
         var stays = false
@@ -168,6 +183,21 @@ struct RecordEditing {
             replacements[order.index] = .int(try destinations.nextPlace(in: inverse, of: new))
         }
         try partners.note(record.id, relationship, from: old, to: new)
+    }
+
+    /// Gives elements their defaults if another element makes the composite have a value.
+    private mutating func setElementDefaults(
+        _ record: RecordReader, _ plan: Plan, _ owner: () -> String
+    ) throws(StoreError) {
+        for (composite, element, attribute) in plan.properties.elementDefaults {
+            guard let marker = replacements[composite.index], !marker.isNull, record.isNull(composite),
+                replacements[element.index] == nil
+            else { continue }
+            try plan.properties.forEachField(
+                of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
+                owner: owner
+            ) { replacements[$0.index] = $1 }
+        }
     }
 
     /// Sets places in ordered relationships: null without an owner, the last place where none is named.

@@ -3,53 +3,94 @@ internal import RoostQuery
 
 /// Inserts rows, and updates or skips existing objects.
 ///
-/// An object exists if it has the same values in a uniqueness constraint.
+/// An object exists if it has the same values in a uniqueness constraint. The rows have the effect
+/// that one request for each would have, in their order: a later row finds the objects and the
+/// values of earlier ones. Only the rules are examined at the end.
 ///
 /// All rows are one change set. Their values stay in memory, because a commit that meets another
 /// writer is worked out anew.
 struct Upsert {
     /// The rows that are looked up together.
-    private static let chunkCount = 200
+    static let chunkCount = 200
 
-    /// The values of a row in a uniqueness constraint.
-    private struct Key: Hashable {
+    /// The values of an object in a uniqueness constraint, as stores compare them.
+    struct Key: Hashable {
         let constraint: Int
         let values: [Value]
     }
 
-    /// A row, or several rows of one object merged into one.
-    private struct Row {
+    /// A row of the request.
+    struct Row {
         /// The position of its names in ``Upsert/shapes``.
-        var shape: Int
-        var values: [Value]
-        /// The number of the row, from 1.
-        let number: Int
-        var keys: [Key]
-        /// The key of a new object, once one was reserved.
-        var newKey: Int64?
+        let shape: Int
+        let values: [Value]
+        /// Its values in the constraints, in the order of the constraints.
+        let keys: [Key]
         /// The objects of to-many relationships.
-        var members: [String: [ObjectID]]
+        let members: [String: [ObjectID]]
     }
 
     /// The names of a row and the properties that they mean.
-    private struct Shape {
+    struct Shape {
         let names: [String]
-        let plan: RecordEditing.Plan
+        /// The positions of the names that set fields of constraints.
+        let keyPositions: [Int]
+        /// By entity number: the row's own entity, and subentities of existing objects.
+        var plans: [Int: RecordEditing.Plan]
+    }
+
+    /// An object that rows insert or update, with the values of all these rows.
+    struct Target {
+        /// The position of the stored record, or nil for a new object.
+        let position: Int?
+        /// The number of its first row, from 1.
+        let number: Int
+        var shape: Int
+        var values: [Value]
+        var members: [String: [ObjectID]]
+        /// Its values in the constraints after the rows that were put together.
+        var keys: [Key] = []
+        /// By name: the number of the row that a value comes from; none for an object of one row.
+        var sources: [String: Int] = [:]
+        /// Whether rows may set values.
+        var isSkipped = false
+    }
+
+    /// The objects that rows mean on one snapshot.
+    struct Resolution {
+        var targets: [Target] = []
+        /// By row: the position of its target.
+        var rows: [Int] = []
+        /// The stored records that rows mean.
+        var records: RecordBatch
+        /// By stored record: its target, once a row means it.
+        var targetsByPosition: [Int: Int] = [:]
+        /// The positions of stored records.
+        var positions: [ObjectPlace: Int] = [:]
+        /// The keys that were looked for, with the stored record that has them.
+        var stored: [Key: Int?] = [:]
+        /// The targets that have keys.
+        var claims: [Key: Int] = [:]
+        /// The keys that targets have in the store and no longer have.
+        var released: Set<Key> = []
     }
 
     private let store: any PersistentStore
-    private let rules: ModelRules
-    private let model: ManagedObjectModel
-    private let entity: ManagedObjectModel.Entity
-    private let properties: BatchProperties
-    private let constraints: [[RecordLayout.Field]]
-    private let skips: Bool
-    private var shapes: [Shape] = []
+    let rules: ModelRules
+    let model: ManagedObjectModel
+    let entity: ManagedObjectModel.Entity
+    let properties: BatchProperties
+    let constraints: [[RecordLayout.Field]]
+    let skips: Bool
+    private(set) var shapes: [Shape] = []
     private var shapesByNames: [[String]: Int] = [:]
-    private var rows: [Row] = []
-    private var rowsByKey: [Key: Int] = [:]
+    /// The shape of the last row.
+    private var lastShape = 0
+    private(set) var rows: [Row] = []
+    /// The keys of new objects, by the position of their first row, once they were reserved.
+    private var newKeys: [Int: Int64] = [:]
     /// The default values, by field.
-    private let defaults: [Value]
+    let defaults: [Value]
 
     init(_ request: BatchInsertRequest, in store: any PersistentStore, rules: ModelRules) throws(StoreError) {
         model = rules.model
@@ -62,15 +103,19 @@ struct Upsert {
         skips = request.onConflict == .skip
         properties = BatchProperties(entity, in: model)
         let layout = entity.layout
+        let entity = entity
         let usedConstraints = request.onConflict == .fail ? [] : entity.uniquenessConstraints
+        // A row does not name derived attributes, so their constraints identify no object.
         constraints = usedConstraints.compactMap { constraint in
-            let fields = constraint.attributes.compactMap { layout.field($0) }
+            let fields = constraint.attributes.compactMap { name in
+                entity.attribute(name)?.derivationExpression == nil ? layout.field(name) : nil
+            }
             return fields.count == constraint.attributes.count ? fields : nil
         }
         guard !constraints.isEmpty || request.onConflict == .fail else {
             throw StoreError(
                 .invalidRequest,
-                "Entity '\(entity.name)' has no uniqueness constraint, so no row can be the same object as another one. Add a constraint to the model, or insert without a conflict rule."
+                "Entity '\(entity.name)' has no uniqueness constraint of properties that a row can name, so no row can be the same object as another one. Add a constraint to the model, or insert without a conflict rule."
             )
         }
         var defaults = [Value](repeating: .null, count: layout.fields.count)
@@ -92,11 +137,9 @@ struct Upsert {
             let rows = request.rows()
             next = { () throws(StoreError) in try rows().map { BatchInsertRequest.MemberRow(values: $0) } }
         }
-        var number = 0
         while let row = try next() {
-            number += 1
-            try add(row, number)
-            if number.isMultiple(of: 256) { try throwIfCancelled() }
+            try add(row)
+            if rows.count.isMultiple(of: 256) { try throwIfCancelled() }
         }
         return try store.retryingConflicts { () throws(StoreError) in
             do throws(StoreError) { return try commit(request.resultType) } catch {
@@ -107,46 +150,17 @@ struct Upsert {
         }
     }
 
-    private mutating func commit(_ resultType: BatchResultType) throws(StoreError) -> BatchResult {
-        let (changes, ids, related) = try prepared()
-        try throwIfCancelled()
-        let receipt = try store.commit(changes)
-        return BatchResult(
-            resultType, generation: receipt.generation,
-            count: changes.inserts.count + changes.updates.count - related.count, objectIDs: ids,
-            relatedObjectIDs: related)
-    }
-
     // MARK: Rows
 
-    private mutating func add(_ row: BatchInsertRequest.MemberRow, _ number: Int) throws(StoreError) {
-        let names = row.values.keys.sorted()
-        let shape = try shape(of: names)
-        var values: [Value] = []
-        values.reserveCapacity(names.count)
-        for name in names { values.append(row.values[name] ?? .null) }
+    private mutating func add(_ row: BatchInsertRequest.MemberRow) throws(StoreError) {
+        let (shape, values) = try shaped(row.values)
         for name in row.members.keys { _ = try toMany(name) }
-        var new = Row(shape: shape, values: values, number: number, keys: [], members: row.members)
-        new.keys = try keys(of: new)
-        guard let index = index(of: new.keys) else {
-            for key in new.keys { rowsByKey[key] = rows.count }
-            rows.append(new)
-            return
-        }
-        // The same object again.
-        guard !skips else { return }
-        let old = rows[index]
-        var merged: [String: Value] = [:]
-        for (name, value) in zip(shapes[old.shape].names, old.values) { merged[name] = value }
-        for (name, value) in zip(names, values) { merged[name] = value }
-        let mergedNames = merged.keys.sorted()
-        rows[index].shape = try self.shape(of: mergedNames)
-        rows[index].values = mergedNames.map { merged[$0] ?? .null }
-        rows[index].members.merge(row.members) { $1 }
-        for key in old.keys { rowsByKey[key] = nil }
-        rows[index].keys = try keys(of: rows[index])
-        for key in rows[index].keys { rowsByKey[key] = index }
+        let named = try fields(shape, values, properties, owner: Self.owner(rows.count + 1))
+        let keys = try keys { named[$0.index] ?? defaults[$0.index] }
+        rows.append(Row(shape: shape, values: values, keys: keys, members: row.members))
     }
+
+    static func owner(_ number: Int) -> String { "row \(number) of the batch" }
 
     /// Returns a to-many relationship of the entity.
     ///
@@ -159,107 +173,160 @@ struct Upsert {
         return relationship
     }
 
-    /// Returns the position of the row that has one of the keys already.
-    private func index(of keys: [Key]) -> Int? {
-        for key in keys {
-            if let index = rowsByKey[key] { return index }
+    /// Returns the shape of a row, and the values in the order of its names.
+    private mutating func shaped(_ row: BatchInsertRequest.Row) throws(StoreError) -> (shape: Int, values: [Value]) {
+        var values: [Value] = []
+        values.reserveCapacity(row.count)
+        // Most rows have the names of the row before them.
+        if lastShape < shapes.count, shapes[lastShape].names.count == row.count {
+            for name in shapes[lastShape].names {
+                guard let value = row[name] else { break }
+                values.append(value)
+            }
+            if values.count == row.count { return (lastShape, values) }
         }
-        return nil
+        let names = row.keys.sorted()
+        lastShape = try shape(of: names)
+        return (lastShape, names.map { row[$0] ?? .null })
     }
 
-    private mutating func shape(of names: [String]) throws(StoreError) -> Int {
+    mutating func shape(of names: [String]) throws(StoreError) -> Int {
         if let known = shapesByNames[names] { return known }
-        var targets: [BatchProperties.Property] = []
-        for name in names { targets.append(try properties.property(name)) }
-        shapes.append(Shape(names: names, plan: RecordEditing.Plan(properties: properties, targets: targets)))
+        let plan = try Self.plan(properties, names)
+        let keyPositions = plan.targets.indices.filter { isPartOfKey(plan.targets[$0]) }
+        shapes.append(Shape(names: names, keyPositions: keyPositions, plans: [entity.number: plan]))
         shapesByNames[names] = shapes.count - 1
         return shapes.count - 1
     }
 
-    /// Returns the values of a row in the constraints that it meets without a null.
-    private func keys(of row: Row) throws(StoreError) -> [Key] {
-        var named: [Int: Value] = [:]
-        let shape = shapes[row.shape]
-        for (value, property) in zip(row.values, shape.plan.targets) {
-            if case .toOne(let field, _) = property {
-                named[field.index] = value
-            } else {
-                try properties.forEachField(of: value, for: property, owner: { "row \(row.number) of the batch" }) {
-                    named[$0.index] = $1
-                }
-            }
-        }
-        var keys: [Key] = []
-        for (number, fields) in constraints.enumerated() {
-            let values = fields.map { named[$0.index] ?? defaults[$0.index] }
-            if !values.contains(.null) { keys.append(Key(constraint: number, values: values)) }
-        }
-        return keys
+    private static func plan(_ properties: BatchProperties, _ names: [String]) throws(StoreError) -> RecordEditing.Plan
+    {
+        var targets: [BatchProperties.Property] = []
+        for name in names { targets.append(try properties.property(name)) }
+        return RecordEditing.Plan(properties: properties, targets: targets)
+    }
+
+    /// Returns the plan of a shape for an object of a subentity, which has other fields.
+    private mutating func plan(_ shape: Int, _ number: Int) throws(StoreError) -> RecordEditing.Plan {
+        if let plan = shapes[shape].plans[number] { return plan }
+        let plan = try Self.plan(BatchProperties(model.entities[number], in: model), shapes[shape].names)
+        shapes[shape].plans[number] = plan
+        return plan
     }
 
     // MARK: Changes
 
+    private mutating func commit(_ resultType: BatchResultType) throws(StoreError) -> BatchResult {
+        let prepared = try prepared()
+        try throwIfCancelled()
+        let receipt = try store.commit(prepared.changes)
+        return BatchResult(
+            resultType, generation: receipt.generation, count: prepared.count, objectIDs: prepared.ids,
+            relatedObjectIDs: prepared.related)
+    }
+
+    /// The changes that rows mean, and what the result says.
+    private struct Prepared {
+        var changes: ChangeSet
+        /// By row: its object.
+        var ids: [ObjectID]
+        /// The number of these objects that are inserted or changed.
+        var count: Int
+        /// The other objects that change.
+        var related: [ObjectID]
+    }
+
     /// Works out the changes on a new snapshot.
-    private mutating func prepared() throws(StoreError) -> (ChangeSet, [ObjectID], [ObjectID]) {
+    private mutating func prepared() throws(StoreError) -> Prepared {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
+        let resolution = try resolved(on: snapshot)
+        try reserveKeys(for: resolution)
         var editing = RecordEditing(rules, on: snapshot)
         var changes = ChangeSet(model: model)
-        var ids: [ObjectID] = []
+        var (ids, kept): ([ObjectID], [ChangeSet.Reference]) = ([], [])
         var insertedRows: [Int] = []
         var start = 0
-        while start < rows.count, !editing.failures.isFull {
-            let chunk = start..<min(rows.count, start + Self.chunkCount)
+        while start < resolution.targets.count, !editing.failures.isFull {
+            let chunk = start..<min(resolution.targets.count, start + Self.chunkCount)
             start = chunk.upperBound
             try throwIfCancelled()
-            let existing = try existingRecords(of: chunk, in: snapshot)
-            try reserveKeys(for: chunk.filter { existing.rows[$0] == nil })
-            try editing.lookUp(references(of: chunk))
-            for index in chunk {
-                let row = rows[index]
-                let owner = { "row \(row.number) of the batch" }
-                let isNew = existing.rows[index] == nil
-                if let position = existing.rows[index] {
-                    ids.append(existing.records.id(at: position))
-                    guard !skips else { continue }
-                    try update(existing.records, position, row, &editing, &changes, owner)
-                } else if let key = row.newKey {
-                    ids.append(ObjectID(entity.name, key: key))
-                    insertedRows.append(row.number)
-                    try insert(row, key, &editing, &changes, owner)
+            try editing.lookUp(references(of: resolution.targets[chunk]))
+            for target in resolution.targets[chunk] {
+                let owner = { Self.owner(target.number) }
+                let id: ObjectID
+                if let position = target.position {
+                    id = resolution.records.id(at: position)
+                    kept.append(ChangeSet.Reference(id, version: resolution.records.version(at: position)))
+                    if !target.isSkipped { try update(resolution.records, position, target, &editing, &changes, owner) }
+                } else {
+                    id = ObjectID(entity.name, key: newKeys[target.number] ?? 0)
+                    insertedRows.append(target.number)
+                    try insert(target, id.key, &editing, &changes, owner)
                 }
-                guard let id = ids.last else { continue }
-                for (name, members) in row.members.sorted(by: { $0.key < $1.key }) {
-                    try editing.setMembers(try toMany(name), of: (id, isNew), to: members, owner)
+                ids.append(id)
+                guard !target.isSkipped else { continue }
+                for (name, members) in target.members.sorted(by: { $0.key < $1.key }) {
+                    let relationship = try toMany(name)
+                    try editing.setMembers(relationship, of: (id, target.position == nil), to: members, owner)
                 }
             }
         }
         try editing.throwIfAny()
-        let updateCount = changes.updates.count
         try editing.finish(&changes) { .row(insertedRows[$0]) }
-        return (changes, ids, (updateCount..<changes.updates.count).map { changes.updates.id(at: $0) })
+        return try prepared(changes, resolution.rows.map { ids[$0] }, kept, editing)
     }
 
-    private func references(of chunk: Range<Int>) -> [ObjectID] {
+    /// Counts what changes, and requires that objects which do not change stay as they are.
+    private func prepared(
+        _ changes: ChangeSet, _ ids: [ObjectID], _ kept: [ChangeSet.Reference], _ editing: RecordEditing
+    ) throws(StoreError) -> Prepared {
+        var (changes, meant, updated): (ChangeSet, Set<ObjectPlace>, Set<ObjectPlace>) = (changes, [], [])
+        for reference in kept { meant.insert(try model.place(of: reference.id)) }
+        var (count, related): (Int, [ObjectID]) = (changes.inserts.count, [])
+        for index in 0..<changes.updates.count {
+            let place = model.place(of: changes.updates, at: index)
+            updated.insert(place)
+            if meant.contains(place) { count += 1 } else { related.append(changes.updates.id(at: index)) }
+        }
+        for owner in editing.ownersWithOtherMembers where meant.contains(owner) && !updated.contains(owner) {
+            count += 1
+        }
+        if !changes.isEmpty {
+            // Otherwise the result would name objects that another writer has deleted or given other values.
+            let known = Set(
+                try changes.unchanged.map { (reference) throws(StoreError) in try model.place(of: reference.id) })
+            for reference in kept {
+                let place = try model.place(of: reference.id)
+                if !updated.contains(place), !known.contains(place) { changes.unchanged.append(reference) }
+            }
+        }
+        return Prepared(changes: changes, ids: ids, count: count, related: related)
+    }
+
+    private func references(of targets: ArraySlice<Target>) -> [ObjectID] {
         var ids: [ObjectID] = []
-        for row in rows[chunk] {
-            for (value, property) in zip(row.values, shapes[row.shape].plan.targets) {
+        for target in targets where !target.isSkipped {
+            let properties = shapes[target.shape].plans[entity.number]?.targets ?? []
+            for (value, property) in zip(target.values, properties) {
                 if case .toOne = property, case .objectID(let id) = value { ids.append(id) }
             }
-            for members in row.members.values { ids += members }
+            for members in target.members.values { ids += members }
         }
         return ids
     }
 
-    private mutating func reserveKeys(for indices: [Int]) throws(StoreError) {
-        let new = indices.filter { rows[$0].newKey == nil }
+    /// Reserves keys for the new objects that have none yet, by the number of their first row.
+    private mutating func reserveKeys(for resolution: Resolution) throws(StoreError) {
+        let new = resolution.targets.filter { $0.position == nil && newKeys[$0.number] == nil }
         guard !new.isEmpty else { return }
         let keys = try store.reserveKeys(new.count, for: entity.name)
-        for (index, key) in zip(new, keys) { rows[index].newKey = key }
+        for (target, key) in zip(new, keys) { newKeys[target.number] = key }
     }
 
-    private func insert(
-        _ row: Row, _ key: Int64, _ editing: inout RecordEditing, _ changes: inout ChangeSet, _ owner: () -> String
+    private mutating func insert(
+        _ target: Target, _ key: Int64, _ editing: inout RecordEditing, _ changes: inout ChangeSet,
+        _ owner: () -> String
     ) throws(StoreError) {
         var base = RecordBatch(model: model)
         base.beginRecord(entity.layout, key: key, version: 1)
@@ -270,82 +337,28 @@ struct Upsert {
             throw error
         }
         base.endRecord()
-        let plan = shapes[row.shape].plan
+        let plan = try plan(target.shape, entity.number)
         try base.withRecord(at: 0) { (record) throws(StoreError) in
-            let fields = try editing.fields(of: record, row.values, plan, owner)
+            let fields = try editing.fields(of: record, target.values, plan, owner)
             try changes.inserts.append(record, replacing: fields)
         }
         try changes.inserts.withRecord(at: changes.inserts.count - 1) { (record) throws(StoreError) in
-            try editing.check(record, .row(row.number))
+            try editing.check(record) { .row(target.number(of: $0.name)) }
         }
     }
 
-    private func update(
-        _ existing: RecordBatch, _ position: Int, _ row: Row, _ editing: inout RecordEditing,
+    private mutating func update(
+        _ existing: RecordBatch, _ position: Int, _ target: Target, _ editing: inout RecordEditing,
         _ changes: inout ChangeSet, _ owner: () -> String
     ) throws(StoreError) {
-        let plan = shapes[row.shape].plan
+        let plan = try plan(target.shape, existing.entityNumber(at: position))
         try existing.withRecord(at: position) { (record) throws(StoreError) in
-            let fields = try editing.fields(of: record, row.values, plan, owner)
+            let fields = try editing.fields(of: record, target.values, plan, owner)
             guard fields.contains(where: { record.value($0.field) != $0.value }) else { return }
             try changes.updates.append(record, replacing: fields)
             try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
-                try editing.check(record, .row(row.number), fields: fields, plan)
+                try editing.check(record, fields: fields, plan) { .row(target.number(of: $0.name)) }
             }
         }
-    }
-
-    /// Finds the stored objects that have the same values in a constraint as rows.
-    ///
-    /// - Returns: The records, and by row the position of its record.
-    private func existingRecords(
-        of chunk: Range<Int>, in snapshot: any StoreSnapshot
-    ) throws(StoreError) -> (records: RecordBatch, rows: [Int: Int]) {
-        var (found, positions): (RecordBatch, [Int: Int]) = (RecordBatch(model: model), [:])
-        for (number, fields) in constraints.enumerated() {
-            var wanted: [Key: Int] = [:]
-            for index in chunk where positions[index] == nil {
-                for key in rows[index].keys where key.constraint == number { wanted[key] = index }
-            }
-            guard !wanted.isEmpty else { continue }
-            let cursor = try snapshot.fetch(
-                FetchRequest(entity.name, where: Self.condition(fields, wanted.keys.map(\.values))))
-            var batch = RecordBatch(model: model)
-            while try cursor.next(into: &batch) {
-                for position in 0..<batch.count {
-                    // A subentity has the fields of the entity under the same names.
-                    let values = batch.withRecord(at: position) { record in
-                        fields.map { field in record.layout.field(field.name).map { record.value($0) } ?? .null }
-                    }
-                    guard let index = wanted[Key(constraint: number, values: values)], positions[index] == nil else {
-                        continue
-                    }
-                    positions[index] = found.count
-                    found.append(batch, at: position)
-                }
-            }
-        }
-        return (found, positions)
-    }
-
-    private static func condition(
-        _ fields: [RecordLayout.Field], _ keys: [[Value]]
-    ) -> FetchRequest.Predicate {
-        func path(_ field: RecordLayout.Field) -> FetchRequest.Expression {
-            .keyPath(field.name.split(separator: ".").map(String.init))
-        }
-        if fields.count == 1 {
-            return .comparison(
-                .init(
-                    left: path(fields[0]), operator: .isIn,
-                    right: .aggregate(keys.map { .constant($0[0]) })))
-        }
-        return .or(
-            keys.map { values in
-                .and(
-                    zip(fields, values).map { field, value in
-                        .comparison(.init(left: path(field), operator: .equal, right: .constant(value)))
-                    })
-            })
     }
 }

@@ -15,9 +15,14 @@ struct ChangeRules {
     /// The stored records of updated and deleted objects.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
+    /// The objects that get a new version although they may keep their values, because a writer that
+    /// has not seen this change could otherwise leave a derived attribute with an old value.
+    private var touched: Set<ObjectPlace> = []
 
     /// The most objects that one request names.
     private static let chunkCount = 500
+    /// The longest chain of new objects along which derived attributes depend on each other.
+    private static let mostRounds = 1_000
 
     init(_ rules: ModelRules, on snapshot: any StoreSnapshot, now: Date = Date()) {
         self.rules = rules
@@ -27,16 +32,16 @@ struct ChangeRules {
         oldRecords = RecordBatch(model: rules.model)
     }
 
-    /// Whether the rules leave every change of the model's objects alone.
-    static func areEmpty(_ rules: ModelRules) -> Bool {
-        rules.derived.isEmpty && rules.counts.allSatisfy(\.isEmpty)
-    }
-
     /// Computes derived attributes and compares counts.
     ///
     /// Objects that depend on changed objects are appended to the updates.
-    /// Objects whose values were used are required to stay as they are. Objects whose counts are
-    /// limited get a new version, so that two writers cannot exceed a limit together.
+    /// Objects whose values were used are required to stay as they are. These objects get a new
+    /// version, so that of two writers at the same time one has to start again:
+    ///
+    /// - objects whose counts are limited and change, so that two writers cannot exceed a limit
+    ///   together,
+    /// - objects with an aggregate over a changed object, even if the aggregate stays the same,
+    /// - objects that a derived attribute reads over a relationship that the change makes.
     ///
     /// - Parameters:
     ///   - changes: The changes.
@@ -48,7 +53,7 @@ struct ChangeRules {
         to changes: inout ChangeSet, _ failures: inout FailureList,
         subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
-        guard !Self.areEmpty(rules) else { return }
+        guard try rules.concern(changes) else { return }
         try readOld(changes)
         // Only objects that the program changes get the time, not their dependents.
         let programUpdateCount = changes.updates.count
@@ -133,7 +138,7 @@ struct ChangeRules {
         for number in limits {
             let relationship = model.relationships[number]
             let root = model.entities[relationship.source].root
-            for key in try changedOwners(of: relationship, changes, includingSameOwner: false) {
+            for key in try changedOwners(of: relationship, changes) {
                 owners.insert(Owner(place: ObjectPlace(root: root, key: key), relationship: number))
             }
         }
@@ -153,7 +158,6 @@ struct ChangeRules {
         let stored = owners.filter { !graph.isInserted($0.place) && !graph.isDeleted($0.place) }.sorted()
         let unread = Set(stored.map(\.place)).filter { old[$0] == nil }.sorted()
         try readOld(unread.map { ObjectID(model.entities[$0.root].name, key: $0.key) })
-        var touched: Set<ObjectPlace> = []
         for owner in stored {
             guard let index = old[owner.place] else { continue }
             let entity = oldRecords.entityNumber(at: index)
@@ -174,20 +178,68 @@ struct ChangeRules {
     private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         let dependentStart = changes.updates.count
+        // A round without further objects brings each value one attribute or one object nearer to its end.
         var roundCount = 0
         while true {
             let count = changes.updates.count
             try appendDependents(&changes)
             let isChanged = try evaluate(&changes, programUpdateCount: programUpdateCount)
-            roundCount += 1
+            if changes.updates.count == count { roundCount += 1 }
             guard rules.derived.isNested, isChanged || changes.updates.count != count else { break }
-            guard roundCount <= model.entities.count + 8 else {
+            let objectCount = changes.inserts.count + changes.updates.count
+            guard roundCount <= rules.derived.count + min(objectCount, Self.mostRounds) else {
                 throw StoreError(
                     .invalidModel,
                     "Derived attributes of the model depend on each other in a circle. Change their expressions.")
             }
         }
         try removeUnchanged(&changes, from: dependentStart)
+        try touchNewSources(&changes)
+    }
+
+    /// Gives a new version to the stored objects that derived attributes read over new references
+    /// and links.
+    ///
+    /// Another writer that changes such an object at the same time does not know yet which attributes
+    /// depend on it.
+    private mutating func touchNewSources(_ changes: inout ChangeSet) throws(StoreError) {
+        var sources: Set<ObjectPlace> = []
+        for relationship in rules.derived.readRelationships {
+            let root = model.entities[relationship.destination].root
+            switch relationship.storage {
+            // The objects of the relationship have the reference, so they are in the change set.
+            case .derived: continue
+            case .field:
+                for batch in [changes.inserts, changes.updates] {
+                    for index in 0..<batch.count
+                    where model.entities[relationship.source].includes(batch.entityNumber(at: index)) {
+                        let new = batch.withRecord(at: index) { record in
+                            record.layout.field(relationship.name.name).flatMap { record.reference($0)?.key }
+                        }
+                        guard let new, try oldReference(relationship, of: model.place(of: batch, at: index)) != new
+                        else { continue }
+                        sources.insert(ObjectPlace(root: root, key: new))
+                    }
+                }
+            case .links(let owner, let isFlipped):
+                for batch in changes.addedLinks where batch.relationship == owner {
+                    for link in batch.links {
+                        sources.insert(ObjectPlace(root: root, key: isFlipped ? link.source : link.target))
+                        guard model.relationships[owner].isReflexive else { continue }
+                        sources.insert(ObjectPlace(root: root, key: isFlipped ? link.target : link.source))
+                    }
+                }
+            }
+        }
+        guard !sources.isEmpty else { return }
+        for index in 0..<changes.inserts.count { sources.remove(model.place(of: changes.inserts, at: index)) }
+        for index in 0..<changes.updates.count { sources.remove(model.place(of: changes.updates, at: index)) }
+        for deleted in changes.deletes { sources.remove(try model.place(of: deleted.id)) }
+        let unread = sources.filter { old[$0] == nil }.sorted()
+        try readOld(unread.map { ObjectID(model.entities[$0.root].name, key: $0.key) })
+        for place in sources.sorted() {
+            if let index = old[place] { changes.updates.append(oldRecords, at: index) }
+        }
     }
 
     /// Appends the stored objects whose derived attributes depend on changed objects.
@@ -198,6 +250,7 @@ struct ChangeRules {
             for attribute in rules.derived.attributes[entity.number] where !attribute.path.isEmpty {
                 for key in try dependentKeys(on: changes, attribute) {
                     let place = ObjectPlace(root: entity.root, key: key)
+                    if attribute.isAggregate { touched.insert(place) }
                     if !graph.isChanged(place) { dependents.insert(place) }
                 }
             }
@@ -225,8 +278,7 @@ struct ChangeRules {
             if let name { reached.formUnion(try changedKeys(relationship.destination, name, changes)) }
             keys = try storedOwners(of: relationship, leadingTo: reached)
             if relationship.isToMany {
-                keys.formUnion(
-                    try changedOwners(of: relationship, changes, includingSameOwner: attribute.sourceName != nil))
+                keys.formUnion(try changedOwners(of: relationship, changes))
             }
         }
         return keys
@@ -287,11 +339,9 @@ struct ChangeRules {
         return found
     }
 
-    /// Returns the owners of a to-many relationship that gain or lose a changed object.
-    ///
-    /// On request also the owners that keep one.
+    /// Returns the owners of a to-many relationship that gain or lose an object.
     private func changedOwners(
-        of relationship: ManagedObjectModel.Relationship, _ changes: ChangeSet, includingSameOwner: Bool
+        of relationship: ManagedObjectModel.Relationship, _ changes: ChangeSet
     ) throws(StoreError) -> Set<Int64> {
         var keys: Set<Int64> = []
         let destination = model.entities[relationship.destination]
@@ -305,7 +355,7 @@ struct ChangeRules {
                         record.layout.field(reference.name.name).flatMap { record.reference($0)?.key }
                     }
                     let old = try oldReference(reference, of: model.place(of: batch, at: index))
-                    guard includingSameOwner || new != old else { continue }
+                    guard new != old else { continue }
                     if let new { keys.insert(new) }
                     if let old { keys.insert(old) }
                 }
@@ -325,12 +375,6 @@ struct ChangeRules {
             var changed: Set<Int64> = []
             for deleted in changes.deletes where try model.requireEntity(deleted.id.entity).root == destination.root {
                 changed.insert(deleted.id.key)
-            }
-            if includingSameOwner {
-                for index in 0..<changes.updates.count
-                where destination.includes(changes.updates.entityNumber(at: index)) {
-                    changed.insert(changes.updates.key(at: index))
-                }
             }
             keys.formUnion(try storedOwners(of: relationship, leadingTo: changed))
         }
@@ -396,7 +440,7 @@ struct ChangeRules {
     private static func stored(
         _ value: Value, _ attribute: DerivedAttributes.Attribute, _ record: RecordReader
     ) throws(StoreError) -> Value {
-        guard let stored = value.converted(to: attribute.field.kind) else {
+        guard let stored = value.stored(as: attribute.field.kind) else {
             throw StoreError(
                 .invalidValue,
                 "The derived attribute '\(record.layout.entity).\(attribute.field.name)' has type \(attribute.field.kind) and cannot hold the value that its expression has for \(record.id). Change the attribute's type in the model."
@@ -426,7 +470,7 @@ struct ChangeRules {
         for index in 0..<updates.count {
             let place = model.place(of: updates, at: index)
             var isSame = false
-            if index >= start {
+            if index >= start, !touched.contains(place) {
                 isSame = try updates.withRecord(at: index) { (record) throws(StoreError) -> Bool in
                     let isEqual = try withOld(place) { (old) throws(StoreError) -> Bool in
                         record.layout.fields.allSatisfy { record.value($0) == old.value($0) }

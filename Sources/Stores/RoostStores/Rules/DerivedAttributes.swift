@@ -32,8 +32,12 @@ struct DerivedAttributes: Sendable {
     let attributes: [[Attribute]]
     /// Whether a derived attribute depends on another derived attribute.
     let isNested: Bool
+    /// The number of derived attributes.
+    let count: Int
     /// By entity number: whether attributes of other objects depend on objects of the entity.
     private let sources: [Bool]
+    /// The relationships over which an attribute reads a property of another object.
+    let readRelationships: [ManagedObjectModel.Relationship]
 
     /// Whether the model has no derived attribute.
     let isEmpty: Bool
@@ -42,6 +46,7 @@ struct DerivedAttributes: Sendable {
         var attributes: [[Attribute]] = []
         var sources = [Bool](repeating: false, count: model.entities.count)
         var isNested = false
+        var read: Set<Int> = []
         for entity in model.entities {
             var found: [Attribute] = []
             if !entity.isAbstract {
@@ -51,6 +56,9 @@ struct DerivedAttributes: Sendable {
                     else { continue }
                     let derived = try Self.attribute(text, field, entity, model)
                     found.append(derived)
+                    // Only a count reads nothing of the objects at the end of its path.
+                    read.formUnion(
+                        (derived.sourceName == nil ? derived.path.dropLast() : derived.path[...]).map(\.number))
                     for relationship in derived.path {
                         for number in model.entities[relationship.destination].selfAndSubentities {
                             sources[number] = true
@@ -64,7 +72,9 @@ struct DerivedAttributes: Sendable {
         self.attributes = attributes
         self.sources = sources
         self.isNested = isNested
-        isEmpty = attributes.allSatisfy(\.isEmpty)
+        readRelationships = read.sorted().map { model.relationships[$0] }
+        count = attributes.reduce(0) { $0 + $1.count }
+        isEmpty = count == 0
     }
 
     /// Whether derived attributes of other objects depend on objects of an entity.

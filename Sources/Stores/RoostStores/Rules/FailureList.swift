@@ -34,19 +34,19 @@ struct FailureList {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - subject: The object or the row that failures name.
     ///   - rules: The rules of the model.
-    ///   - fields: The positions of the fields to examine; nil for all.
+    ///   - subject: Returns the object or the row that the failure of a field names, or nil for a
+    ///     field that is not examined.
     /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
     mutating func check(
-        _ record: RecordReader, _ subject: ValidationFailure.Subject, _ rules: inout RecordRules,
-        fields: Set<Int>? = nil
+        _ record: RecordReader, _ rules: inout RecordRules,
+        subject: (StoreFinding.Rule, RecordLayout.Field) -> ValidationFailure.Subject?
     ) throws(StoreError) {
         guard !rules.isEmpty(forEntity: record.entityNumber) else { return }
         let entity = record.layout.entity
-        var found: [(StoreFinding.Rule, RecordLayout.Field)] = []
+        var found: [(StoreFinding.Rule, RecordLayout.Field, ValidationFailure.Subject)] = []
         let slow = rules.check(record) { rule, field in
-            if fields?.contains(field.index) ?? true { found.append((rule, field)) }
+            if let subject = subject(rule, field) { found.append((rule, field, subject)) }
         }
         if let slow {
             throw StoreError(
@@ -54,7 +54,7 @@ struct FailureList {
                 "The value of '\(entity).\(slow.name)' could not be compared with its pattern in time. Simplify the pattern in the model."
             )
         }
-        for (rule, field) in found { add(subject, entity, field.name, rule.failure(of: field)) }
+        for (rule, field, subject) in found { add(subject, entity, field.name, rule.failure(of: field)) }
     }
 
     /// Throws all failures as one error.

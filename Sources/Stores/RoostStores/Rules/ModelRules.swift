@@ -16,6 +16,9 @@ package final class ModelRules: Sendable {
     let counts: [[CountLimit]]
     /// The derived attributes.
     let derived: DerivedAttributes
+    /// By entity number: whether a change of an object can change a derived attribute or a limited
+    /// count.
+    private let isConcerned: [Bool]
 
     /// Compiles the rules of a model.
     ///
@@ -29,14 +32,46 @@ package final class ModelRules: Sendable {
             entity.isAbstract ? [] : entity.relationships.compactMap { CountLimit($0) }
         }
         derived = try DerivedAttributes(model)
+        var isConcerned = [Bool](repeating: false, count: model.entities.count)
+        for entity in model.entities {
+            if !derived.attributes[entity.number].isEmpty || derived.dependsOnObjects(of: entity.number) {
+                isConcerned[entity.number] = true
+            }
+            for limit in counts[entity.number] {
+                isConcerned[entity.number] = true
+                for number in model.entities[limit.relationship.destination].selfAndSubentities {
+                    isConcerned[number] = true
+                }
+            }
+        }
+        self.isConcerned = isConcerned
     }
 
-    /// Whether objects of an entity can change other objects by being inserted.
+    /// Whether a change set can change a derived attribute or a limited count.
     ///
-    /// Derived attributes of other objects change, or the count of a relationship of another object
-    /// is limited.
-    func concernsOthers(_ entity: ManagedObjectModel.Entity) -> Bool {
+    /// Changes of other entities cost no more than this question.
+    func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
+        guard isConcerned.contains(true) else { return false }
+        guard changes.addedLinks.isEmpty, changes.removedLinks.isEmpty else { return true }
+        for batch in [changes.inserts, changes.updates] {
+            for index in 0..<batch.count where isConcerned[batch.entityNumber(at: index)] { return true }
+        }
+        for deleted in changes.deletes {
+            // A delete may name a superentity.
+            let root = try model.requireEntity(deleted.id.entity).root
+            for number in model.entities[root].selfAndSubentities where isConcerned[number] { return true }
+        }
+        return false
+    }
+
+    /// Whether objects of an entity must be inserted with a change set, not with a load.
+    ///
+    /// By being inserted they can change other objects: derived attributes depend on them or they
+    /// get values from others, or the count of a relationship is limited. A count of their own is
+    /// known only when all rows are.
+    func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
+            || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty
             || entity.relationships.contains { relationship in
                 guard let inverse = relationship.inverse else { return false }
                 return counts.contains { $0.contains { $0.relationship.number == inverse } }

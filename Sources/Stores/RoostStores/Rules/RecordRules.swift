@@ -24,7 +24,9 @@ struct RecordRules: Sendable {
     }
 
     /// One rule for one field.
-    private struct FieldRule: Sendable {
+    ///
+    /// It is an object, because each record looks at it and a copy costs more.
+    private final class FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
         /// The field of the composite that the value is an element of; the rule binds only where
@@ -32,7 +34,18 @@ struct RecordRules: Sendable {
         let composite: RecordLayout.Field?
         let limit: Limit
         /// The position of the regular expression in ``RecordRules/isSlow``.
-        var pattern = 0
+        let pattern: Int
+
+        init(
+            _ rule: StoreFinding.Rule, field: RecordLayout.Field, composite: RecordLayout.Field?, limit: Limit,
+            pattern: Int
+        ) {
+            self.rule = rule
+            self.field = field
+            self.composite = composite
+            self.limit = limit
+            self.pattern = pattern
+        }
     }
 
     /// The rules of one entity.
@@ -164,7 +177,7 @@ struct RecordRules: Sendable {
             func add(_ rule: StoreFinding.Rule, _ limit: Limit?, pattern: Int = 0) {
                 guard let limit else { return }
                 result.rules.append(
-                    FieldRule(rule: rule, field: field, composite: composite, limit: limit, pattern: pattern))
+                    FieldRule(rule, field: field, composite: composite, limit: limit, pattern: pattern))
             }
             if !attribute.isOptional {
                 if composite == nil { result.addMandatory(field) } else { add(.mandatory, .mandatory) }

@@ -146,7 +146,7 @@ extension Store {
         options: ConversionOptions = ConversionOptions()
     ) async throws(StoreError) -> CompactionReport {
         try await cancellable(options) { (options) throws(StoreError) in
-            try StoreMaintenance(registry: self.registry).compact(self.location, options: options)
+            try self.compact(options: options)
         }
     }
 

@@ -62,10 +62,12 @@ extension Store {
     /// - Returns: The space before and after.
     /// - Throws: `busy` for a type that cannot be compacted while it is open: close the store, and use
     ///   ``StoreMaintenance/compact(_:options:)``; `unsupported` for a type whose stores are not files;
-    ///   `noSpace`, `corrupted`, `cancelled`.
+    ///   `noSpace`, `corrupted`, `cancelled`, `closed`.
     @discardableResult
     public func compact(options: ConversionOptions = ConversionOptions()) throws(StoreError) -> CompactionReport {
-        try StoreMaintenance(registry: registry).compact(location, options: options)
+        // The file could be compacted without the store, but a closed store does nothing.
+        _ = try metadata()
+        return try StoreMaintenance(registry: registry).compact(location, options: options)
     }
 
     /// Writes everything in the store as JSON Lines, as it is now.

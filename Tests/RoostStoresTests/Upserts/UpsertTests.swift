@@ -107,6 +107,55 @@ struct UpsertTests {
         #expect(try store.fetch("Track").map { $0["plays"] } == [1])
     }
 
+    @Test("examines a value once, for the row that it comes from", arguments: Sample.types)
+    func mergedViolations(type: String) throws {
+        let store = try store(type)
+        let rows: [[String: Value]] = [["title": "a", "plays": 1], ["title": "b"], ["title": "a", "plays": 100]]
+        let error = #expect(throws: StoreError.self) { try store.insert("Track", rows: rows, onConflict: .update) }
+        #expect(error?.code == .validationFailed)
+        #expect(error?.failures.map(\.subject) == [.row(3)])
+        #expect(try store.count("Track") == 0)
+    }
+
+    @Test("does not examine an invalid value that a later row replaces", arguments: Sample.types)
+    func replacedViolations(type: String) throws {
+        let store = try store(type)
+        let rows: [[String: Value]] = [["title": "a", "plays": 100], ["title": "a", "plays": 1]]
+        #expect(try store.insert("Track", rows: rows, onConflict: .update).count == 1)
+        #expect(try store.fetch("Track").map { $0["plays"] } == [1])
+    }
+
+    @Test("does not examine rows that it skips", arguments: Sample.types)
+    func skippedViolations(type: String) throws {
+        let store = try store(type)
+        let rows: [[String: Value]] = [["title": "a", "plays": 1], ["title": "a", "plays": 100]]
+        #expect(try store.insert("Track", rows: rows, onConflict: .skip).count == 1)
+        #expect(try store.insert("Track", rows: rows.suffix(1), onConflict: .skip).count == 0)
+        #expect(try store.fetch("Track").map { $0["plays"] } == [1])
+    }
+
+    @Test("reports an object that does not exist, also for a mandatory relationship", arguments: Sample.types)
+    func missingObjects(type: String) throws {
+        let store = try folder.get().store(
+            type,
+            [
+                EntityDescription("Folder", relationships: [.toMany("notes", to: "Note", inverse: "folder")]),
+                EntityDescription(
+                    "Note", attributes: [.string("title")],
+                    relationships: [.toOne("folder", to: "Folder", inverse: "notes", isOptional: false)],
+                    uniquenessConstraints: [["title"]]),
+            ])
+        let missing = ObjectID("Folder", key: 9)
+        for rule in ConflictRule.allCases {
+            let error = #expect(throws: StoreError.self) {
+                try store.insert("Note", rows: [["title": "a", "folder": .objectID(missing)]], onConflict: rule)
+            }
+            #expect(error?.code == .objectNotFound)
+            #expect(error?.missingObjects == [missing])
+        }
+        #expect(try store.count("Note") == 0)
+    }
+
     @Test("an import that runs twice changes nothing the second time", arguments: Sample.types)
     func twice(type: String) throws {
         let store = try store(type)

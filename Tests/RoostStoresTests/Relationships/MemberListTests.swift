@@ -1,0 +1,186 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("The lists of to-many relationships that an upsert sets, in every store")
+struct MemberListTests {
+    private typealias Node = NodeSample.Node
+
+    private let folder = Result { try Folder() }
+
+    private func sample(_ type: String, _ isOrdered: Bool = true) throws -> (NodeSample, [ObjectID]) {
+        let sample = try NodeSample(type, in: try folder.get(), isOrdered: isOrdered)
+        return (sample, sample.nodes)
+    }
+
+    private func parent(_ number: Int, in sample: NodeSample) throws -> Value? {
+        try sample.store.record(sample.nodes[number])?["parent"]
+    }
+
+    // MARK: Owners
+
+    @Test(
+        "an object that a list leaves out has the owner that its own row names", arguments: Sample.types,
+        [false, true])
+    func ownRow(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.store.update("Node", set: ["parent": .objectID(n[0])], where: "code == 2")
+        try sample.verify()
+        try sample.save(Node(code: 0, children: []), Node(code: 2, parent: n[1], children: []))
+        #expect(try parent(2, in: sample) == .objectID(n[1]))
+        try sample.verify()
+        // The row of the object comes first.
+        try sample.save(Node(code: 2, parent: n[0], children: []), Node(code: 1, children: []))
+        #expect(try parent(2, in: sample) == .objectID(n[0]))
+        try sample.verify()
+    }
+
+    @Test("an object that a list leaves out loses its owner", arguments: Sample.types, [false, true])
+    func leftOut(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(Node(code: 0, children: [n[1], n[2]]))
+        try sample.save(Node(code: 0, children: [n[2]]))
+        #expect(try parent(1, in: sample) == .null)
+        #expect(try parent(2, in: sample) == .objectID(n[0]))
+        try sample.verify()
+    }
+
+    @Test("an object can be in its own list", arguments: Sample.types, [false, true])
+    func ownList(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(Node(code: 3, children: [n[3], n[4]]))
+        #expect(try parent(3, in: sample) == .objectID(n[3]))
+        #expect(try sample.order("children", 3) == [3, 4])
+        try sample.verify()
+    }
+
+    @Test("the last of the lists that name an object has it", arguments: Sample.types, [false, true])
+    func lastList(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        for (first, last) in [(0, 1), (1, 0)] {
+            try sample.save(Node(code: first, children: [n[5], n[4]]), Node(code: last, children: [n[4], n[5]]))
+            #expect(try sample.order("children", first) == [])
+            #expect(try sample.order("children", last) == [4, 5])
+            try sample.verify()
+        }
+    }
+
+    @Test("a new object takes an object from another list of the request", arguments: Sample.types, [false, true])
+    func newOwner(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(Node(code: 1, children: [n[4], n[5]]))
+        let new = try sample.save(Node(code: 9, children: [n[4]]), Node(code: 1, children: [n[5]])).objectIDs?.first
+        #expect(try parent(4, in: sample) == .objectID(try #require(new)))
+        #expect(try sample.order("children", 1) == [5])
+        try sample.verify()
+        try sample.store.delete("Node", where: "code == 9")
+        #expect(try parent(4, in: sample) == .null)
+        try sample.verify()
+    }
+
+    // MARK: Links
+
+    @Test("friends can be named on both sides, and by themselves", arguments: Sample.types)
+    func bothSides(type: String) throws {
+        let (sample, n) = try sample(type)
+        try sample.save(
+            Node(code: 0, friends: [n[1], n[2], n[0]]), Node(code: 1, friends: [n[0]]), Node(code: 2, friends: [n[0]]))
+        #expect(try (0...3).map { try sample.numbers("friends", $0) } == [[0, 1, 2], [0], [0], []])
+        try sample.verify()
+        try sample.save(Node(code: 0, friends: []), Node(code: 1, friends: []))
+        #expect(try (0...3).map { try sample.numbers("friends", $0) } == [[], [], [], []])
+        try sample.verify()
+    }
+
+    @Test("links can be named from both ends of a relationship", arguments: Sample.types, [false, true])
+    func bothEnds(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(
+            Node(code: 0, follows: [n[1], n[2]]), Node(code: 1, followers: [n[0]]),
+            Node(code: 2, followers: [n[0], n[3]]))
+        #expect(try (0...3).map { try sample.numbers("follows", $0) } == [[1, 2], [], [], [2]])
+        #expect(try (0...3).map { try sample.numbers("followers", $0) } == [[], [0], [0, 3], []])
+        try sample.verify()
+        try sample.save(Node(code: 0, follows: []), Node(code: 1, followers: []))
+        #expect(try (0...3).map { try sample.numbers("followers", $0) } == [[], [], [3], []])
+        try sample.verify()
+    }
+
+    @Test("a new object gets links in an insert", arguments: Sample.types, [false, true])
+    func newLinks(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.store.insert([Node(code: 9, friends: [n[1]], follows: [n[0], n[1]])])
+        #expect(
+            try sample.store.members("friends", of: n[1]) == sample.store.fetch("Node", where: "code == 9").map(\.id))
+        #expect(try (0...1).map { try sample.store.members("followers", of: n[$0]).count } == [1, 1])
+        try sample.verify()
+    }
+
+    @Test("derived attributes follow updates and deletes of linked objects", arguments: Sample.types, [false, true])
+    func changedMembers(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(
+            Node(code: 0, children: [n[1], n[2]], friends: [n[0], n[1], n[5]], follows: [n[3], n[4]]),
+            Node(code: 1, children: [n[3]], friends: [n[0], n[5]], followers: [n[4]]))
+        try sample.verify()
+        try sample.store.update("Node", set: "code = code + 100")
+        try sample.verify()
+        try sample.store.delete("Node", where: "code == 101")
+        try sample.verify()
+        try sample.store.delete("Node", where: "code > 102")
+        #expect(try sample.store.count("Node") == 2)
+        try sample.verify()
+    }
+
+    // MARK: Results
+
+    @Test(
+        "values that are read and inserted again change nothing", arguments: Sample.types, [false, true])
+    func roundTrip(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(
+            Node(code: 0, children: [n[2], n[1]], friends: [n[1], n[0]], follows: [n[4], n[2], n[0]]),
+            Node(code: 3, children: [n[3], n[5]], friends: [n[4]], followers: [n[5], n[1]], next: n[3]))
+        let digest = try sample.store.digest()
+        let all = try sample.store.fetch(Node.self)
+        #expect(all.count == 6)
+        #expect(try sample.store.insert(all, onConflict: .update).count == 0)
+        #expect(try sample.store.digest() == digest)
+        try sample.verify()
+    }
+
+    @Test("a list gives the order of an ordered relationship", arguments: Sample.types)
+    func order(type: String) throws {
+        let (sample, n) = try sample(type)
+        try sample.save(Node(code: 0, children: [n[2], n[1]], follows: [n[4], n[3]]))
+        #expect(try sample.order("children", 0) == [2, 1])
+        #expect(try sample.order("follows", 0) == [4, 3])
+        try sample.save(Node(code: 0, children: [n[1], n[2], n[3]], follows: [n[3], n[5], n[4]]))
+        #expect(try sample.order("children", 0) == [1, 2, 3])
+        #expect(try sample.order("follows", 0) == [3, 5, 4])
+        try sample.verify()
+    }
+
+    @Test("an object that its own row adds comes after the objects of a list", arguments: Sample.types)
+    func joins(type: String) throws {
+        let (sample, n) = try sample(type)
+        try sample.save(Node(code: 0, children: [n[1], n[2], n[3]]))
+        try sample.save(Node(code: 0, children: [n[3], n[1], n[2], n[4]]), Node(code: 5, parent: n[0]))
+        #expect(try sample.order("children", 0) == [3, 1, 2, 4, 5])
+        try sample.verify()
+    }
+
+    @Test("the result counts the owner, and names the objects of its lists", arguments: Sample.types)
+    func results(type: String) throws {
+        let (sample, n) = try sample(type)
+        let result = try sample.save(Node(code: 0, children: [n[2], n[1]], follows: [n[4], n[3]]))
+        #expect(result.count == 1)
+        #expect(result.objectIDs == [n[0]])
+        #expect(Set(result.relatedObjectIDs ?? []) == Set(n[1...4]))
+        #expect(try sample.save(Node(code: 0, follows: [n[4]])).count == 1)
+        #expect(try sample.save(Node(code: 0, follows: [n[4]])).count == 0)
+        // Only the order differs.
+        #expect(try sample.save(Node(code: 0, children: [n[1], n[2]])).count == 1)
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("One-to-one relationships in batch requests, in every store")
+struct PairTests {
+    private let folder = Result { try Folder() }
+
+    /// Four persons, who can have a spouse, and a pass, which has a mandatory holder.
+    private struct Persons {
+        let store: Store
+        let persons: [ObjectID]
+
+        init(_ store: Store) throws {
+            self.store = store
+            persons = try store.ids("Person", ["a", "b", "c", "d"].map { ["name": .string($0)] })
+        }
+
+        /// Updates persons by their names.
+        func save(_ pairs: (name: String, spouse: Int)..., onConflict: ConflictRule = .update) throws {
+            let rows: [[String: Value]] = pairs.map {
+                ["name": .string($0.name), "spouse": .objectID(persons[$0.spouse])]
+            }
+            try store.insert("Person", rows: rows, onConflict: onConflict)
+        }
+
+        /// Returns the names of persons and of their spouses.
+        func spouses() throws -> [String] { try names("Person", "spouseName") }
+
+        /// Returns the names of passes and of their holders.
+        func passes() throws -> [String] { try names("Pass", "holderName") }
+
+        private func names(_ entity: EntityName, _ property: String) throws -> [String] {
+            try store.fetch(entity, sortedBy: ["name"]).compactMap { record in
+                guard case .string(let name) = record["name"], case .string(let other) = record[property] else {
+                    return nil
+                }
+                return "\(name)-\(other)"
+            }
+        }
+
+        /// Requires that each reference has one back, and that derived attributes show the other object.
+        func verify(sourceLocation: SourceLocation = #_sourceLocation) throws {
+            for (entity, property, inverse, name) in [
+                ("Person", "spouse", "spouse", "spouseName"), ("Person", "pass", "holder", "passName"),
+                ("Pass", "holder", "pass", "holderName"),
+            ] as [(EntityName, String, String, String)] {
+                for record in try store.fetch(entity) {
+                    guard case .objectID(let id) = record[property] else {
+                        #expect(record[name] == .null, sourceLocation: sourceLocation)
+                        continue
+                    }
+                    let other = try store.record(id)
+                    #expect(other?[inverse] == .objectID(record.id), sourceLocation: sourceLocation)
+                    #expect(other?["name"] == record[name], sourceLocation: sourceLocation)
+                }
+            }
+            #expect(try store.check().isEmpty, sourceLocation: sourceLocation)
+        }
+    }
+
+    private func sample(_ type: String) throws -> Persons {
+        try Persons(
+            try folder.get().store(
+                type,
+                [
+                    EntityDescription(
+                        "Person",
+                        attributes: [
+                            .string("name"), .derived("spouseName", type: .string, from: "spouse.name"),
+                            .derived("passName", type: .string, from: "pass.name"),
+                        ],
+                        relationships: [
+                            .toOne("spouse", to: "Person", inverse: "spouse"),
+                            .toOne("pass", to: "Pass", inverse: "holder"),
+                        ],
+                        uniquenessConstraints: [["name"]]),
+                    EntityDescription(
+                        "Pass",
+                        attributes: [.string("name"), .derived("holderName", type: .string, from: "holder.name")],
+                        relationships: [.toOne("holder", to: "Person", inverse: "pass", isOptional: false)],
+                        uniquenessConstraints: [["name"]]),
+                ]))
+    }
+
+    /// Two couples, a and b, c and d.
+    private func couples(_ type: String) throws -> Persons {
+        let sample = try sample(type)
+        try sample.save(("a", 1), ("c", 3))
+        #expect(try sample.spouses() == ["a-b", "b-a", "c-d", "d-c"])
+        try sample.verify()
+        return sample
+    }
+
+    /// Persons with passes: x belongs to a, and y to b.
+    private func passes(_ type: String) throws -> Persons {
+        let sample = try sample(type)
+        let rows = ["x", "y"].enumerated().map { number, name -> [String: Value] in
+            ["name": .string(name), "holder": .objectID(sample.persons[number])]
+        }
+        try sample.store.insert("Pass", rows: rows)
+        #expect(try sample.passes() == ["x-a", "y-b"])
+        try sample.verify()
+        return sample
+    }
+
+    // MARK: One relationship
+
+    @Test("two pairs exchange their objects", arguments: Sample.types)
+    func exchange(type: String) throws {
+        let sample = try couples(type)
+        try sample.save(("a", 3), ("c", 1))
+        #expect(try sample.spouses() == ["a-d", "b-c", "c-b", "d-a"])
+        try sample.verify()
+    }
+
+    @Test("two pairs exchange their objects, with a row for each object", arguments: Sample.types)
+    func fullExchange(type: String) throws {
+        let sample = try couples(type)
+        try sample.save(("a", 3), ("b", 2), ("c", 1), ("d", 0))
+        #expect(try sample.spouses() == ["a-d", "b-c", "c-b", "d-a"])
+        try sample.verify()
+    }
+
+    @Test("a new object takes an object from its pair", arguments: Sample.types)
+    func newPartner(type: String) throws {
+        let sample = try couples(type)
+        try sample.save(("e", 0))
+        #expect(try sample.spouses() == ["a-e", "c-d", "d-c", "e-a"])
+        try sample.verify()
+    }
+
+    @Test("an object can be its own partner", arguments: Sample.types)
+    func itself(type: String) throws {
+        let sample = try couples(type)
+        try sample.save(("a", 0))
+        #expect(try sample.spouses() == ["a-a", "c-d", "d-c"])
+        try sample.verify()
+    }
+
+    @Test("the last row of an object decides, and the first of skipped ones", arguments: Sample.types)
+    func sameObject(type: String) throws {
+        let sample = try sample(type)
+        try sample.save(("a", 2), ("a", 1))
+        #expect(try sample.spouses() == ["a-b", "b-a"])
+        try sample.verify()
+        try sample.save(("e", 2), ("e", 3), onConflict: .skip)
+        #expect(try sample.spouses() == ["a-b", "b-a", "c-e", "e-c"])
+        try sample.verify()
+    }
+
+    @Test("several objects do not get the same partner", arguments: Sample.types)
+    func samePartner(type: String) throws {
+        let sample = try couples(type)
+        let error = #expect(throws: StoreError.self) {
+            try sample.store.update("Person", set: ["spouse": .objectID(sample.persons[0])])
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(try sample.spouses() == ["a-b", "b-a", "c-d", "d-c"])
+        try sample.verify()
+    }
+
+    @Test("an update and a delete take partners apart", arguments: Sample.types)
+    func apart(type: String) throws {
+        let sample = try couples(type)
+        try sample.store.delete([sample.persons[0]])
+        #expect(try sample.spouses() == ["c-d", "d-c"])
+        try sample.verify()
+        try sample.store.update("Person", set: ["spouse": .null], where: "name == 'c'")
+        #expect(try sample.spouses() == [])
+        try sample.verify()
+    }
+
+    // MARK: A mandatory end
+
+    @Test("two objects exchange partners that must have one", arguments: Sample.types)
+    func mandatoryExchange(type: String) throws {
+        let sample = try passes(type)
+        let passes = try sample.store.fetch("Pass", sortedBy: ["name"]).map(\.id)
+        let rows: [[String: Value]] = [
+            ["name": "a", "pass": .objectID(passes[1])], ["name": "b", "pass": .objectID(passes[0])],
+        ]
+        try sample.store.insert("Person", rows: rows, onConflict: .update)
+        #expect(try sample.passes() == ["x-b", "y-a"])
+        try sample.verify()
+    }
+
+    @Test("a partner that must have one is not taken away from it", arguments: Sample.types)
+    func mandatory(type: String) throws {
+        let sample = try passes(type)
+        let holder = sample.persons[0]
+        let taken = #expect(throws: StoreError.self) {
+            try sample.store.insert("Pass", rows: [["name": "z", "holder": .objectID(holder)]])
+        }
+        #expect(taken?.code == .validationFailed)
+        #expect(taken?.failures.map(\.property) == ["holder"])
+        let cleared = #expect(throws: StoreError.self) { try sample.store.update("Person", set: ["pass": .null]) }
+        #expect(cleared?.code == .validationFailed)
+        #expect(cleared?.failures.map(\.kind) == [.missing, .missing])
+        let deleted = #expect(throws: StoreError.self) { try sample.store.delete([holder]) }
+        #expect(deleted?.code == .deleteDenied)
+        #expect(try sample.passes() == ["x-a", "y-b"])
+        try sample.verify()
+    }
+
+    @Test("a delete of the mandatory end frees the other", arguments: Sample.types)
+    func freed(type: String) throws {
+        let sample = try passes(type)
+        try sample.store.delete("Pass")
+        try sample.verify()
+        #expect(try sample.store.delete([sample.persons[0]]).count == 1)
+        #expect(try sample.store.count("Person") == 3)
+        try sample.verify()
+    }
+}

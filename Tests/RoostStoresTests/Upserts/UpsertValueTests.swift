@@ -1,0 +1,179 @@
+import Foundation
+import Roost
+import RoostCore
+import Testing
+
+@Suite("The values that an upsert leaves, in every store")
+struct UpsertValueTests {
+    private let folder = Result { try Folder() }
+
+    private func open(_ type: String, _ entities: EntityDescription...) throws -> Store {
+        try folder.get().store(type, entities)
+    }
+
+    /// A property of each type of number, and values of other types that it takes.
+    struct Number: CustomTestStringConvertible, Sendable {
+        let property: String
+        let value: Value
+
+        var testDescription: String { "\(property) = \(value)" }
+
+        static let all = [
+            Number(property: "d", value: 1), Number(property: "d", value: .double(-0.0)),
+            Number(property: "d", value: .decimal(Decimal(sign: .plus, exponent: -1, significand: 1))),
+            Number(property: "m", value: 2), Number(property: "m", value: 0.25), Number(property: "m", value: 0.1),
+            Number(property: "f", value: 3), Number(property: "f", value: 0.1), Number(property: "i", value: 7.0),
+            Number(property: "u", value: "http://a"),
+            Number(property: "t", value: .date(Date(timeIntervalSinceReferenceDate: 0.1234567891))),
+        ]
+    }
+
+    @Test("a value of another type identifies the object that it makes", arguments: Sample.types, Number.all)
+    func keysOfOtherTypes(type: String, number: Number) throws {
+        let store = try open(
+            type,
+            EntityDescription(
+                "E",
+                attributes: [
+                    .double("d"), .decimal("m"), .float("f"), .uri("u"), .date("t"), .integer32("i"),
+                ],
+                uniquenessConstraints: [["d"], ["m"], ["f"], ["u"], ["t"], ["i"]]))
+        let row = [number.property: number.value]
+        try store.insert("E", rows: [row])
+        #expect(try store.insert("E", rows: [row], onConflict: .update).count == 0)
+        #expect(try store.insert("E", rows: [row, row], onConflict: .skip).count == 0)
+        #expect(try store.count("E") == 1)
+    }
+
+    @Test("zero and minus zero identify the same object, which gets the sign of the row", arguments: Sample.types)
+    func zeros(type: String) throws {
+        let store = try open(type, EntityDescription("E", attributes: [.double("d")], uniquenessConstraints: [["d"]]))
+        try store.insert("E", rows: [["d": 0.0]])
+        #expect(try store.insert("E", rows: [["d": .double(-0.0)]], onConflict: .update).count == 1)
+        #expect(try store.fetch("E").map { $0["d"] } == [.double(-0.0)])
+    }
+
+    @Test("an import of numbers of other types changes nothing the second time", arguments: Sample.types)
+    func valuesOfOtherTypes(type: String) throws {
+        let store = try open(
+            type,
+            EntityDescription(
+                "E", attributes: [.string("k"), .double("d"), .decimal("m"), .float("f"), .boolean("b")],
+                uniquenessConstraints: [["k"]]))
+        let rows: [[String: Value]] = [
+            ["k": "1", "d": 3], ["k": "2", "m": 3], ["k": "3", "f": 0.1], ["k": "4", "b": 1], ["k": "5", "m": 0.1],
+        ]
+        #expect(try store.insert("E", rows: rows, onConflict: .update).count == 5)
+        let digest = try store.digest()
+        #expect(try store.insert("E", rows: rows, onConflict: .update).count == 0)
+        #expect(try store.digest() == digest)
+    }
+
+    // MARK: Composites
+
+    /// Opens a store with a composite whose second element has a default value.
+    private func places(_ type: String) throws -> Store {
+        try open(
+            type,
+            EntityDescription(
+                "E",
+                attributes: [
+                    .string("k"), .composite("place", elements: [.integer32("zip"), .integer32("n", default: 4)]),
+                ],
+                relationships: [.toMany("others", to: "E")], uniquenessConstraints: [["k"]]))
+    }
+
+    private func places(in store: Store) throws -> [[Value]] {
+        try store.fetch("E", sortedBy: ["k"]).map { [$0["place.zip"], $0["place.n"]] }
+    }
+
+    @Test(
+        "a later row replaces the whole composite after a row that named an element of it",
+        arguments: Sample.types)
+    func compositeAfterElement(type: String) throws {
+        let store = try places(type)
+        try store.insert(
+            "E", rows: [["k": "a", "place.zip": 5], ["k": "a", "place": .composite(["zip": 7])]], onConflict: .update)
+        #expect(try places(in: store) == [[7, .null]])
+        try store.insert("E", rows: [["k": "a", "place.zip": 5], ["k": "a", "place": .null]], onConflict: .update)
+        #expect(try store.fetch("E").map { $0["place"] } == [.null])
+    }
+
+    @Test(
+        "a later row sets an element of the composite that a row before it named",
+        arguments: Sample.types)
+    func elementAfterComposite(type: String) throws {
+        let store = try places(type)
+        try store.insert(
+            "E", rows: [["k": "a", "place": .composite(["zip": 7])], ["k": "a", "place.n": 9]], onConflict: .update)
+        #expect(try places(in: store) == [[7, 9]])
+    }
+
+    @Test("a composite as a whole gets no defaults of elements that it does not have", arguments: Sample.types)
+    func wholeComposites(type: String) throws {
+        let store = try places(type)
+        let place: Value = .composite(["zip": 7])
+        try store.insert("E", rows: [["k": "1", "place": place]])
+        try store.insert("E", rows: [["k": "2", "place": place]], onConflict: .update)
+        try store.insert("E", rows: [["k": "3", "place.n": 1]])
+        try store.insert("E", rows: [["k": "3", "place": place]], onConflict: .update)
+        try store.insert("E", rows: [["k": "4", "place.n": 1]])
+        try store.update("E", set: ["place": place], where: "k == '4'")
+        #expect(try places(in: store) == Array(repeating: [7, .null], count: 4))
+    }
+
+    @Test("an element of a composite without a value brings the defaults of the others", arguments: Sample.types)
+    func elementsAlone(type: String) throws {
+        let store = try places(type)
+        try store.insert("E", rows: [["k": "1", "place.zip": 7]])
+        try store.insert("E", rows: [["k": "2", "place.zip": 7]], onConflict: .update)
+        try store.insert("E", rows: [["k": "3", "place": .null], ["k": "4", "place": .null]])
+        try store.insert("E", rows: [["k": "3", "place.zip": 7]], onConflict: .update)
+        try store.update("E", set: ["place.zip": 7], where: "k == '4'")
+        #expect(try places(in: store) == Array(repeating: [7, 4], count: 4))
+    }
+
+    @Test("a Codable value leaves the same composite with and without lists", arguments: Sample.types)
+    func codableComposites(type: String) throws {
+        struct Place: Codable { var zip: Int?, n: Int? }
+        struct Plain: Codable { var k: String, place: Place }
+        struct Listed: Codable { var k: String, place: Place, others: [ObjectID] }
+        let store = try places(type)
+        try store.insert([Plain(k: "1", place: Place(zip: 7))], into: "E")
+        try store.insert([Listed(k: "2", place: Place(zip: 7), others: [])], into: "E")
+        #expect(try places(in: store) == [[7, .null], [7, .null]])
+    }
+
+    @Test("an element does not bring a composite without its mandatory element", arguments: Sample.types)
+    func mandatoryElements(type: String) throws {
+        let store = try open(
+            type,
+            EntityDescription(
+                "E",
+                attributes: [
+                    .string("k"),
+                    .composite(
+                        "place",
+                        elements: [
+                            .string("street"), .integer32("number", isOptional: false), .integer32("n", default: 4),
+                        ]),
+                ],
+                uniquenessConstraints: [["k"]]))
+        try store.insert("E", rows: [["k": "a"]])
+        let requests: [() throws -> Void] = [
+            { try store.update("E", set: ["place.street": "x"]) },
+            { try store.insert("E", rows: [["k": "a", "place.street": "x"]], onConflict: .update) },
+            { try store.insert("E", rows: [["k": "b", "place.street": "x"]], onConflict: .update) },
+            { try store.update("E", set: ["place": .composite(["street": "x"])]) },
+        ]
+        for request in requests {
+            let error = #expect(throws: StoreError.self) { try request() }
+            #expect(error?.failures.map(\.property) == ["place.number"])
+            #expect(error?.failures.map(\.kind) == [.missing])
+        }
+        #expect(try store.fetch("E").map { $0["place"] } == [.null])
+        try store.update("E", set: ["place.number": 2])
+        #expect(try store.fetch("E").map { $0["place.n"] } == [4])
+        #expect(try store.check().isEmpty)
+    }
+}
