@@ -3,7 +3,7 @@
 ///
 /// A finite double is its shortest exact decimal text, always with a point or an exponent. JSON has
 /// no number for the others, which are strings: `"Infinity"`, `"-Infinity"`, `"NaN"`, and for a NaN
-/// of other bits `"NaN:7ff8000000000001"`.
+/// of other bits `"NaN:7ff8000000000001"`. JSONText+Numbers+Unsafe.swift writes them.
 @usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.

@@ -1,4 +1,14 @@
 /// An object that cannot be deleted because another one stays.
+///
+/// ```swift
+/// do {
+///     try store.delete("Album", where: "year < 1972")
+/// } catch {
+///     for denial in error.denials {
+///         print(denial.deleted, "cannot be deleted because of", denial.remaining)
+///     }
+/// }
+/// ```
 public struct DeleteDenial: Sendable, Hashable {
     /// Why it cannot.
     public enum Reason: Hashable, Sendable {

@@ -2,6 +2,15 @@
 ///
 /// ``code`` is for programs, ``message`` for people: it names what failed (entity, property, object, file) and, where
 /// there is one, the remedy. A message never contains a stored value, so that logs do not leak data.
+///
+/// ```swift
+/// do {
+///     try store.insert("Album", rows: [["title": "Blue", "year": 19]])
+/// } catch {
+///     guard error.code == .validationFailed else { throw error }
+///     for failure in error.failures { print(failure) }
+/// }
+/// ```
 public struct StoreError: Error, Sendable, Adjustable {
     /// What went wrong, for programs.
     ///
@@ -243,6 +252,16 @@ extension StoreError.Code {
 }
 
 /// An object that a change set wanted to update or delete at a version that is no longer current.
+///
+/// ```swift
+/// do {
+///     _ = try store.commit(changes)
+/// } catch {
+///     for conflict in error.conflicts {
+///         print(conflict.id, conflict.current == nil ? "was deleted" : "was changed")
+///     }
+/// }
+/// ```
 public struct ObjectConflict: Sendable {
     /// The object in conflict.
     public let id: ObjectID
@@ -260,6 +279,16 @@ public struct ObjectConflict: Sendable {
 }
 
 /// Two objects that claim the same values of a uniqueness constraint.
+///
+/// ```swift
+/// do {
+///     try store.insert("Album", rows: rows)
+/// } catch {
+///     for violation in error.violations {
+///         print(violation.rejected, "has the", violation.attributes, "of", violation.existing)
+///     }
+/// }
+/// ```
 public struct ConstraintViolation: Sendable, Hashable {
     /// The entity that declares the constraint.
     public let entity: EntityName

@@ -1,4 +1,11 @@
 /// An attribute of an entity: a named, typed value.
+///
+/// ```swift
+/// let title = AttributeDescription.string("title", isOptional: false, maximumLength: 80)
+/// let plays = AttributeDescription.integer32("plays", default: 0, minimum: 0)
+/// let albumTitle = AttributeDescription.derived("albumTitle", type: .string, from: "album.title")
+/// let track = EntityDescription("Track", attributes: [title, plays, albumTitle])
+/// ```
 public struct AttributeDescription: Hashable, Sendable, Adjustable {
     /// The attribute's name, unique in its entity and all superentities.
     public var name: String
@@ -12,7 +19,8 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var defaultValue: Value
     /// The limits of a value.
     ///
-    /// Commits do not enforce them; ``checkStore(_:limit:)`` reports values that break them.
+    /// Batch requests and `Store` enforce them. ``PersistentStore/commit(_:)`` does not;
+    /// ``checkStore(_:limit:)`` reports values that break them.
     public var validation: AttributeValidation = AttributeValidation()
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
@@ -60,6 +68,12 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
 }
 
 /// The limits that ``checkStore(_:limit:)`` compares a value with; nil and null mean no limit.
+///
+/// ```swift
+/// var code = AttributeDescription("recordingCode", type: .string)
+/// code.validation = AttributeValidation(maximumLength: 12, regularExpression: "[A-Z]{2}[A-Z0-9]*")
+/// let track = EntityDescription("Track", attributes: [code])
+/// ```
 public struct AttributeValidation: Hashable, Sendable {
     /// The least number or date, in the attribute's own type.
     public var minimum: Value

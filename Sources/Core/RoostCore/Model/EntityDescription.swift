@@ -1,6 +1,14 @@
 /// An entity as its author declares it: its own properties, without inherited ones.
 ///
 /// ``ManagedObjectModel/Entity`` is the same entity inside a built model, with everything resolved.
+///
+/// ```swift
+/// let album = EntityDescription(
+///     "Album",
+///     attributes: [.string("title", isOptional: false), .integer16("year", minimum: 1900)],
+///     relationships: [.toMany("tracks", to: "Track", inverse: "album", deleteRule: .cascade)],
+///     uniquenessConstraints: [["title"]])
+/// ```
 public struct EntityDescription: Hashable, Sendable, Adjustable {
     /// The entity's name, unique in the model.
     public var name: String
@@ -47,6 +55,14 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
 }
 
 /// A weak, one-way relation by fetch request, evaluated by contexts (reference §1.7).
+///
+/// ```swift
+/// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
+/// album.fetchedProperties = [
+///     FetchedPropertyDescription(
+///         "sameYear", entity: "Album", predicateFormat: "year == $FETCH_SOURCE.year")
+/// ]
+/// ```
 public struct FetchedPropertyDescription: Hashable, Sendable {
     /// The property's name.
     public var name: String
@@ -75,6 +91,14 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
 }
 
 /// An index that a store keeps so that fetches find objects without reading all of them.
+///
+/// ```swift
+/// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
+/// album.fetchIndexes = [
+///     FetchIndexDescription("byTitle", on: "title"),
+///     FetchIndexDescription("newest", elements: [.init("year", isAscending: false)]),
+/// ]
+/// ```
 public struct FetchIndexDescription: Hashable, Sendable {
     /// One property of an index.
     public struct Element: Hashable, Sendable {
@@ -133,6 +157,15 @@ public struct FetchIndexDescription: Hashable, Sendable {
 }
 
 /// A fetch request that is stored in the model under a name (reference §1.7).
+///
+/// ```swift
+/// let model = try ManagedObjectModel(
+///     entities: entities,
+///     fetchRequestTemplates: [
+///         FetchRequestTemplate("since", entity: "Album", predicateFormat: "year >= $YEAR")
+///     ])
+/// for template in model.fetchRequestTemplates { print(template.name, template.entityName) }
+/// ```
 public struct FetchRequestTemplate: Hashable, Sendable {
     /// The template's name.
     public var name: String

@@ -3,6 +3,17 @@
 /// A model is immutable once built, and building it validates it; every problem is reported at once
 /// (``ModelProblem``). Entities and relationships have numbers that follow from their names alone, so two compatible
 /// models number alike and lay out records alike.
+///
+/// ```swift
+/// let title = AttributeDescription.string("title", isOptional: false)
+/// let tracks = RelationshipDescription.toMany("tracks", to: "Track", inverse: "album")
+/// let album = RelationshipDescription.toOne("album", to: "Album", inverse: "tracks")
+/// let model = try ManagedObjectModel(entities: [
+///     EntityDescription("Album", attributes: [title], relationships: [tracks]),
+///     EntityDescription("Track", attributes: [title], relationships: [album]),
+/// ])
+/// let store = try Store.open(.sqlite("music.sqlite"), model: model)
+/// ```
 public struct ManagedObjectModel: Sendable {
     /// Everything that is computed once, when the model is built.
     @usableFromInline

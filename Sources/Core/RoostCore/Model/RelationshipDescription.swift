@@ -1,6 +1,14 @@
 /// What happens to the destination when an object is deleted.
 ///
 /// Applied by contexts and by batch deletes (``BatchDeleteRequest``), not by commits.
+///
+/// ```swift
+/// let tracks = RelationshipDescription.toMany(
+///     "tracks", to: "Track", inverse: "album", deleteRule: .cascade)
+/// let label = RelationshipDescription.toOne("label", to: "Label", inverse: "albums")
+/// let album = EntityDescription("Album", relationships: [tracks, label])
+/// // Deleting an album deletes its tracks, and removes the album from its label.
+/// ```
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
     /// Nothing; the other side is left with a reference to nothing.
     case noAction
@@ -13,6 +21,16 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
 }
 
 /// A relationship of an entity.
+///
+/// ```swift
+/// let tracks = RelationshipDescription.toMany(
+///     "tracks", to: "Track", inverse: "album", isOrdered: true)
+/// let album = RelationshipDescription.toOne("album", to: "Album", inverse: "tracks")
+/// let entities = [
+///     EntityDescription("Album", relationships: [tracks]),
+///     EntityDescription("Track", relationships: [album]),
+/// ]
+/// ```
 public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The relationship's name, unique in its entity and all superentities.
     public var name: String

@@ -1,4 +1,10 @@
 /// The content of the result of a batch request.
+///
+/// ```swift
+/// let deleted = try store.delete("Track", where: "plays == 0", result: .objectIDs).objectIDs ?? []
+/// let updated = try store.update("Track", set: "plays = 0", result: .count).count ?? 0
+/// print(deleted, updated)
+/// ```
 public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
     /// Nothing but the generation: the request succeeded.
     case statusOnly
@@ -9,6 +15,14 @@ public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The result of a batch request.
+///
+/// ```swift
+/// let result = try store.insert(
+///     "Album", rows: [["title": "Blue"], ["title": "Hejira"]], result: .objectIDs)
+/// for album in result.objectIDs ?? [] {
+///     try store.insert("Track", rows: [["title": "Bonus", "album": .objectID(album)]])
+/// }
+/// ```
 public struct BatchResult: Hashable, Sendable {
     /// The store's generation afterwards.
     public let generation: Generation

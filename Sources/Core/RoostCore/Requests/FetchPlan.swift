@@ -1,6 +1,13 @@
 /// How a store answers a fetch request, for people and for tests.
 ///
 /// What is in it changes how fast an answer comes, never the answer.
+///
+/// ```swift
+/// let request = FetchRequest("Album", where: "title == \("Blue")")
+/// let plan = try store.explain(request, executing: true)
+/// print(plan)
+/// if let count = plan.visitedCount { print("\(count) objects were read") }
+/// ```
 public struct FetchPlan: Sendable, Hashable {
     /// How the objects that can be wanted are found.
     public enum Access: Sendable, Hashable {

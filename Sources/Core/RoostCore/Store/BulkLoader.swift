@@ -2,6 +2,17 @@
 ///
 /// Use it from one thread, which waits while something is written; ``PersistentStore/concurrentBulkLoader(_:)`` gives one that writes on another. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
 /// writer's place is free, and later calls throw `closed`.
+///
+/// ```swift
+/// let keys = try store.reserveKeys(titles.count, for: "Track")
+/// let loader = try store.bulkLoader(BulkLoadOptions())
+/// var batch = RecordBatch(model: store.model)
+/// for (key, title) in zip(keys, titles) {
+///     try batch.append(ObjectID("Track", key: key), values: ["title": .string(title)])
+/// }
+/// try loader.append(batch)
+/// let tally = try loader.finish()
+/// ```
 public protocol BulkLoader: AnyObject {
     /// Adds records, with the versions they carry.
     ///
@@ -65,6 +76,13 @@ extension StoreError {
 }
 
 /// How to load.
+///
+/// ```swift
+/// let snapshot = try original.snapshot()
+/// defer { snapshot.close() }
+/// let options = BulkLoadOptions(lastKeys: ["Track": try snapshot.lastKey(of: "Track")])
+/// let loader = try copy.bulkLoader(options)
+/// ```
 public struct BulkLoadOptions: Sendable {
     /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
     public var lastKeys: [EntityName: Int64]

@@ -28,6 +28,14 @@ package protocol ChangeAcceptingStore: PersistentStore {
 }
 
 /// The changes that another program made in a store since the last commit.
+///
+/// ```swift
+/// let maintenance = StoreMaintenance()
+/// _ = try maintenance.acceptExternalChanges(in: .sqlite("music.sqlite")) { changes in
+///     for sentence in changes.sentences { print(sentence) }
+///     return changes.objectCount < 100
+/// }
+/// ```
 public struct ExternalChanges: Sendable, Hashable {
     /// An entity or a relationship with another number of objects or links, or other ones, than the
     /// last commit recorded.

@@ -82,6 +82,13 @@ public protocol PersistentStore: AnyObject, Sendable {
 }
 
 /// A problem that a check found.
+///
+/// ```swift
+/// let findings = try store.check()
+/// for finding in findings where finding.severity == .damage {
+///     print(finding.message)
+/// }
+/// ```
 public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConvertible {
     /// The severity of a finding.
     public enum Severity: String, Sendable, CaseIterable {

@@ -1,4 +1,10 @@
 /// Where a store is and how to open it.
+///
+/// ```swift
+/// var description = PersistentStoreDescription(.sqlite("music.sqlite"))
+/// description.options.isReadOnly = true
+/// let store = try StoreRegistry.standard.open(description)
+/// ```
 public struct PersistentStoreDescription: Sendable {
     /// Where the store is.
     public var location: StoreLocation

@@ -31,6 +31,13 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What a type of store can do, as one value.
+///
+/// ```swift
+/// let type = try StoreRegistry.standard.type(named: "sqlite")
+/// if type.capabilities.contains(.multipleProcesses) {
+///     print("Other programs can use the store at the same time.")
+/// }
+/// ```
 public struct StoreCapabilities: Hashable, Sendable {
     private let members: Set<StoreCapability>
 

@@ -1,6 +1,12 @@
 public import Foundation
 
 /// What a store says about itself.
+///
+/// ```swift
+/// let metadata = try store.metadata()
+/// print(metadata.type, metadata.formatVersion, metadata.storeUUID)
+/// if !model.isCompatible(with: metadata) { print("The store has another version of the model.") }
+/// ```
 public struct StoreMetadata: Sendable, Hashable {
     /// The name of the store's type.
     public var type: String
@@ -62,6 +68,13 @@ extension ManagedObjectModel {
 }
 
 /// A value of the user's metadata: what a property list can hold.
+///
+/// ```swift
+/// var options = StoreOptions()
+/// options.userMetadata = ["source": .string("import"), "revision": .int(3)]
+/// let store = try Store.open(.sqlite("music.sqlite"), model: model, options: options)
+/// if case .int(let revision) = try store.metadata().userMetadata["revision"] { print(revision) }
+/// ```
 public indirect enum MetadataValue: Sendable, Hashable {
     /// Text.
     case string(String)

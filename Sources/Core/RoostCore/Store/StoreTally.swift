@@ -40,6 +40,12 @@ public struct Tally: Hashable, Sendable {
 }
 
 /// What a store holds, in numbers: a tally for each entity and each relationship that owns links, and the generation.
+///
+/// ```swift
+/// let tally = try snapshot.computeTally()
+/// let track = try snapshot.model.requireEntity("Track")
+/// print(tally.entities[track.number].count, "tracks of", tally.digest.objectCount, "objects")
+/// ```
 public struct StoreTally: Hashable, Sendable {
     /// By entity number; objects count for their own entity only.
     public var entities: [Tally]
@@ -96,6 +102,12 @@ public struct StoreTally: Hashable, Sendable {
 /// The content of a whole store in one value: equal for stores with the same objects, values and links, whatever their type.
 ///
 /// Versions, the generation and metadata do not enter.
+///
+/// ```swift
+/// try store.convert(to: .lmdb("music.lmdb"))
+/// let copy = try Store.open(.lmdb("music.lmdb"), ifMissing: .fail)
+/// let isSame = try store.digest() == copy.digest()
+/// ```
 public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
     /// How many objects there are.
     public let objectCount: Int

@@ -2,6 +2,12 @@
 ///
 /// Two names with the same text are equal wherever they come from, so that an ``ObjectID`` needs neither a model nor a
 /// string. Names live as long as the process; a model's limits bound how many a hostile file can add.
+///
+/// ```swift
+/// let track: EntityName = "Track"
+/// let count = try store.count(track, where: "plays > 0")
+/// if id.entity == track { print("\(id) is one of \(count) tracks") }
+/// ```
 public struct EntityName: Hashable, Sendable {
     /// The position in the table of interned names.
     ///

@@ -1,6 +1,13 @@
 /// One pair of a many-to-many relationship, or of a to-many relationship without a to-one inverse.
 ///
 /// The keys name objects of the hierarchies of the relationship's source and destination entity.
+///
+/// ```swift
+/// let tracks = RelationshipName("Playlist", name: "tracks")
+/// var changes = ChangeSet(model: store.model)
+/// try changes.add(Link(playlist.key, track.key, order: 1), to: tracks)
+/// _ = try store.commit(changes)
+/// ```
 public struct Link: Hashable, Sendable {
     /// The key of the object that has the relationship.
     public var source: Int64

@@ -3,6 +3,12 @@
 /// Sixteen bytes.
 ///
 /// Keys are positive, unique in an entity hierarchy, and never used again after a delete.
+///
+/// ```swift
+/// let id = ObjectID("Track", key: 5)
+/// if let track = try store.record(id) { print(track["title"]) }
+/// let link = id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
+/// ```
 public struct ObjectID: Hashable, Sendable {
     /// The object's own entity, never one of its superentities.
     public let entity: EntityName

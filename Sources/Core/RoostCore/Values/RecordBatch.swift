@@ -5,6 +5,14 @@
 /// Cursors fill a batch, loaders take one, so dynamic dispatch and allocation are paid per batch. A batch is reused: clear it with
 /// ``removeAll()``, which keeps its memory. Records in a batch have a sound structure; where they come from a file their checksums
 /// were compared too.
+///
+/// ```swift
+/// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
+/// var batch = RecordBatch(model: snapshot.model)
+/// while try cursor.next(into: &batch) {
+///     for index in 0..<batch.count { print(try batch.value("title", at: index)) }
+/// }
+/// ```
 public struct RecordBatch: Sendable {
     /// The bytes after which a cursor stops filling a batch; one record more may overshoot it.
     package static let capacityBytes = 256 * 1024
@@ -82,6 +90,13 @@ public struct RecordBatch: Sendable {
 }
 
 /// One record that owns its bytes.
+///
+/// ```swift
+/// let albums = try store.fetch("Album", where: "year > 1970", sortedBy: ["title"])
+/// for album in albums {
+///     print(album.id, album["title"], album["year"])
+/// }
+/// ```
 public struct Record: Sendable, Hashable {
     /// The record's bytes.
     package let bytes: [UInt8]

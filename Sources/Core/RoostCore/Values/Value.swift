@@ -6,6 +6,14 @@ public import Foundation
 ///
 /// Two values are equal exactly when their stored bytes are: NaN equals NaN of the same bits, 0.0 differs from −0.0, and
 /// the decimals 1.0 and 1.00 are equal. Predicates compare numerically instead; see ``FetchRequest/Predicate``.
+///
+/// ```swift
+/// let row: [String: Value] = ["title": "Amelia", "plays": 4, "album": .objectID(album)]
+/// try store.insert("Track", rows: [row])
+/// for track in try store.fetch("Track", where: "plays > 3") {
+///     if case .string(let title) = track["title"] { print(title) }
+/// }
+/// ```
 public enum Value: Sendable {
     /// No value.
     case null

@@ -3,7 +3,7 @@ internal import RoostCore
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
 /// A change names the version at which it read each object. An object that has another version, or
-/// does not exist, is a conflict.
+/// does not exist, is a conflict. The SQL engine compares in SQLCommit+ConflictDetection.swift.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader

@@ -1,6 +1,8 @@
 internal import RoostCore
 
 /// Unique values that a change gives to objects, compared with the store's when they are put.
+///
+/// The SQL engine compares in SQLCommit+Uniqueness.swift.
 struct UniquenessClaims {
     /// An object that has unique values.
     private struct Claim {

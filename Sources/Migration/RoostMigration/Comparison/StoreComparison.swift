@@ -1,6 +1,13 @@
 public import RoostCore
 
 /// Something that two stores do not have in common.
+///
+/// ```swift
+/// for difference in try StoreComparison.diff(monday, today) {
+///     if difference.kind == .onlyInSecond { print("new: \(difference.object)") }
+///     if difference.kind == .changed { print("changed: \(difference.object)") }
+/// }
+/// ```
 public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConvertible {
     /// What kind of difference it is.
     public enum Kind: String, Sendable, Codable {
@@ -41,6 +48,13 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
 }
 
 /// Compares two stores by content, whatever their types.
+///
+/// ```swift
+/// let original = try StoreRegistry.standard.open(.sqlite("music.sqlite"))
+/// let copy = try StoreRegistry.standard.open(.lmdb("music.lmdb"))
+/// let differences = try StoreComparison.diff(original, copy)
+/// print(differences.isEmpty ? "equal" : "different")
+/// ```
 public enum StoreComparison {
     /// Finds the first differences between two stores: in key order, objects by root entity, then links by relationship.
     ///

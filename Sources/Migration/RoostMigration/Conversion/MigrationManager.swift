@@ -3,6 +3,12 @@ public import RoostCore
 /// Brings data from one store into another.
 ///
 /// It knows stores only by the contract of ``PersistentStore``, so any registered type converts into any other.
+///
+/// ```swift
+/// let report = try MigrationManager().migrate(
+///     from: .location(.sqlite("music.sqlite")), to: .location(.lmdb("music.lmdb")), model: model)
+/// print(report)
+/// ```
 public struct MigrationManager: Sendable {
     /// The types of store that URLs may name.
     public let registry: StoreRegistry

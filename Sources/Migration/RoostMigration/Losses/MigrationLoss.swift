@@ -4,6 +4,15 @@ public import RoostCore
 ///
 /// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
 /// `mappings` (names), `message`.
+///
+/// An error of code ``StoreError/Code/lossRefused`` contains the losses:
+///
+/// ```swift
+/// let losses = (error.underlying as? MigrationLossRefusal)?.losses ?? []
+/// for loss in losses where loss.kind == .objects {
+///     print("\(loss.count) objects of \(loss.entity) would be lost")
+/// }
+/// ```
 public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     /// The kind of data, which says what ``MigrationLoss/count`` counts.
     public enum Kind: String, Sendable, Hashable, Codable {
@@ -67,6 +76,15 @@ extension MigrationLoss.Kind {
 
 /// The losses that a migration was refused for: the ``StoreError/underlying`` error of code
 /// ``StoreError/Code/lossRefused``.
+///
+/// ```swift
+/// do {
+///     _ = try MigrationManager().migrateInPlace(.sqlite("music.sqlite"), model: model)
+/// } catch {
+///     guard let refusal = error.underlying as? MigrationLossRefusal else { throw error }
+///     for loss in refusal.losses { print(loss) }
+/// }
+/// ```
 public struct MigrationLossRefusal: Error, Sendable, Hashable {
     /// The losses.
     public let losses: [MigrationLoss]

@@ -4,6 +4,15 @@ public import RoostCore
 ///
 /// It takes the objects of exactly its source entity, not those of subentities. Several mappings may share a source (a split) or
 /// a destination (a merge).
+///
+/// ```swift
+/// let songs = EntityMapping(
+///     "SongToTrack", type: .transform, from: "Song", to: "Track",
+///     attributes: [
+///         PropertyMapping("title", expression: .source("name")),
+///         PropertyMapping("seconds", expression: "$source.minutes * 60"),
+///     ])
+/// ```
 public struct EntityMapping: Hashable, Sendable, Adjustable {
     /// What becomes of the objects.
     public enum MappingType: String, Sendable, CaseIterable, Codable {

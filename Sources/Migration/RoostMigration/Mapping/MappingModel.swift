@@ -4,6 +4,15 @@ internal import RoostCore
 ///
 /// A plain value that names entities and properties; which models it fits is checked when it is used with two of them
 /// (reference §6.3). What no mapping takes up is dropped, and what none fills stays as a new object would have it.
+///
+/// ```swift
+/// let title = PropertyMapping("title", expression: .source("name"))
+/// let mapping = MappingModel([
+///     EntityMapping("Songs", type: .transform, from: "Song", to: "Track", attributes: [title])
+/// ])
+/// try mapping.requireValid(from: version1, to: version2)
+/// let options = MigrationOptions(mapping: mapping)
+/// ```
 public struct MappingModel: Hashable, Sendable {
     /// The mappings, in the order in which they are run; their names are unique.
     public var entityMappings: [EntityMapping]

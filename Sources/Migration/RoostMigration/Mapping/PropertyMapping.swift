@@ -1,6 +1,13 @@
 public import RoostCore
 
 /// What one property of the destination object gets.
+///
+/// ```swift
+/// let title = PropertyMapping("title", expression: .source("name"))
+/// let seconds = PropertyMapping("seconds", expression: "$source.minutes * 60")
+/// let album = PropertyMapping(
+///     "album", expression: .relatedInstances(ofSourceRelationship: "album"))
+/// ```
 public struct PropertyMapping: Hashable, Sendable {
     /// The property of the destination entity, or an element of a composite attribute by its path: `address.street`.
     ///

@@ -1,6 +1,12 @@
 public import RoostCore
 
 /// How to migrate.
+///
+/// ```swift
+/// let options = MigrationOptions(history: history).with { $0.keepsBackup = true }
+/// let store = try Store.open(
+///     .sqlite("music.sqlite"), model: model, ifIncompatible: .migrate(options))
+/// ```
 public struct MigrationOptions: Sendable, Adjustable {
     /// How the source is opened and the destination made, as in a conversion.
     ///

@@ -12,6 +12,13 @@ internal import RoostCore
 /// (`[{"source","destination","label","isInferred","mappings","losses"}]`, empty for a single
 /// step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null where nothing is to be done).
 /// Later versions may add fields.
+///
+/// ```swift
+/// let plan = try MigrationManager().planMigrationInPlace(.sqlite("music.sqlite"), model: model)
+/// for loss in plan.losses { print("would lose: \(loss)") }
+/// for refusal in plan.refusals { print("cannot migrate: \(refusal)") }
+/// if plan.refusals.isEmpty { print("takes about \(Int(plan.secondsNeeded)) s") }
+/// ```
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// What would become of the objects of one entity mapping.
     package struct Mapping: Sendable, Hashable, Codable {

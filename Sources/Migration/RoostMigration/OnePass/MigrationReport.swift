@@ -12,6 +12,14 @@ internal import RoostCore
 /// `steps` (reports of this form, whose `source` and `destination` are names of versions; empty for
 /// a single step), `backup` (a path, null without one), `lossCounts` (see ``MigrationLoss``), `way`
 /// (a text, null where nothing was done). Later versions may add fields.
+///
+/// ```swift
+/// let report = try MigrationManager().migrateInPlace(
+///     .sqlite("music.sqlite"), model: model,
+///     options: MigrationOptions().with { $0.keepsBackup = true })
+/// print("migrated \(report.objects) objects in \(report.seconds) s")
+/// if let backup = report.backup { print("the old store is in \(backup)") }
+/// ```
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// What became of the objects of one entity mapping.
     package struct Mapping: Sendable, Hashable, Codable {

@@ -5,6 +5,15 @@ public import RoostCore
 /// A handle: cheap to pass on and to keep. Values can be read and set until the migration validates what was made; what was not
 /// written yet is kept in memory, a batch at a time, and shows in everything that the policies look at. Two handles are equal when they
 /// mean the same object.
+///
+/// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
+///
+/// ```swift
+/// let track = try session.createStandardInstance(for: source)
+/// let lyrics = try session.insert("Lyrics")
+/// lyrics["text"] = source["lyrics"]
+/// try lyrics.setObject(track, for: "track")
+/// ```
 public struct DestinationObject: ObjectValues, Hashable {
     let content: DestinationContent
     /// The number of the object's entity in the destination's model.

@@ -5,6 +5,17 @@ public import RoostCore
 /// Both sides at once, each by its own model. Use it in the callbacks of ``EntityMigrationPolicy`` and on their thread only; after the
 /// migration every call throws code `closed`. Memory stays bounded whatever the size of the stores, as long as policies keep no objects
 /// and ask for no lists of them without a limit.
+///
+/// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
+///
+/// ```swift
+/// let track = try session.createStandardInstance(for: source)
+/// let name = source.string("genre") ?? "Unknown"
+/// let genres = try session.destinationObjects(FetchRequest("Genre", where: "name == \(name)"))
+/// let genre = try genres.first ?? session.insert("Genre")
+/// genre["name"] = .string(name)
+/// try track?.setObject(genre, for: "genre")
+/// ```
 public final class MigrationSession {
     /// The model of the source.
     public var sourceModel: ManagedObjectModel { source.model }

@@ -5,6 +5,13 @@ public import RoostCore
 ///
 /// Reading a property that the entity does not have gives null, and ends the migration as soon as the callback returns, with code
 /// `unknownProperty` and the nearest name.
+///
+/// ```swift
+/// func label(of album: some ObjectValues) -> String {
+///     let title = album.string("title") ?? "Untitled"
+///     return album.int("year").map { "\(title) (\($0))" } ?? title
+/// }
+/// ```
 public protocol ObjectValues {
     /// The object's identity in its store.
     var id: ObjectID { get }

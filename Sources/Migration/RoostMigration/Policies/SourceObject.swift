@@ -4,6 +4,14 @@ public import RoostCore
 ///
 /// A look at a record in memory: cheap to pass on, and it keeps the batch it came in alive. Nothing is decoded before it is asked for. The
 /// source is as it was when the migration began, whatever others commit.
+///
+/// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
+///
+/// ```swift
+/// let track = try session.createStandardInstance(for: source)
+/// if let minutes = source.double("minutes") { track?["seconds"] = .double(minutes * 60) }
+/// if let album = try source.object("album") { track?["albumTitle"] = album["title"] }
+/// ```
 public struct SourceObject: ObjectValues {
     let batch: SourceBatch
     let index: Int

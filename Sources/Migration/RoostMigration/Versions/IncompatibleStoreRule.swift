@@ -1,6 +1,13 @@
 internal import RoostCore
 
 /// What becomes of a store that was made with another model than the program's.
+///
+/// ```swift
+/// let store = try Store.open(
+///     .sqlite("music.sqlite"), model: model, ifIncompatible: .migrate(MigrationOptions()))
+/// let covers = try Store.open(
+///     .lmdb("covers.lmdb"), model: coverModel, ifIncompatible: .recreate)
+/// ```
 public enum IncompatibleStoreRule: Sendable {
     /// It is not opened: code `modelMismatch`, with what differs.
     case refuse

@@ -6,6 +6,16 @@ public import RoostCore
 /// where both of its versions lie on the way to a later version. It may skip versions. The rest of
 /// the way is inferred in one step, as Core Data does it. Intermediate versions are used one by one
 /// only if one step cannot be inferred, or would drop something that they keep.
+///
+/// ```swift
+/// var history = try ModelHistory([
+///     .init("Music", model: version1), .init("Music 2", model: version2),
+/// ])
+/// try history.add(mapping, from: "Music", to: "Music 2")
+/// let store = try Store.open(
+///     .sqlite("music.sqlite"), model: version2,
+///     ifIncompatible: .migrate(MigrationOptions(history: history)))
+/// ```
 public struct ModelHistory: Sendable {
     /// One version of a model.
     public struct Version: Sendable {

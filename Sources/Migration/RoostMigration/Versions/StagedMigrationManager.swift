@@ -7,6 +7,16 @@ public import RoostCore
 /// example, has one version with both attributes, and a handler that fills the new one.
 ///
 /// All or nothing: handlers work on stores that nobody else can see, and the result gets its name when the last stage is done.
+///
+/// ```swift
+/// let stages = try StagedMigrationManager([
+///     .lightweight(LightweightMigrationStage([version1, version2])),
+///     .custom(CustomMigrationStage(from: version3, to: version4, didMigrate: fillSeconds)),
+/// ])
+/// let options = MigrationOptions().with { $0.stages = stages }
+/// let store = try Store.open(
+///     .sqlite("music.sqlite"), model: version4, ifIncompatible: .migrate(options))
+/// ```
 public struct StagedMigrationManager: Sendable {
     /// One version, and how it is reached from the one before.
     struct Version: Sendable {
@@ -111,6 +121,14 @@ public struct StagedMigrationManager: Sendable {
 }
 
 /// A part of a staged migration.
+///
+/// ```swift
+/// let stages: [MigrationStage] = [
+///     .lightweight(LightweightMigrationStage([version1, version2])),
+///     .custom(CustomMigrationStage(from: version3, to: version4, didMigrate: fillSeconds)),
+/// ]
+/// let manager = try StagedMigrationManager(stages)
+/// ```
 public enum MigrationStage: Sendable {
     /// Versions that follow each other by inference alone.
     case lightweight(LightweightMigrationStage)
@@ -135,6 +153,12 @@ public enum MigrationStage: Sendable {
 }
 
 /// A stage of versions that follow each other, and the version before them, by inference alone.
+///
+/// ```swift
+/// let stage = LightweightMigrationStage([version1, version2], label: "ratings")
+/// let manager = try StagedMigrationManager([.lightweight(stage)])
+/// let options = MigrationOptions().with { $0.stages = manager }
+/// ```
 public struct LightweightMigrationStage: Sendable {
     /// What the stage is called in messages and reports; nil for its number.
     package var label: String?
@@ -146,6 +170,15 @@ public struct LightweightMigrationStage: Sendable {
 }
 
 /// A stage that leads from one version to the next by inference, with code before and after.
+///
+/// ```swift
+/// let stage = CustomMigrationStage(
+///     from: version3, to: version4, label: "minutes to seconds",
+///     didMigrate: { store, _ in
+///         let values: [String: FetchRequest.Expression] = ["seconds": "minutes * 60"]
+///         _ = try store.execute(BatchUpdateRequest("Track", set: values))
+///     })
+/// ```
 public struct CustomMigrationStage: Sendable {
     /// Code of a stage.
     ///

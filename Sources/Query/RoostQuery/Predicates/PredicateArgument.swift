@@ -5,6 +5,14 @@ public import RoostCore
 ///
 /// Strings, numbers, booleans, dates, data, UUIDs, URLs, object IDs, ``Value`` itself, and arrays, sets and optionals of them. Dates
 /// and the like are never read from strings here: what is given is what is compared.
+///
+/// ```swift
+/// enum Genre: String, PredicateArgument {
+///     case folk, jazz
+///     var predicateExpression: FetchRequest.Expression { rawValue.predicateExpression }
+/// }
+/// let albums = try store.fetch("Album", where: "genre == \(Genre.jazz)")
+/// ```
 public protocol PredicateArgument: Sendable {
     /// The value as an expression: a constant, or a list of constants.
     var predicateExpression: FetchRequest.Expression { get }

@@ -1,6 +1,15 @@
 public import RoostCore
 
 /// Many rows of values, all with the same columns.
+///
+/// ```swift
+/// let request = RowRequest(FetchRequest("Track"), propertiesToFetch: ["title", "album.title"])
+/// let cursor = try snapshot.rows(request)
+/// var batch = RowBatch()
+/// while try cursor.next(into: &batch) {
+///     for row in 0..<batch.count { print(batch[row, 0], batch[row, 1]) }
+/// }
+/// ```
 public struct RowBatch: Sendable {
     /// The names of the columns.
     public internal(set) var columns: [String] = []
@@ -54,6 +63,15 @@ public struct RowBatch: Sendable {
 /// A single pass over rows.
 ///
 /// One call fills one batch.
+///
+/// ```swift
+/// let cursor = try snapshot.rows(request)
+/// print(cursor.columns)
+/// var batch = RowBatch()
+/// while try cursor.next(into: &batch) {
+///     for row in 0..<batch.count { print(batch.values(at: row)) }
+/// }
+/// ```
 public protocol RowCursor: AnyObject {
     /// The names of the columns.
     var columns: [String] { get }

@@ -14,6 +14,14 @@ public import RoostCore
 ///
 /// A damaged record is a finding, and the check continues after it.
 ///
+/// ```swift
+/// let store = try StoreRegistry.standard.open(.sqlite("music.sqlite"))
+/// for finding in try checkStore(store) where finding.severity == .damage {
+///     print(finding.message)
+/// }
+/// try store.close()
+/// ```
+///
 /// - Parameters:
 ///   - store: An open store.
 ///   - limit: The most findings of one kind and property that are listed one by one; the rest is

@@ -5,6 +5,12 @@ internal import RoostCore
 ///
 /// As JSON: `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest` (text), `inPlace` (whether others had the store
 /// open), `seconds`, `warnings` (messages). Later versions may add fields.
+///
+/// ```swift
+/// let report = try store.compact()
+/// print("\(report.bytesBefore - report.bytesAfter) bytes saved")
+/// for warning in report.warnings { print(warning) }
+/// ```
 public struct CompactionReport: Sendable, Hashable, Codable {
     /// The URL of the store.
     package var store: String

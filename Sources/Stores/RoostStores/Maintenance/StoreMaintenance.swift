@@ -6,6 +6,12 @@ public import RoostMigration
 ///
 /// It uses the contract of ``PersistentStoreType`` only. A type may have a better way while others
 /// have a store open (``CompactingStoreType``).
+///
+/// ```swift
+/// let maintenance = StoreMaintenance()
+/// let report = try maintenance.compact(.sqlite("music.sqlite"))
+/// print("\(report.bytesBefore) bytes before, \(report.bytesAfter) bytes after")
+/// ```
 public struct StoreMaintenance: Sendable {
     /// The types of store that URLs may name.
     package let registry: StoreRegistry
@@ -43,7 +49,7 @@ public struct StoreMaintenance: Sendable {
     ///
     /// ```swift
     /// let accepted = try StoreMaintenance().acceptExternalChanges(in: location) { changes in
-    ///     changes.relationships.isEmpty
+    ///     changes.objectCount < 100
     /// }
     /// ```
     ///

@@ -5,6 +5,13 @@ package import RoostCore
 /// It stops at the next batch, with code `cancelled`, and leaves no trace.
 ///
 /// A conversion that is about to give the finished destination its name is past stopping, and succeeds.
+///
+/// ```swift
+/// let cancellation = ConversionCancellation()
+/// DispatchQueue.global().asyncAfter(deadline: .now() + 60) { cancellation.cancel() }
+/// try store.convert(
+///     to: .lmdb("music.lmdb"), options: ConversionOptions(cancellation: cancellation))
+/// ```
 public final class ConversionCancellation: Sendable {
     private let flag = Mutex(false)
 

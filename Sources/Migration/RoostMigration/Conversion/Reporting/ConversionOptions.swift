@@ -1,6 +1,12 @@
 public import RoostCore
 
 /// How to convert.
+///
+/// ```swift
+/// let options = ConversionOptions(
+///     overwrites: true, timeoutSeconds: 30, onProgress: { print($0.phase, $0.objects) })
+/// let report = try store.convert(to: .lmdb("music.lmdb"), options: options)
+/// ```
 public struct ConversionOptions: Sendable, Adjustable {
     /// Whether an existing store of the destination's type is replaced.
     ///
@@ -56,6 +62,13 @@ public struct ConversionOptions: Sendable, Adjustable {
 }
 
 /// One end of a conversion.
+///
+/// ```swift
+/// let source = try StoreRegistry.standard.open(.sqlite("music.sqlite"))
+/// let report = try MigrationManager().convert(
+///     from: .store(source), to: .location(.lmdb("music.lmdb")))
+/// try source.close()
+/// ```
 public enum ConversionEndpoint: Sendable {
     /// A store that the conversion opens (the source, read-only) or creates (the destination).
     case location(StoreLocation)

@@ -6,6 +6,13 @@ package import RoostCore
 /// record the count), `entities` (`[{"name","count"}]`), `relationships`
 /// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (null for a
 /// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
+///
+/// ```swift
+/// let plan = try MigrationManager().plan(
+///     from: .location(.coreData("Old.sqlite")), to: .location(.sqlite("music.sqlite")))
+/// print("\(plan.objects) objects, about \(plan.bytesNeeded) bytes")
+/// for refusal in plan.refusals { print("cannot convert: \(refusal)") }
+/// ```
 public struct ConversionPlan: Sendable, Hashable, Codable {
     /// The URL of the source.
     package var source: String

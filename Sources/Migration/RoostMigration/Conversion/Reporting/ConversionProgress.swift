@@ -1,6 +1,14 @@
 internal import RoostCore
 
 /// How far a conversion is.
+///
+/// ```swift
+/// let options = ConversionOptions(onProgress: { progress in
+///     guard let fraction = progress.fraction else { return }
+///     print("\(progress.phase): \(Int(fraction * 100)) %")
+/// })
+/// try store.convert(to: .lmdb("music.lmdb"), options: options)
+/// ```
 public struct ConversionProgress: Sendable, Hashable {
     /// What a conversion is doing.
     public enum Phase: String, Sendable, Codable {

@@ -9,6 +9,12 @@ internal import RoostCore
 /// (`[{"relationship","count"}]`), `skipped` (IDs of damaged objects that were left out),
 /// `dangling` (`[{"relationship","count"}]`, references and links to those), `warnings` and
 /// `remarks` (messages). Later versions may add fields.
+///
+/// ```swift
+/// let report = try store.convert(to: .lmdb("music.lmdb"))
+/// print("copied \(report.objects) objects and \(report.links) links in \(report.seconds) s")
+/// for warning in report.warnings { print(warning) }
+/// ```
 public struct ConversionReport: Sendable, Hashable, Codable {
     /// The URL of the source.
     package var source: String

@@ -4,6 +4,14 @@ public import RoostCore
 ///
 /// The names are known to the whole process. A function must give the same value for the same arguments, whatever the thread and the
 /// time, or stores will answer differently.
+///
+/// ```swift
+/// try RegisteredFunction.register("decade", argumentCount: 1, returning: .integer64) { values in
+///     guard case .int(let year) = values[0] else { return .null }
+///     return .int(year / 10 * 10)
+/// }
+/// let albums = try store.fetch("Album", where: "FUNCTION(year, 'decade') == 1970")
+/// ```
 public struct RegisteredFunction: Sendable {
     /// The name in predicates.
     package let name: String
