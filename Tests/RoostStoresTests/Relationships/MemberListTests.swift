@@ -183,4 +183,45 @@ struct MemberListTests {
         // Only the order differs.
         #expect(try sample.save(Node(code: 0, children: [n[1], n[2]])).count == 1)
     }
+
+    // MARK: Lists of both ends
+
+    private func members(_ name: String, of number: Int, in sample: NodeSample) throws -> [ObjectID] {
+        try sample.store.read { try $0.objectIDs(name, of: sample.nodes[number]) }
+    }
+
+    @Test("a new link keeps the place of the list that names it first", arguments: Sample.types)
+    func bothEnds(type: String) throws {
+        let (sample, n) = try sample(type)
+        try sample.save(Node(code: 0, follows: [n[4], n[3]]), Node(code: 3, followers: [n[0]]))
+        #expect(try members("follows", of: 0, in: sample) == [n[4], n[3]])
+        #expect(try members("followers", of: 3, in: sample) == [n[0]])
+        try sample.verify()
+    }
+
+    @Test("of two lists that contradict each other the later one holds", arguments: Sample.types, [false, true])
+    func contradiction(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(Node(code: 0, friends: [n[1]], follows: [n[1]]), Node(code: 1, friends: [], followers: []))
+        for list in ["follows", "friends"] { #expect(try members(list, of: 0, in: sample).isEmpty) }
+        try sample.save(Node(code: 0, friends: [n[1]], follows: [n[1]]))
+        try sample.save(
+            Node(code: 0, friends: [], follows: []), Node(code: 1, friends: [n[0]], followers: [n[0]]))
+        for list in ["follows", "friends"] { #expect(try members(list, of: 0, in: sample) == [n[1]]) }
+        try sample.verify()
+    }
+
+    @Test("an object can be in a list of its own", arguments: Sample.types, [false, true])
+    func selfLink(type: String, isOrdered: Bool) throws {
+        let (sample, n) = try sample(type, isOrdered)
+        try sample.save(Node(code: 0, friends: [n[0], n[1]], followers: [n[2], n[0]]))
+        #expect(Set(try members("friends", of: 0, in: sample)) == [n[0], n[1]])
+        #expect(try members("follows", of: 0, in: sample) == [n[0]])
+        #expect(Set(try members("followers", of: 0, in: sample)) == [n[0], n[2]])
+        try sample.verify()
+        try sample.save(Node(code: 0, friends: [n[1]], follows: []))
+        #expect(try members("friends", of: 0, in: sample) == [n[1]])
+        #expect(try members("followers", of: 0, in: sample) == [n[2]])
+        try sample.verify()
+    }
 }

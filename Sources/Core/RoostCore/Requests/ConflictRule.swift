@@ -4,7 +4,8 @@
 /// order. A row can mean an object that a row before it inserts. A value that a row before it
 /// gave up means no object. Of several constraints the first one that an object meets decides. A
 /// constraint with a null or a derived attribute identifies no object. Rows of one object are put
-/// together before rules are examined.
+/// together before rules are examined. Lists of to-many relationships are applied after all
+/// values; of two lists of one relationship of an object the last one holds.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)

@@ -68,16 +68,21 @@ struct MemberChanges {
         to changes: inout ChangeSet, _ snapshot: any StoreSnapshot, _ failures: inout FailureList
     ) throws(StoreError) -> Set<ObjectPlace> {
         var (edits, changedOwners): ([ObjectPlace: [Edit]], Set<ObjectPlace>) = ([:], [])
+        var edited = EditedLinks(model)
         for assignment in assignments {
             let current = try links(of: assignment, snapshot)
             if Self.isDifferent(assignment, current) { changedOwners.insert(try model.place(of: assignment.owner)) }
             switch assignment.relationship.storage {
             case .field: continue
-            case .links: try setLinks(assignment, current, &changes)
+            case .links(let owner, let isFlipped):
+                edited.set(
+                    assignment.relationship, storedIn: (owner, isFlipped), of: assignment.owner.key,
+                    to: assignment.members, stored: current)
             case .derived(let inverse):
                 try collectEdits(assignment, current, model.relationships[inverse], &edits)
             }
         }
+        try edited.apply(to: &changes)
         if !edits.isEmpty { try apply(edits, to: &changes, snapshot, &failures) }
         return changedOwners
     }
@@ -95,22 +100,6 @@ struct MemberChanges {
         var (links, batch): ([Link], LinkBatch) = ([], LinkBatch(relationship: assignment.relationship.number))
         while try cursor.next(into: &batch) { links += batch.links }
         return links
-    }
-
-    private func setLinks(_ assignment: Assignment, _ current: [Link], _ changes: inout ChangeSet) throws(StoreError) {
-        let relationship = assignment.relationship
-        let old = Dictionary(current.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
-        let wanted = Set(assignment.members.map(\.id.key))
-        for link in current where !wanted.contains(link.target) { try changes.remove(link, from: relationship.name) }
-        for (place, member) in assignment.members.enumerated() {
-            let known = old[member.id.key]
-            var link =
-                known ?? Link(assignment.owner.key, member.id.key, inverseOrder: member.inversePlace)
-            let isKnown = known != nil && (!relationship.isOrdered || link.order == Int64(place))
-            if isKnown { continue }
-            link.order = Int64(place)
-            try changes.add(link, to: relationship.name)
-        }
     }
 
     private func collectEdits(

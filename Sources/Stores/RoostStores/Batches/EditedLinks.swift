@@ -1,0 +1,106 @@
+internal import RoostCore
+
+/// The links of many-to-many relationships after lists of a request were applied, one after the
+/// other.
+///
+/// A list of one end can contradict an earlier list of the other end; then the later one holds.
+struct EditedLinks {
+    /// A link, by the relationship that stores it.
+    private struct Key: Hashable, Comparable {
+        let relationship: Int
+        let source: Int64
+        let target: Int64
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.relationship, left.source, left.target) < (right.relationship, right.source, right.target)
+        }
+    }
+
+    /// One end of links, by the relationship that stores them.
+    private struct End: Hashable {
+        let relationship: Int
+        let isTarget: Bool
+        let key: Int64
+    }
+
+    private let model: ManagedObjectModel
+    /// The links of the lists that the store has.
+    private var stored: [Key: Link] = [:]
+    /// The links as they are now; nil for one that was removed.
+    private var links: [Key: Link?] = [:]
+    /// The keys in ``links``, by their ends.
+    private var keys: [End: Set<Key>] = [:]
+
+    init(_ model: ManagedObjectModel) { self.model = model }
+
+    /// Sets the list of an object.
+    ///
+    /// - Parameters:
+    ///   - relationship: The relationship of the list.
+    ///   - storage: The relationship that stores its links, and whether that is the inverse.
+    ///   - owner: The key of the object.
+    ///   - members: The new list, each object once.
+    ///   - current: The links that the store has from the object.
+    mutating func set(
+        _ relationship: ManagedObjectModel.Relationship, storedIn storage: (number: Int, isFlipped: Bool),
+        of owner: Int64, to members: [MemberChanges.Member], stored current: [Link]
+    ) {
+        let isReflexive = model.relationships[storage.number].isReflexive
+        /// Whether the relationship that stores the link has the owner as its target.
+        func isTurned(_ other: Int64) -> Bool { isReflexive ? other < owner : storage.isFlipped }
+        func key(_ other: Int64) -> Key {
+            let isTurned = isTurned(other)
+            return Key(
+                relationship: storage.number, source: isTurned ? other : owner, target: isTurned ? owner : other)
+        }
+        for link in current {
+            let key = key(link.target)
+            guard stored[key] == nil else { continue }
+            let old = isTurned(link.target) ? link.flipped : link
+            stored[key] = old
+            if links[key] == nil { note(key, old) }
+        }
+        let wanted = Set(members.map { key($0.id.key) })
+        for key in known(owner, storage, isReflexive: isReflexive) where !wanted.contains(key) {
+            note(key, nil)
+        }
+        for (place, member) in members.enumerated() {
+            let (key, isTurned) = (key(member.id.key), isTurned(member.id.key))
+            var link = Link(owner, member.id.key, order: Int64(place), inverseOrder: member.inversePlace)
+            if let known = links[key] ?? nil {
+                link = isTurned ? known.flipped : known
+                if relationship.isOrdered { link.order = Int64(place) }
+            }
+            note(key, isTurned ? link.flipped : link)
+        }
+    }
+
+    /// Adds what differs from the store to a change set.
+    func apply(to changes: inout ChangeSet) throws(StoreError) {
+        for (key, link) in links.sorted(by: { $0.key < $1.key }) where link != stored[key] {
+            let name = model.relationships[key.relationship].name
+            if let link {
+                try changes.add(link, to: name)
+            } else if let old = stored[key] {
+                try changes.remove(old, from: name)
+            }
+        }
+    }
+
+    private mutating func note(_ key: Key, _ link: Link?) {
+        links[key] = .some(link)
+        keys[End(relationship: key.relationship, isTarget: false, key: key.source), default: []].insert(key)
+        keys[End(relationship: key.relationship, isTarget: true, key: key.target), default: []].insert(key)
+    }
+
+    /// Returns the links of an object that are known and not removed.
+    private func known(
+        _ owner: Int64, _ storage: (number: Int, isFlipped: Bool), isReflexive: Bool
+    ) -> Set<Key> {
+        var found = keys[End(relationship: storage.number, isTarget: storage.isFlipped, key: owner)] ?? []
+        if isReflexive {
+            found.formUnion(keys[End(relationship: storage.number, isTarget: true, key: owner)] ?? [])
+        }
+        return found.filter { links[$0] ?? nil != nil }
+    }
+}
