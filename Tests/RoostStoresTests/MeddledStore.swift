@@ -27,12 +27,15 @@ final class MeddledStore: PersistentStore {
         return try Store(meddled, registry: .standard)
     }
 
-    private init(
+    init(
         _ base: any PersistentStore, before: @escaping @Sendable (Int) throws(StoreError) -> Void,
-        after: @escaping @Sendable () -> Void
+        after: @escaping @Sendable () -> Void = {}
     ) {
         (self.base, self.before, self.after) = (base, before, after)
     }
+
+    /// The number of commits that were tried.
+    var commitCount: Int { commits.withLock { $0 } }
 
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         let number = commits.withLock { count in

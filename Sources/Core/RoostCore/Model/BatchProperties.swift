@@ -163,19 +163,18 @@ package struct BatchProperties {
         )
     }
 
-    /// Requires that what must have a value has one.
+    /// Returns the default values, by field.
     ///
-    /// - Throws: `invalidValue`, naming the property.
-    package func requireMandatory(_ isNull: (RecordLayout.Field) -> Bool, _ owner: () -> String) throws(StoreError) {
-        for field in mandatory where isNull(field) { throw missing(field, for: owner()) }
-        for (composite, element) in mandatoryElements where !isNull(composite) && isNull(element) {
-            throw missing(element, for: owner())
+    /// - Throws: `invalidValue` for a default that its attribute cannot hold.
+    package func defaults() throws(StoreError) -> [Value] {
+        var defaults = [Value](repeating: .null, count: entity.layout.fields.count)
+        for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
+            let field = try entity.layout.requireField(attribute.name)
+            try forEachField(
+                of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
+                owner: { "its default" }, { defaults[$0.index] = $1 })
         }
-    }
-
-    /// Refuses that a mandatory property has no value.
-    package func missing(_ field: RecordLayout.Field, for owner: String) -> StoreError {
-        StoreError(.invalidValue, "'\(entity.name).\(field.name)' is mandatory and would have no value for \(owner).")
+        return defaults
     }
 }
 

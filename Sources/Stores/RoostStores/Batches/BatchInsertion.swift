@@ -92,14 +92,7 @@ struct BatchInsertion {
         }
         needsChangeSet =
             references.contains { $0.inverse?.isToMany == false } || rules.needsChangeSet(entity)
-        var defaults = [Value](repeating: .null, count: layout.fields.count)
-        for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
-            let field = try layout.requireField(attribute.name)
-            try properties.forEachField(
-                of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
-                owner: { "its default" }, { defaults[$0.index] = $1 })
-        }
-        self.defaults = defaults
+        defaults = try properties.defaults()
         snapshot = try store.snapshot()
         destinations = BatchDestinations(snapshot, model: model)
         partners = PartnerChanges(model)

@@ -191,8 +191,8 @@ extension StoreSnapshot {
 extension StoreError {
     /// Whether another writer changed something since a change set was worked out.
     ///
-    /// A delete that is denied for new references, and an object that no longer exists, are worked
-    /// out anew: the second time they are found in the snapshot, with a better reason.
+    /// A delete that is denied for new references is worked out anew: the second time the snapshot has
+    /// them, with a better reason.
     fileprivate var isOutdated: Bool {
         if code == .conflict { return true }
         return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }

@@ -87,7 +87,7 @@ struct Upsert {
     /// The shape of the last row.
     private var lastShape = 0
     private(set) var rows: [Row] = []
-    /// The keys of new objects, by the position of their first row, once they were reserved.
+    /// The keys of new objects, by the number of their first row, once they were reserved.
     private var newKeys: [Int: Int64] = [:]
     /// The default values, by field.
     let defaults: [Value]
@@ -118,14 +118,7 @@ struct Upsert {
                 "Entity '\(entity.name)' has no uniqueness constraint of properties that a row can name, so no row can be the same object as another one. Add a constraint to the model, or insert without a conflict rule."
             )
         }
-        var defaults = [Value](repeating: .null, count: layout.fields.count)
-        for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
-            let field = try layout.requireField(attribute.name)
-            try properties.forEachField(
-                of: attribute.defaultValue, for: field.kind == .composite ? .composite(field) : .field(field),
-                owner: { "its default" }, { defaults[$0.index] = $1 })
-        }
-        self.defaults = defaults
+        defaults = try properties.defaults()
     }
 
     /// Reads all rows and writes them; nothing is written after an error.
@@ -144,7 +137,7 @@ struct Upsert {
         return try store.retryingConflicts { () throws(StoreError) in
             do throws(StoreError) { return try commit(request.resultType) } catch {
                 // Another writer may have inserted the same object since. The next snapshot has it.
-                guard error.code == .constraintViolation else { throw error }
+                guard error.code == .constraintViolation, !constraints.isEmpty else { throw error }
                 return try commit(request.resultType)
             }
         }
