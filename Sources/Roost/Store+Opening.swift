@@ -90,6 +90,16 @@ extension Store {
         }
     }
 
+    /// Opens a store that the configuration names, on a thread of Roost's own; the asynchronous form.
+    public static func open(
+        named name: String? = nil, in configuration: RoostConfiguration? = nil, model: ManagedObjectModel? = nil,
+        ifIncompatible incompatible: IncompatibleStoreRule = .refuse
+    ) async throws(StoreError) -> Store {
+        try await onStoreThread { () throws(StoreError) in
+            try open(named: name, in: configuration, model: model, ifIncompatible: incompatible)
+        }
+    }
+
     private static func opened(
         _ store: any PersistentStore, model: ManagedObjectModel?
     ) throws(StoreError) -> Store {

@@ -70,7 +70,7 @@ struct StoreLifetimeTests {
         let store = try filled(type)
         var iterator = store.records(FetchRequest("E")).makeAsyncIterator()
         #expect(try await iterator.next() != nil)
-        try store.close()
+        try await store.close()
         var count = 1
         var error: StoreError?
         do throws(StoreError) {

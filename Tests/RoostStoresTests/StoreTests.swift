@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostCore
+import RoostSystem
 import Testing
 
 @Suite("A store, of every type")
@@ -136,7 +137,23 @@ struct StoreTests {
         #expect(try await store.check().isEmpty)
         #expect(try await store.delete([ids[0]]).count == 1)
         #expect(try await store.delete("Folder").count == 1)
-        try store.close()
+        #expect(try await store.metadata().model == store.model)
+        #expect(try await store.digest().objectCount == 0)
+        try await store.close()
+        let closed = await #expect(throws: StoreError.self) { _ = try await store.digest() }
+        #expect(closed?.code == .closed)
+    }
+
+    @Test("is closed by a task that is cancelled", arguments: Sample.types)
+    func cancelledClosing(type: String) async throws {
+        let store = try filled(type)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.close()
+        }
+        try await task.value
+        let closed = await #expect(throws: StoreError.self) { _ = try await store.metadata() }
+        #expect(closed?.code == .closed)
     }
 
     @Test("writes nothing for a task that is cancelled before the commit", arguments: Sample.types)
@@ -189,17 +206,23 @@ struct StoreTests {
         #expect(error?.code == .cancelled)
     }
 
+    private func dumped(_ store: Store) throws -> String {
+        var bytes: [UInt8] = []
+        try store.dump { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     @Test("is copied, converted, dumped, and compared by its digest", arguments: Sample.types)
     func copies(type: String) async throws {
         let store = try filled(type, 50)
         let folder = try folder.get()
-        let digest = try store.digest()
+        let digest = try await store.digest()
         for other in Sample.types where other != "memory" {
             let report = try await store.convert(to: folder.location(other, "to-\(other)"))
             #expect(report.verified)
             let copy = try await Store.open(folder.location(other, "to-\(other)"), ifMissing: .fail)
-            #expect(try copy.digest() == digest)
-            try copy.close()
+            #expect(try await copy.digest() == digest)
+            try await copy.close()
         }
         if type != "memory" {
             #expect(try await store.backUp(to: folder.location(type, "monday")).verified)
@@ -208,10 +231,11 @@ struct StoreTests {
             }
             #expect(error?.code == .alreadyExists)
         }
-        var bytes: [UInt8] = []
-        #expect(try store.dump { bytes += $0 } == digest)
-        #expect(bytes.count > 1000)
-        #expect(try store.metadata().model == store.model)
+        let bytes = Mutex<[UInt8]>([])
+        #expect(try await store.dump { part in bytes.withLock { $0 += part } } == digest)
+        let text = String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+        #expect(text.hasSuffix("\n") && text.count > 1000)
+        #expect(try dumped(store) == text)
         #expect(try await store.check().isEmpty)
     }
 }

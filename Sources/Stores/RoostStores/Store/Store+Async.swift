@@ -150,6 +150,31 @@ extension Store {
         }
     }
 
+    /// Writes everything in the store as JSON Lines, as it is now; the asynchronous form.
+    @discardableResult
+    public func dump(
+        entities: [EntityName]? = nil, to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
+    ) async throws(StoreError) -> StoreDigest {
+        try await StoreThreads.run { () throws(StoreError) in try self.dump(entities: entities, to: sink) }
+    }
+
+    /// Returns the metadata, as the last commit left them; the asynchronous form.
+    public func metadata() async throws(StoreError) -> StoreMetadata {
+        try await StoreThreads.run { () throws(StoreError) in try self.metadata() }
+    }
+
+    /// Returns the number of objects and links and the sum of their hashes; the asynchronous form.
+    public func digest() async throws(StoreError) -> StoreDigest {
+        try await StoreThreads.run { () throws(StoreError) in try self.digest() }
+    }
+
+    /// Finishes running work, and releases the store's locks and files; the asynchronous form.
+    ///
+    /// The store is closed also if the task is cancelled.
+    public func close() async throws(StoreError) {
+        try await StoreThreads.run { () throws(StoreError) in try self.close() }
+    }
+
     /// Runs work with a cancellation that the cancellation of the task requests.
     private func cancellable<Result: Sendable>(
         _ options: ConversionOptions, _ body: @Sendable (ConversionOptions) throws(StoreError) -> Result
