@@ -136,6 +136,12 @@ let package = Package(
             exclude: ["FORMAT.md"],
             swiftSettings: strict),
         .target(
+            name: "RoostGraph",
+            dependencies: [
+                "RoostCore", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
+            ], path: "Sources/Graph/RoostGraph",
+            swiftSettings: strict),
+        .target(
             name: "RoostCoreData",
             dependencies: [
                 "CZlib", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery", "RoostSystem",
@@ -159,7 +165,7 @@ let package = Package(
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSON", "RoostMemory", "RoostMigration",
+                "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph", "RoostJSON", "RoostMemory", "RoostMigration",
                 "RoostPredicates", "RoostQuery", "RoostStores",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
@@ -296,6 +302,12 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostCore", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
                 "TestSamples",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostGraphTests",
+            dependencies: [
+                "Roost", "RoostCore", "RoostGraph", "RoostQuery", "RoostStores", "RoostSystem", "TestSamples",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -128,3 +128,7 @@
 @_exported public import enum RoostMigration.MigrationStage
 @_exported public import struct RoostMigration.CustomMigrationStage
 @_exported public import struct RoostMigration.LightweightMigrationStage
+
+// MARK: Objects in contexts
+
+@_exported public import RoostGraph

@@ -1,12 +1,12 @@
-internal import Foundation
-internal import RoostCore
+package import Foundation
+package import RoostCore
 internal import RoostQuery
 
 /// Applies the rules that need more than one record to a change set, before it is committed.
 ///
 /// It computes derived attributes, those of objects that depend on changed ones included, and
 /// compares counts with their limits. Records alone are examined by ``FailureList``.
-struct ChangeRules {
+package struct ChangeRules {
     private let rules: ModelRules
     private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
@@ -24,7 +24,7 @@ struct ChangeRules {
     /// The longest chain of new objects along which derived attributes depend on each other.
     private static let mostRounds = 1_000
 
-    init(_ rules: ModelRules, on snapshot: any StoreSnapshot, now: Date = Date()) {
+    package init(_ rules: ModelRules, on snapshot: any StoreSnapshot, now: Date = Date()) {
         self.rules = rules
         model = rules.model
         self.snapshot = snapshot
@@ -49,7 +49,7 @@ struct ChangeRules {
     ///   - subject: Returns the subject of failures of an insert.
     /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle,
     ///   `invalidValue` for a value that a derived attribute cannot hold, and what reading throws.
-    mutating func apply(
+    package mutating func apply(
         to changes: inout ChangeSet, _ failures: inout FailureList,
         subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {

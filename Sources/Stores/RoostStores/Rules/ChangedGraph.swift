@@ -1,10 +1,10 @@
-internal import RoostCore
+package import RoostCore
 
 /// The objects of a snapshot as a change set will leave them.
 ///
 /// Expressions that follow relationships are evaluated on it.
 /// The objects of a to-many relationship come in no particular order.
-final class ChangedGraph: ObjectGraph {
+package final class ChangedGraph: ObjectGraph {
     /// The place of the record of a changed object.
     private enum Row {
         case inserted(Int)
@@ -33,7 +33,7 @@ final class ChangedGraph: ObjectGraph {
     /// Whether reads are noted.
     var isTracking = false
 
-    init(_ changes: ChangeSet, over base: any ObjectGraph) throws(StoreError) {
+    package init(_ changes: ChangeSet, over base: any ObjectGraph) throws(StoreError) {
         self.changes = changes
         self.base = base
         model = changes.model
@@ -80,7 +80,7 @@ final class ChangedGraph: ObjectGraph {
         if case .inserted = rows[place] { true } else { false }
     }
 
-    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+    package func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         guard keys.contains(where: { rows[ObjectPlace(root: root, key: $0)] != nil }) else {
             try base.read(keys, inHierarchyOf: root, into: &batch)
             if isTracking { note(batch) }
@@ -110,7 +110,7 @@ final class ChangedGraph: ObjectGraph {
         for index in 0..<batch.count { readVersions[model.place(of: batch, at: index)] = batch.version(at: index) }
     }
 
-    func appendDestinations(
+    package func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
         let sourceRoot = model.entities[relationship.source].root

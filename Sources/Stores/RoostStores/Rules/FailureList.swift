@@ -1,11 +1,13 @@
-internal import RoostCore
+package import RoostCore
 
 /// The failures of one change, in the order in which they were found.
-struct FailureList {
+package struct FailureList {
     /// The most failures of one change that are listed.
     static let limit = 100_000
 
-    private(set) var failures: [ValidationFailure] = []
+    package private(set) var failures: [ValidationFailure] = []
+
+    package init() {}
 
     var isEmpty: Bool { failures.isEmpty }
     /// Whether no further failure is listed, so that a change need not be examined further.
@@ -38,7 +40,7 @@ struct FailureList {
     ///   - subject: Returns the object or the row that the failure of a field names, or nil for a
     ///     field that is not examined.
     /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
-    mutating func check(
+    package mutating func check(
         _ record: RecordReader, _ rules: inout RecordRules,
         subject: (StoreFinding.Rule, RecordLayout.Field) -> ValidationFailure.Subject?
     ) throws(StoreError) {
@@ -60,7 +62,7 @@ struct FailureList {
     /// Throws all failures as one error.
     ///
     /// - Throws: `validationFailed`.
-    func throwIfAny() throws(StoreError) {
+    package func throwIfAny() throws(StoreError) {
         if !failures.isEmpty { throw ValidationFailure.error(failures) }
     }
 }

@@ -10,12 +10,14 @@ package final class ModelRules: Sendable {
     /// The model that has the rules.
     package let model: ManagedObjectModel
     /// The rules that one record alone can break, with the time that patterns may take unspent.
-    var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
+    package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// By entity number: the to-many relationships whose number of objects is limited.
     let counts: [[CountLimit]]
     /// The derived attributes.
     let derived: DerivedAttributes
+    /// Whether the model has derived attributes.
+    package var hasDerivedAttributes: Bool { !derived.isEmpty }
     /// By entity number: whether a change of an object can change a derived attribute or a limited
     /// count.
     private let isConcerned: [Bool]
@@ -50,7 +52,7 @@ package final class ModelRules: Sendable {
     /// Whether a change set can change a derived attribute or a limited count.
     ///
     /// Changes of other entities cost no more than this question.
-    func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
+    package func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
         guard isConcerned.contains(true) else { return false }
         guard changes.addedLinks.isEmpty, changes.removedLinks.isEmpty else { return true }
         for batch in [changes.inserts, changes.updates] {

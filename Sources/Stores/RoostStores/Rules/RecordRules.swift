@@ -8,7 +8,7 @@ internal import RoostQuery
 /// A record without nulls in mandatory properties costs a comparison of its bitmap, a byte for each
 /// eight fields at most; every other rule costs one comparison. An entity without rules costs
 /// nothing.
-struct RecordRules: Sendable {
+package struct RecordRules: Sendable {
     /// A comparison of a value that is not null.
     private enum Limit: Sendable {
         case mandatory

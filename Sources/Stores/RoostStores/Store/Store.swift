@@ -26,7 +26,7 @@ public final class Store: Sendable {
     /// The store that the types of all backends implement.
     package let persistentStore: any PersistentStore
     /// The rules of the program's model.
-    let rules: ModelRules
+    package let rules: ModelRules
     /// The types that other locations can have, for copies and conversions.
     let registry: StoreRegistry
 

@@ -88,7 +88,7 @@ package final class RecordMatcher {
     }
 
     /// Whether the record alone decides everything.
-    var isQuick: Bool { rest == nil }
+    package var isQuick: Bool { rest == nil }
 
     /// Whether the record is of an entity that the request asks for and meets its predicate.
     ///

@@ -1,0 +1,96 @@
+public import RoostCore
+
+/// The properties that a class of managed objects expects of its entity.
+///
+/// Generated code has one for each class. A container compares it with the model when it opens, so a
+/// class of another version of the model is refused before it reads anything. The position of a
+/// property in the list is its *slot*, by which accessors name it. A subclass lists the properties
+/// of its superclass first.
+///
+/// ```swift
+/// static var shape: ClassShape {
+///     ClassShape("Album", [.field("plays", .integer64, at: 25, 1), .toMany("tracks", isOrdered: true)])
+/// }
+/// ```
+public struct ClassShape: Sendable {
+    /// A property of a class.
+    public struct Property: Sendable {
+        enum Kind {
+            case field(RecordLayout.Field.Kind, place: (offset: Int, index: Int)?)
+            case toMany(isOrdered: Bool)
+            case transient(AttributeType)
+        }
+
+        let name: String
+        let kind: Kind
+
+        /// A stored attribute or a to-one relationship of an entity without superentity and
+        /// subentities, at a fixed place of its records.
+        public static func field(
+            _ name: String, _ kind: RecordLayout.Field.Kind, at offset: Int, _ index: Int
+        ) -> Property {
+            Property(name: name, kind: .field(kind, place: (offset, index)))
+        }
+
+        /// A stored attribute or a to-one relationship, at a place that each subentity decides.
+        public static func field(_ name: String, _ kind: RecordLayout.Field.Kind) -> Property {
+            Property(name: name, kind: .field(kind, place: nil))
+        }
+
+        /// A to-many relationship.
+        public static func toMany(_ name: String, isOrdered: Bool = false) -> Property {
+            Property(name: name, kind: .toMany(isOrdered: isOrdered))
+        }
+
+        /// An attribute that no store keeps.
+        public static func transient(_ name: String, _ type: AttributeType) -> Property {
+            Property(name: name, kind: .transient(type))
+        }
+    }
+
+    /// The entity of the class.
+    public let entity: EntityName
+    let properties: [Property]
+
+    /// Creates a shape.
+    public init(_ entity: EntityName, _ properties: [Property]) {
+        self.entity = entity
+        self.properties = properties
+    }
+}
+
+extension ClassShape.Property {
+    /// Returns where a property of the class is in an entity.
+    ///
+    /// - Throws: `invalidModel` if the entity does not have the property as the class expects it.
+    func slot(in entity: ManagedObjectModel.Entity, of type: ManagedObject.Type) throws(StoreError) -> EntityInfo.Slot {
+        func problem(_ text: String) -> StoreError {
+            StoreError(
+                .invalidModel,
+                "Class '\(type)' does not fit entity '\(entity.name)': \(text). Generate the class again from the model.")
+        }
+        switch kind {
+        case .field(let kind, let place):
+            guard let field = entity.layout.field(name) else { throw problem("there is no stored property '\(name)'") }
+            guard field.kind == kind else { throw problem("property '\(name)' has another type") }
+            if let place, place.offset != field.byteOffset || place.index != field.index {
+                throw problem("property '\(name)' is at another place in the records")
+            }
+            return EntityInfo.Slot(
+                name: name, field: field, relationship: entity.relationship(name)?.number, isTransient: false)
+        case .toMany(let isOrdered):
+            guard let relationship = entity.relationship(name), relationship.isToMany else {
+                throw problem("there is no to-many relationship '\(name)'")
+            }
+            guard relationship.isOrdered == isOrdered else {
+                throw problem("relationship '\(name)' is \(isOrdered ? "not ordered" : "ordered")")
+            }
+            return EntityInfo.Slot(name: name, field: nil, relationship: relationship.number, isTransient: false)
+        case .transient(let type):
+            guard let attribute = entity.attribute(name), attribute.isTransient, attribute.type == type else {
+                throw problem("there is no transient attribute '\(name)' of this type")
+            }
+            return EntityInfo.Slot(name: name, field: nil, relationship: nil, isTransient: true)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import RoostCore
+
+/// What contexts know about an entity, computed once for each container.
+final class EntityInfo: Sendable {
+    /// Where a property of the entity's class is.
+    struct Slot: Sendable {
+        let name: String
+        /// The field of a stored attribute or a to-one relationship.
+        let field: RecordLayout.Field?
+        /// The number of a relationship.
+        let relationship: Int?
+        let isTransient: Bool
+    }
+
+    let entity: ManagedObjectModel.Entity
+    let type: ManagedObject.Type
+    /// By slot of the class.
+    let slots: [Slot]
+    let tail: RowAccess.TailLayout
+    /// By relationship number: the field of a to-one relationship; nil for all others.
+    let references: [RecordLayout.Field?]
+    /// The fields of all to-one relationships.
+    let referenceFields: [RecordLayout.Field]
+    /// By relationship number: the field with the place in the ordered relationship back.
+    let places: [RecordLayout.Field?]
+    /// The row of a new object: defaults, and null for everything else.
+    let newRow: [UInt8]
+    /// The transient attributes by name, with their defaults.
+    let transients: [String: AttributeDescription]
+    /// The stored relationships, inherited ones included.
+    var relationships: [ManagedObjectModel.Relationship] { entity.relationships }
+
+    init(
+        _ entity: ManagedObjectModel.Entity, type: ManagedObject.Type, shape: ClassShape?, model: ManagedObjectModel
+    ) throws(StoreError) {
+        self.entity = entity
+        self.type = type
+        tail = RowAccess.TailLayout(entity.layout)
+        var references = [RecordLayout.Field?](repeating: nil, count: model.relationships.count)
+        var places = references
+        for relationship in entity.relationships where relationship.storage == .field {
+            references[relationship.number] = entity.layout.field(relationship.name.name)
+            places[relationship.number] = entity.layout.field(
+                RecordLayout.orderFieldName(of: relationship.name.name))
+        }
+        self.references = references
+        referenceFields = references.compactMap { $0 }
+        self.places = places
+        var slots: [Slot] = []
+        for property in shape?.properties ?? [] { slots.append(try property.slot(in: entity, of: type)) }
+        self.slots = slots
+        newRow = try Self.newRow(entity, model)
+        transients = Dictionary(
+            uniqueKeysWithValues: entity.attributes.filter(\.isTransient).map { ($0.name, $0) })
+    }
+
+    private static func newRow(
+        _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+    ) throws(StoreError) -> [UInt8] {
+        guard !entity.isAbstract else { return entity.layout.template }
+        var defaults: [String: Value] = [:]
+        for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
+            defaults[attribute.name] = attribute.defaultValue
+        }
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID(entity.name, key: 1), version: 1, values: defaults)
+        return batch.withRecord(at: 0) { Array($0.bytes) }
+    }
+}
+
+/// The classes and rules of a container's model, shared by its contexts.
+final class ModelClasses: Sendable {
+    let model: ManagedObjectModel
+    /// By entity number.
+    let entities: [EntityInfo]
+    /// By relationship number: whether an object of the destination entity can be of a subentity.
+    let isPolymorphic: [Bool]
+
+    /// Creates the classes of a model.
+    ///
+    /// - Throws: `invalidModel` if a class does not fit its entity; `unknownEntity`.
+    init(_ model: ManagedObjectModel, types: [any ManagedObjectClass.Type]) throws(StoreError) {
+        self.model = model
+        var shapes: [Int: (type: ManagedObject.Type, shape: ClassShape)] = [:]
+        for type in types {
+            let shape = type.shape
+            shapes[try model.requireEntity(shape.entity).number] = (type, shape)
+        }
+        var entities: [EntityInfo] = []
+        for entity in model.entities {
+            // An entity without a class of its own has that of its nearest superentity.
+            var number: Int? = entity.number
+            while let current = number, shapes[current] == nil { number = model.entities[current].superentity }
+            let found = number.flatMap { shapes[$0] }
+            entities.append(
+                try EntityInfo(entity, type: found?.type ?? ManagedObject.self, shape: found?.shape, model: model))
+        }
+        self.entities = entities
+        isPolymorphic = model.relationships.map { model.entities[$0.destination].selfAndSubentities.count > 1 }
+    }
+}

@@ -1,0 +1,64 @@
+public import RoostCore
+public import RoostPredicates
+
+/// A class for the objects of one entity.
+///
+/// `roost model generate` and the plugin `RoostModelPlugin` write such classes:
+///
+/// ```swift
+/// let album = Album(context: context)
+/// album.title = "Blue"
+/// let id = album.id
+/// ```
+public protocol ManagedObjectClass: ManagedObject, EntityRepresentable {
+    /// The properties that the class expects of its entity.
+    static var shape: ClassShape { get }
+}
+
+extension ManagedObjectClass {
+    /// The ID of the object together with its class, which is `Sendable`.
+    public var id: ManagedObjectID<Self> { ManagedObjectID(unchecked: objectID) }
+
+    /// Returns a request for objects of the class.
+    ///
+    /// ```swift
+    /// let albums = try context.fetch(Album.fetch(where: "year > 1970", sortedBy: ["title"]))
+    /// ```
+    public static func fetch(
+        where predicate: FetchRequest.Predicate? = nil, sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [],
+        limit: Int? = nil, offset: Int? = nil
+    ) -> Fetch<Self> {
+        Fetch(where: predicate, sortedBy: sortDescriptors, limit: limit, offset: offset)
+    }
+}
+
+/// The ID of an object together with its class.
+///
+/// It is `Sendable`; the object is not. So IDs go from one context to another, and objects stay.
+///
+/// ```swift
+/// let id = album.id
+/// let title = try await container.perform { context in
+///     try context.existingObject(id).title
+/// }
+/// ```
+public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
+    /// The ID without the class.
+    public let objectID: ObjectID
+
+    init(unchecked objectID: ObjectID) { self.objectID = objectID }
+}
+
+extension ManagedObjectID where Object: ManagedObjectClass {
+    /// Creates the ID of an object of the class; nil for an ID of an entity of another hierarchy.
+    ///
+    /// - Parameters:
+    ///   - objectID: The ID.
+    ///   - model: The model that has the entities.
+    public init?(_ objectID: ObjectID, in model: ManagedObjectModel) {
+        guard let entity = model.entity(objectID.entity), let own = model.entity(Object.entityName),
+            own.includes(entity.number) || entity.includes(own.number)
+        else { return nil }
+        self.objectID = objectID
+    }
+}

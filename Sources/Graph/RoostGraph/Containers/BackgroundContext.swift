@@ -1,0 +1,125 @@
+internal import Dispatch
+internal import RoostCore
+internal import RoostSystem
+
+/// An actor that owns one context, on a thread of its own.
+///
+/// Its blocking calls never occupy a thread of the cooperative pool.
+///
+/// ```swift
+/// let background = container.makeBackgroundContext("import")
+/// try await background.perform { context in
+///     for name in names { try context.insert("Artist")["name"] = .string(name) }
+///     try context.save()
+/// }
+/// ```
+public actor BackgroundContext {
+    private let executor: ContextExecutor
+    private let context: ManagedObjectContext
+
+    /// The executor of the actor: a thread of its own.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ container: PersistentContainer, name: String?) {
+        executor = ContextExecutor(name ?? "context")
+        context = container.makeContext(name)
+    }
+
+    /// Runs `body` with the context. Merges other contexts' saves before, and ends the event after.
+    public func perform<Result, Failure: Error>(
+        _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        context.beginEvent()
+        defer { context.processPendingChanges() }
+        return try body(context)
+    }
+}
+
+/// A serial executor with a thread of its own, for an actor that owns a context.
+///
+/// The thread ends with the executor.
+public final class ContextExecutor: SerialExecutor {
+    private struct State {
+        /// The jobs with their executor, which lives until they have run.
+        var jobs: [(job: UnownedJob, executor: ContextExecutor)] = []
+        var isEnded = false
+    }
+
+    /// What the thread keeps, so that it does not keep the executor.
+    private final class Queue: Sendable {
+        let state = Mutex(State())
+        let wake = DispatchSemaphore(value: 0)
+
+        func run() {
+            while true {
+                wake.wait()
+                let (next, isEnded) = state.withLock { state in
+                    (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isEnded)
+                }
+                if let next {
+                    next.job.runSynchronously(on: next.executor.asUnownedSerialExecutor())
+                } else if isEnded {
+                    return
+                }
+            }
+        }
+    }
+
+    private let queue = Queue()
+    private let name: String
+    private let isStarted = Mutex(false)
+
+    /// Creates an executor. Its thread starts with the first job.
+    public init(_ name: String = "context") { self.name = name }
+
+    deinit {
+        queue.state.withLock { $0.isEnded = true }
+        queue.wake.signal()
+    }
+
+    /// Adds a job.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let starts = isStarted.withLock { isStarted in
+            defer { isStarted = true }
+            return !isStarted
+        }
+        if starts {
+            do throws(SystemFailure) {
+                let queue = queue
+                try SystemThread.start("roost \(name)", stackByteCount: 4 << 20) { queue.run() }
+            } catch {
+                // Without a thread of its own the actor's work runs where it was asked for.
+                isStarted.withLock { $0 = false }
+                job.runSynchronously(on: asUnownedSerialExecutor())
+                return
+            }
+        }
+        queue.state.withLock { $0.jobs.append((job, self)) }
+        queue.wake.signal()
+    }
+
+    /// A reference to the executor.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+}
+
+/// A program's own actor that owns a context, on a thread of its own.
+///
+/// ```swift
+/// actor Importer: ContextActor {
+///     let executor = ContextExecutor("import")
+///     let context: ManagedObjectContext
+///     init(_ container: PersistentContainer) { context = container.makeContext("import") }
+/// }
+/// ```
+public protocol ContextActor: Actor {
+    /// The executor of the actor.
+    nonisolated var executor: ContextExecutor { get }
+    /// The context of the actor.
+    var context: ManagedObjectContext { get }
+}
+
+extension ContextActor {
+    /// The executor of the actor: a thread of its own.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}

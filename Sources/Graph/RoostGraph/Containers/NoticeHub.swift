@@ -1,0 +1,69 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// Passes notices from the context that saved to all other contexts of a container.
+final class NoticeHub: Sendable {
+    private struct WeakInbox {
+        weak var inbox: Inbox?
+    }
+
+    private let inboxes = Mutex<[WeakInbox]>([])
+
+    /// Creates an inbox for a context.
+    func makeInbox() -> Inbox {
+        let inbox = Inbox()
+        inboxes.withLock { inboxes in
+            inboxes.removeAll { $0.inbox == nil }
+            inboxes.append(WeakInbox(inbox: inbox))
+        }
+        return inbox
+    }
+
+    /// Puts a notice into all inboxes but that of its sender.
+    func post(_ notice: SaveNotice, from sender: Inbox?) {
+        let receivers = inboxes.withLock { $0.compactMap(\.inbox) }
+        for inbox in receivers where inbox !== sender { inbox.put(notice) }
+    }
+}
+
+/// The notices that a context has not merged yet: the only part of a context that other threads
+/// touch.
+final class Inbox: Sendable {
+    /// Beyond this number of waiting notices, only IDs are kept.
+    private struct State {
+        var notices: [SaveNotice] = []
+        var isOpen = false
+        var wakesUp: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether notices are kept. A context that merges by hand needs none.
+    func setOpen(_ isOpen: Bool) {
+        state.withLock { state in
+            state.isOpen = isOpen
+            if !isOpen { state.notices.removeAll() }
+        }
+    }
+
+    /// Sets what is called when a first notice arrives, on the thread that posts it.
+    func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }
+
+    func put(_ notice: SaveNotice) {
+        let wakeUp = state.withLock { state in
+            guard state.isOpen else { return nil as (@Sendable () -> Void)? }
+            state.notices.append(notice)
+            return state.notices.count == 1 ? state.wakesUp : nil
+        }
+        wakeUp?()
+    }
+
+    /// Takes all notices.
+    func take() -> [SaveNotice] {
+        state.withLock { state in
+            let taken = state.notices
+            state.notices.removeAll()
+            return taken
+        }
+    }
+}

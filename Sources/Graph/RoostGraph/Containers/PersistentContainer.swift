@@ -1,0 +1,245 @@
+public import RoostCore
+public import RoostStores
+
+/// A model, the stores that hold its objects, and the contexts that use them.
+///
+/// Each entity hierarchy is in exactly one of the container's stores.
+///
+/// ```swift
+/// let container = try PersistentContainer(.sqlite("music.sqlite"), model: model)
+/// let context = container.makeContext()
+/// let album = try context.insert("Album")
+/// album["title"] = "Blue"
+/// try context.save()
+/// ```
+public final class PersistentContainer: Sendable {
+    let classes: ModelClasses
+    let storeSet: StoreSet
+    let hub = NoticeHub()
+    private let view = ViewContextHolder()
+
+    /// Creates a container for stores that are already open.
+    ///
+    /// - Parameters:
+    ///   - stores: The stores, all of compatible models. Each holds the hierarchies of the
+    ///     configuration with its position in `configurations`.
+    ///   - model: The program's model, which has the rules; nil for that of the first store.
+    ///   - types: The classes of the entities; an entity without a class has that of its superentity,
+    ///     or ``ManagedObject``.
+    ///   - configurations: The names of configurations of the model, one for each store; not needed
+    ///     with one store.
+    /// - Throws: `invalidModel` if a class does not fit its entity, a hierarchy is in no store or in
+    ///   two, or a relationship connects two stores; `modelMismatch`.
+    public init(
+        _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
+        configurations: [String] = []
+    ) throws(StoreError) {
+        guard let first = stores.first else {
+            throw StoreError(.invalidRequest, "A container needs at least one store.")
+        }
+        let model = model ?? first.model
+        for store in stores where !model.hasVersionHashes(of: store.model) {
+            throw .modelMismatch("\(store.location)", has: store.model, expected: model)
+        }
+        classes = try ModelClasses(model, types: types)
+        storeSet = StoreSet(stores, storeOfEntity: try Self.assign(stores, model, configurations))
+    }
+
+    /// Creates a container for one store that is already open.
+    ///
+    /// - Throws: As ``init(_:model:types:configurations:)``.
+    public convenience init(
+        _ store: Store, model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = []
+    ) throws(StoreError) {
+        try self.init([store], model: model, types: types)
+    }
+
+    /// Finds the store of each entity.
+    private static func assign(
+        _ stores: [Store], _ model: ManagedObjectModel, _ configurations: [String]
+    ) throws(StoreError) -> [Int] {
+        guard stores.count > 1 else { return Array(repeating: 0, count: model.entities.count) }
+        guard configurations.count == stores.count else {
+            throw StoreError(
+                .invalidRequest, "\(stores.count) stores need \(stores.count) configurations, one for each.")
+        }
+        var storeOfRoot: [Int: Int] = [:]
+        for (position, name) in configurations.enumerated() {
+            guard let names = model.configurations[name] else {
+                throw StoreError(.invalidRequest, "The model has no configuration '\(name)'.")
+            }
+            for name in names {
+                let root = try model.requireEntity(EntityName(name)).root
+                if let other = storeOfRoot[root], other != position {
+                    throw StoreError(
+                        .invalidModel,
+                        "The hierarchy of '\(model.entities[root].name)' is in two stores. Put it into one configuration."
+                    )
+                }
+                storeOfRoot[root] = position
+            }
+        }
+        var result: [Int] = []
+        for entity in model.entities {
+            guard let position = storeOfRoot[entity.root] else {
+                throw StoreError(
+                    .invalidModel,
+                    "Entity '\(entity.name)' is in no store. Put it into one of the configurations.")
+            }
+            result.append(position)
+        }
+        for relationship in model.relationships where result[relationship.source] != result[relationship.destination] {
+            throw StoreError(
+                .invalidModel,
+                "Relationship '\(relationship.name)' connects two stores. Keep both hierarchies in one configuration, or keep an ID as an attribute."
+            )
+        }
+        return result
+    }
+
+    /// The program's model, which has the rules, defaults and transient attributes.
+    public var model: ManagedObjectModel { classes.model }
+    /// The open stores, in the order in which they were given.
+    public var stores: [Store] { storeSet.stores }
+
+    // MARK: Contexts
+
+    /// The context of the main actor. It merges other contexts' saves automatically.
+    @MainActor
+    public var viewContext: ManagedObjectContext {
+        if let context = view.context { return context }
+        let context = ManagedObjectContext(self, name: "view")
+        context.mergesChangesAutomatically = true
+        context.setHome { body in Task { @MainActor in body() } }
+        view.context = context
+        return context
+    }
+
+    /// Returns a new context in a region of its own, for an actor, a task or a function to keep.
+    public func makeContext(_ name: String? = nil) -> sending ManagedObjectContext {
+        ManagedObjectContext(self, name: name)
+    }
+
+    /// Runs `body` with a new context on a thread of the container. Discards unsaved changes.
+    ///
+    /// ```swift
+    /// let id = try await container.perform { context in
+    ///     let album = try context.insert("Album")
+    ///     try context.save()
+    ///     return album.objectID
+    /// }
+    /// ```
+    public func perform<Result, Failure: Error>(
+        _ body: sending @escaping (ManagedObjectContext) throws(Failure) -> sending Result
+    ) async throws(Failure) -> sending Result {
+        let background = makeBackgroundContext()
+        return try await background.perform(body)
+    }
+
+    /// Runs `body` with a new context on the calling thread. Discards unsaved changes.
+    public func performAndWait<Result, Failure: Error>(
+        _ body: (ManagedObjectContext) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try body(makeContext())
+    }
+
+    /// Returns a long-lived context on a thread of its own.
+    public func makeBackgroundContext(_ name: String? = nil) -> BackgroundContext {
+        BackgroundContext(self, name: name)
+    }
+
+    // MARK: Batch requests
+
+    private func notify(
+        _ result: BatchResult, _ store: Store, inserted: [ObjectID] = [], updated: [ObjectID] = [],
+        deleted: [ObjectID] = []
+    ) {
+        let notice = SaveNotice(
+            store: store.location, generation: result.generation, previousGeneration: result.generation, author: nil,
+            contextName: nil, inserted: inserted, updated: updated + (result.relatedObjectIDs ?? []), deleted: deleted)
+        if !notice.isEmpty { hub.post(notice, from: nil) }
+    }
+
+    /// Inserts objects as a request says, and tells all contexts that merge automatically.
+    ///
+    /// - Throws: As ``Store/execute(_:)-(BatchInsertRequest)``.
+    @discardableResult
+    public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
+        var request = request
+        request.resultType = .objectIDs
+        let store = storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
+        let result = try store.execute(request)
+        notify(result, store, inserted: result.objectIDs ?? [])
+        return result
+    }
+
+    /// Updates objects as a request says, and tells all contexts that merge automatically.
+    ///
+    /// - Throws: As ``Store/execute(_:)-(BatchUpdateRequest)``.
+    @discardableResult
+    public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
+        var request = request
+        request.resultType = .objectIDs
+        let store = storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
+        let result = try store.execute(request)
+        notify(result, store, updated: result.objectIDs ?? [])
+        return result
+    }
+
+    /// Deletes objects as a request says, and tells all contexts that merge automatically.
+    ///
+    /// - Throws: As ``Store/execute(_:)-(BatchDeleteRequest)``.
+    @discardableResult
+    public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
+        var request = request
+        request.resultType = .objectIDs
+        let name: EntityName? =
+            switch request.selection {
+            case .fetched(let fetch): fetch.entity
+            case .objectIDs(let ids): ids.first?.entity
+            }
+        let number = if let name { try model.requireEntity(name).number } else { 0 }
+        let store = storeSet.store(ofEntity: number)
+        let result = try store.execute(request)
+        notify(result, store, deleted: result.objectIDs ?? [])
+        return result
+    }
+
+    // MARK: IDs as text
+
+    /// Returns a text form of an ID that a program can keep; nil for an ID that is not final yet.
+    ///
+    /// - Throws: `unknownEntity`, and what reading the store's metadata throws.
+    public func uri(of id: ObjectID) throws(StoreError) -> String? {
+        guard id.key > 0 else { return nil }
+        let store = storeSet.store(ofEntity: try model.requireEntity(id.entity).number)
+        return id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
+    }
+
+    /// Returns the ID for a URI; nil if the URI names a store outside this container.
+    ///
+    /// - Throws: What reading the stores' metadata throws.
+    public func objectID(uri: String) throws(StoreError) -> ObjectID? {
+        guard let (uuid, id) = ObjectID.parse(uri: uri), let entity = model.entity(id.entity) else { return nil }
+        return try storeSet.store(ofEntity: entity.number).metadata().storeUUID == uuid ? id : nil
+    }
+
+    /// Closes all stores. Contexts throw `closed` from then on.
+    ///
+    /// - Throws: The first error of closing; all stores are closed then too.
+    public func close() throws(StoreError) {
+        var first: StoreError?
+        for store in stores {
+            do throws(StoreError) { try store.close() } catch { first = first ?? error }
+        }
+        if let first { throw first }
+    }
+}
+
+/// Keeps the context of the main actor.
+@MainActor
+private final class ViewContextHolder {
+    var context: ManagedObjectContext?
+
+    nonisolated init() {}
+}

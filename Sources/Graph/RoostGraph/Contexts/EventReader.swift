@@ -1,0 +1,57 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// The stores of a container, and which one has which hierarchy.
+final class StoreSet: Sendable {
+    let stores: [Store]
+    /// By entity number: the position of the store of the entity's hierarchy.
+    let storeOfEntity: [Int]
+
+    init(_ stores: [Store], storeOfEntity: [Int]) {
+        (self.stores, self.storeOfEntity) = (stores, storeOfEntity)
+    }
+
+    func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
+}
+
+/// What a context reads in one event: one snapshot of each store, so that all reads agree.
+final class EventReader {
+    private let stores: StoreSet
+    private var snapshots: [(any StoreSnapshot)?]
+    private var graphs: [(any ObjectGraph)?]
+
+    init(_ stores: StoreSet) {
+        self.stores = stores
+        snapshots = Array(repeating: nil, count: stores.stores.count)
+        graphs = Array(repeating: nil, count: stores.stores.count)
+    }
+
+    deinit { for snapshot in snapshots { snapshot?.close() } }
+
+    /// Returns the snapshot of the store that has an entity.
+    func snapshot(ofEntity number: Int) throws(StoreError) -> any StoreSnapshot {
+        try snapshot(ofStore: stores.storeOfEntity[number])
+    }
+
+    func snapshot(ofStore position: Int) throws(StoreError) -> any StoreSnapshot {
+        if let snapshot = snapshots[position] { return snapshot }
+        let fresh = try stores.stores[position].persistentStore.snapshot()
+        snapshots[position] = fresh
+        return fresh
+    }
+
+    /// Returns the objects of the store that has an entity.
+    func graph(ofEntity number: Int) throws(StoreError) -> any ObjectGraph {
+        let position = stores.storeOfEntity[number]
+        if let graph = graphs[position] { return graph }
+        let fresh = try snapshot(ofStore: position).objectGraph()
+        graphs[position] = fresh
+        return fresh
+    }
+
+    /// Opens the snapshots of all stores, so that all are of now.
+    func openAll() throws(StoreError) {
+        for position in snapshots.indices { _ = try snapshot(ofStore: position) }
+    }
+}

@@ -1,0 +1,249 @@
+internal import RoostCore
+internal import RoostStores
+
+extension GraphCore {
+    /// Stops the program if another thread uses the context, where that is checked.
+    ///
+    /// The compiler proves the confinement for clients in language mode 6; see ``IsolationCheck``.
+    @inline(__always)
+    func checkIsolation() {}
+
+    // MARK: Keys
+
+    /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve now.
+    func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
+        if var block = reservedKeys[entity.root], block.next < block.end {
+            defer { reservedKeys[entity.root] = block }
+            block.next += 1
+            return block.next - 1
+        }
+        let size = min(4096, (reservedKeys[entity.root]?.size ?? 4) * 4)
+        do throws(StoreError) {
+            let range = try reserve(size, entity)
+            reservedKeys[entity.root] = (range.lowerBound + 1, range.upperBound, size)
+            return range.lowerBound
+        } catch {
+            // The save reserves a key, or reports why it cannot.
+            defer { nextTemporaryKey -= 1 }
+            return nextTemporaryKey
+        }
+    }
+
+    private func reserve(_ count: Int, _ entity: ManagedObjectModel.Entity) throws(StoreError) -> Range<Int64> {
+        guard let stores else { throw StoreError(.closed, "The context has ended.") }
+        return try stores.store(ofEntity: entity.number).persistentStore.reserveKeys(
+            count, for: model.entities[entity.root].name)
+    }
+
+    /// Replaces the temporary keys of new objects by keys of the store.
+    func replaceTemporaryKeys() throws(StoreError) {
+        let temporary = changed.filter { $0.key < 0 && !$0.flags.contains(.deleted) }
+        guard !temporary.isEmpty else { return }
+        var new: [ObjectPlace: Int64] = [:]
+        for (root, objects) in Dictionary(grouping: temporary, by: \.root) {
+            let range = try reserve(objects.count, model.entities[root])
+            for (object, key) in zip(objects, range) {
+                new[ObjectPlace(root: root, key: object.key)] = key
+                registry.remove(object, root)
+                object.key = key
+                registry.insert(object, root)
+            }
+        }
+        for object in registry.all() {
+            if object.state.contains(.privateRow), let row = object.row {
+                for field in object.info.entity.layout.fields
+                where field.kind == .reference || field.kind == .polymorphicReference {
+                    guard let (entity, key) = RowAccess.reference(row, field), key < 0,
+                        let final = new[ObjectPlace(root: model.entities[entity].root, key: key)]
+                    else { continue }
+                    RowAccess.setReference((entity, final), UnsafeMutableRawPointer(mutating: row), field)
+                }
+            }
+            guard let extra = object.extra else { continue }
+            for index in extra.members.indices {
+                let destination = model.relationships[extra.members[index].relationship].destination
+                let root = model.entities[destination].root
+                for (place, key) in new where place.root == root { extra.members[index].state.replace(place.key, by: key) }
+            }
+        }
+    }
+
+    // MARK: Ends of events
+
+    /// Forgets which objects changed in this event, and ends its reads.
+    func endEvent() {
+        for object in touched {
+            object.state.remove(.touched)
+            if let row = object.extra?.eventRow {
+                RowPage.release(row)
+                object.extra?.eventRow = nil
+            }
+        }
+        touched.removeAll(keepingCapacity: true)
+        closeReader()
+    }
+
+    // MARK: Deletes
+
+    /// Marks an object as deleted; its delete rules apply later.
+    func markDeleted(_ object: ManagedObject) {
+        guard !object.flags.contains(.deleted), !object.flags.contains(.orphan) else { return }
+        note(object)
+        object.flags.insert(.deleted)
+        undeleted.append(object)
+    }
+
+    /// Applies the delete rules of deleted objects, and of those that they delete.
+    func propagateDeletes() {
+        guard !undeleted.isEmpty else { return }
+        var deleted: [ManagedObject] = []
+        while !undeleted.isEmpty {
+            let objects = undeleted
+            undeleted.removeAll()
+            for object in objects where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
+                object.flags.insert(.propagated)
+                deleted.append(object)
+                _ = latching { () throws(StoreError) in try propagate(object) }
+            }
+        }
+        _ = latching { () throws(StoreError) in try clearReferences(to: deleted) }
+        // What was never saved leaves the context.
+        let unsaved = deleted.filter { $0.flags.contains(.inserted) }
+        guard !unsaved.isEmpty else { return }
+        let gone = Set(unsaved)
+        changed.removeAll { gone.contains($0) }
+        touched.removeAll { gone.contains($0) }
+        for object in unsaved { expel(object) }
+    }
+
+    private func propagate(_ object: ManagedObject) throws(StoreError) {
+        _ = object.firedRow
+        for relationship in object.info.relationships {
+            let rule = relationship.declaration.deleteRule
+            guard rule != .noAction else { continue }
+            if rule == .nullify, relationship.inverse == nil { continue }
+            let keys = try destinationKeys(of: object, relationship)
+            guard !keys.isEmpty else { continue }
+            let root = model.entities[relationship.destination].root
+            try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
+            for member in try objects(keys, destination: relationship.destination) {
+                if rule == .cascade, !member.flags.contains(.deleted) {
+                    member.prepareForDeletion()
+                    markDeleted(member)
+                }
+                if rule != .deny || member.flags.contains(.deleted) { disconnect(object, from: member, relationship) }
+            }
+        }
+    }
+
+    private func destinationKeys(
+        of object: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> [Int64] {
+        guard !relationship.isToMany else { return try memberKeys(of: object, relationship.number) }
+        guard let field = object.info.references[relationship.number],
+            let (_, key) = RowAccess.reference(object.firedRow, field)
+        else { return [] }
+        return [key]
+    }
+
+    /// Takes a deleted object out of the other side of a relationship. Its own side stays as it was.
+    private func disconnect(
+        _ object: ManagedObject, from member: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+    ) {
+        guard let number = relationship.inverse, !member.flags.contains(.deleted) else { return }
+        let inverse = model.relationships[number]
+        if inverse.isToMany {
+            change(member, number) { $0.remove(object.key, isOrdered: inverse.isOrdered) }
+        } else {
+            clear(member, number, ifItIs: object.key)
+        }
+    }
+
+    /// Makes references to deleted objects null, where a relationship has no inverse.
+    private func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
+        for relationship in model.relationships where relationship.inverse == nil {
+            let targets = objects.filter { model.entities[relationship.destination].includes(Int($0.entityNumber)) }
+            guard !targets.isEmpty else { continue }
+            let keys = Set(targets.map(\.key))
+            if relationship.isToMany {
+                // The store removes links of deleted objects.
+                for object in registry.all() {
+                    guard let extra = object.extra else { continue }
+                    for index in extra.members.indices where extra.members[index].relationship == relationship.number {
+                        for key in keys where extra.members[index].state.knows(key) == true {
+                            extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
+                        }
+                    }
+                }
+                continue
+            }
+            for object in changed {
+                guard let field = object.info.references[relationship.number], !object.flags.contains(.deleted),
+                    let row = object.row, let (_, key) = RowAccess.reference(row, field), keys.contains(key)
+                else { continue }
+                clear(object, relationship.number, ifItIs: key)
+            }
+            let stored = keys.filter { $0 > 0 }.sorted()
+            var start = 0
+            while start < stored.count {
+                let part = stored[start..<min(stored.count, start + 500)]
+                start += part.count
+                try clearStoredReferences(relationship, Array(part))
+            }
+        }
+    }
+
+    private func clearStoredReferences(
+        _ relationship: ManagedObjectModel.Relationship, _ keys: [Int64]
+    ) throws(StoreError) {
+        let destination = model.entities[relationship.destination].name
+        let list = keys.map { Value.objectID(ObjectID(destination, key: $0)) }
+        let request = FetchRequest(
+            model.entities[relationship.source].name,
+            where: .isIn(relationship.name.name, values: list))
+        let cursor = try openReader().snapshot(ofEntity: relationship.source).fetch(request)
+        var batch = RecordBatch(model: model)
+        let gone = Set(keys)
+        while try cursor.next(into: &batch) {
+            for object in receive(batch, refreshing: false) {
+                guard let field = object.info.references[relationship.number], !object.flags.contains(.deleted),
+                    let (_, key) = RowAccess.reference(object.firedRow, field), gone.contains(key)
+                else { continue }
+                clear(object, relationship.number, ifItIs: key)
+            }
+        }
+    }
+
+    // MARK: Discarding
+
+    /// Discards the changes of an object that is not new, without reading.
+    func discardChanges(of object: ManagedObject) {
+        if object.state.contains(.privateRow), let row = object.row {
+            let committed = PrivateRow.committed(row)
+            RowPage.release(row)
+            object.state.remove(.privateRow)
+            object.row = committed
+            if let committed {
+                object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(committed))
+            }
+        }
+        object.extra = nil
+        object.state.remove(.touched)
+        object.flags.subtract([.changed, .deleted, .propagated, .detectsConflicts])
+        changed.removeAll { $0 === object }
+        touched.removeAll { $0 === object }
+        undeleted.removeAll { $0 === object }
+    }
+
+    /// Discards all changes, without reading.
+    func rollback() {
+        let objects = changed
+        changed.removeAll()
+        touched.removeAll()
+        undeleted.removeAll()
+        for object in objects {
+            if object.flags.contains(.inserted) { expel(object) } else { discardChanges(of: object) }
+        }
+        closeReader()
+    }
+}

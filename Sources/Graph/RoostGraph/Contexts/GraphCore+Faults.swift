@@ -1,0 +1,147 @@
+internal import RoostCore
+internal import RoostStores
+
+extension GraphCore {
+    /// The most rows that are looked at for references to read together.
+    private static let companyCount = 256
+
+    /// Reads the row of a fault, and those of its neighbors.
+    ///
+    /// - Returns: The row; a row of nulls if there is none or it cannot be read. Then the error is
+    ///   kept, unless a missing object counts as deleted.
+    @inline(never)
+    func fire(_ object: ManagedObject) -> UnsafeRawPointer {
+        if let row = object.row { return row }
+        guard !object.flags.contains(.orphan) else {
+            latch(StoreError(.closed, "\(object.objectID) has left its context, so it cannot be read. Fetch it again."))
+            return nullRow(of: object)
+        }
+        checkIsolation()
+        do throws(StoreError) {
+            try readRow(of: object)
+        } catch {
+            latch(error.withMessage("\(object.objectID) could not be read: \(error.message)"))
+            return nullRow(of: object)
+        }
+        if let row = object.row { return row }
+        object.flags.insert(.inaccessible)
+        if !deletesInaccessibleFaults { latch(Self.missing(object)) }
+        let row = nullRow(of: object)
+        RowPage.retain(row)
+        object.row = row
+        object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.tail)
+        return row
+    }
+
+    static func missing(_ object: ManagedObject) -> StoreError {
+        StoreError(.objectNotFound, "\(object.objectID) does not exist; another context deleted it.").with {
+            $0.missingObjects = [object.objectID]
+        }
+    }
+
+    /// Returns a row of nulls, which the core keeps as long as it lives.
+    private func nullRow(of object: ManagedObject) -> UnsafeRawPointer {
+        let number = Int(object.entityNumber)
+        if let row = nullRows[number] { return row }
+        let template = object.info.entity.layout.template
+        let row = UnsafeRawPointer(fetchedRows.allocate(template.count))
+        UnsafeMutableRawPointer(mutating: row).copyMemory(from: template, byteCount: template.count)
+        nullRows[number] = row
+        return row
+    }
+
+    /// Reads the row of an object; leaves it a fault if there is no such object.
+    private func readRow(of object: ManagedObject) throws(StoreError) {
+        let root = object.root
+        let place = ObjectPlace(root: root, key: object.key)
+        if let entry = readAhead.removeValue(forKey: place) {
+            receive(object, entry.row, entry.byteCount)
+            return
+        }
+        var keys = [object.key]
+        if let company, company.fault == place { appendCompany(of: company, to: &keys) }
+        try read(keys, root: root)
+    }
+
+    /// Appends the keys to which the neighbors of a referring row refer by the same field.
+    private func appendCompany(
+        of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
+        to keys: inout [Int64]
+    ) {
+        var known: Set<Int64> = [company.fault.key]
+        let classes = classes
+        var found: [Int64] = []
+        RowPage.forEachRow(
+            after: company.row, limit: Self.companyCount,
+            length: { row in classes.entities[Self.entityNumber(of: row)].tail.byteCount(row) }
+        ) { row in
+            guard Self.entityNumber(of: row) == company.entity,
+                let (_, key) = RowAccess.reference(row, company.field), known.insert(key).inserted
+            else { return }
+            found.append(key)
+        }
+        for key in found {
+            let place = ObjectPlace(root: company.fault.root, key: key)
+            guard readAhead[place] == nil, registered(company.fault.root, key)?.row == nil else { continue }
+            keys.append(key)
+        }
+    }
+
+    static func entityNumber(of row: UnsafeRawPointer) -> Int {
+        Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.entity, as: UInt16.self)))
+    }
+
+    /// Reads rows of one hierarchy: faults get theirs, others wait until somebody asks for them.
+    func read(_ keys: [Int64], root: Int) throws(StoreError) {
+        let stored = keys.filter { $0 > 0 }
+        guard !stored.isEmpty else { return }
+        var batch = RecordBatch(model: model)
+        try openReader().graph(ofEntity: root).read(stored, inHierarchyOf: root, into: &batch)
+        var awake: [ManagedObject] = []
+        batch.forEachRecord { record in
+            guard let base = record.bytes.baseAddress else { return }
+            let object = registered(root, record.key)
+            if let object, object.row != nil { return }
+            let place = ObjectPlace(root: root, key: record.key)
+            guard object != nil || readAhead[place] == nil else { return }
+            let row = UnsafeRawPointer(fetchedRows.copy(base, record.bytes.count))
+            if let object {
+                put(row, record.bytes.count, in: object)
+                awake.append(object)
+            } else {
+                readAhead[place] = (row, record.bytes.count)
+            }
+        }
+        for object in awake { wake(object) }
+    }
+
+    private func receive(_ object: ManagedObject, _ row: UnsafeRawPointer, _ byteCount: Int) {
+        put(row, byteCount, in: object)
+        wake(object)
+    }
+
+    private func put(_ row: UnsafeRawPointer, _ byteCount: Int, in object: ManagedObject) {
+        object.row = row
+        object.byteCount = UInt32(truncatingIfNeeded: byteCount)
+        // A fault that was made by the name of a superentity keeps its class; its own entity is known now.
+        object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
+    }
+
+    /// Tells an object that its row arrived. What it sets is no change.
+    func wake(_ object: ManagedObject) {
+        let wasTracking = isTracking
+        isTracking = false
+        object.awakeFromFetch()
+        isTracking = wasTracking
+    }
+
+    /// Turns an object into a fault.
+    func turnIntoFault(_ object: ManagedObject) {
+        guard object.row != nil else { return }
+        object.willTurnIntoFault()
+        object.releaseRow()
+        object.extra = nil
+        object.flags.remove(.inaccessible)
+        object.didTurnIntoFault()
+    }
+}

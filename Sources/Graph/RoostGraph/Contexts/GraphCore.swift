@@ -1,0 +1,293 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// The inside of a context: its objects, their rows and their changes.
+///
+/// Objects point to it, and it keeps changed objects alive, no others.
+@usableFromInline
+final class GraphCore {
+    let classes: ModelClasses
+    /// The stores; none for the core of objects that have left their context.
+    let stores: StoreSet?
+    // SAFETY: the context sets it to nil when it ends.
+    unowned(unsafe) var context: ManagedObjectContext?
+
+    var registry = Registry()
+    /// The objects with changes, in the order in which they changed first.
+    var changed: [ManagedObject] = []
+    /// The objects that changed in the current event.
+    var touched: ContiguousArray<ManagedObject> = []
+    /// The deleted objects whose delete rules were not applied yet.
+    var undeleted: [ManagedObject] = []
+    /// The first error of a getter, until a call can throw it.
+    private(set) var latched: StoreError?
+    /// The reads of the current event.
+    private(set) var reader: EventReader?
+    /// The state of the stores at which all reads are fixed.
+    var pinned: EventReader?
+    /// Whether changes are neither noted nor followed.
+    var isTracking = true
+    var deletesInaccessibleFaults = true
+    /// Called at the first change of an event.
+    var onFirstChange: (() -> Void)?
+    /// The keys that were reserved and not used, by root entity.
+    var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
+    var nextTemporaryKey: Int64 = -1
+
+    var fetchedRows = RowPage.Pool(isFetched: true)
+    var privateRows = RowPage.Pool(isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
+    /// Rows that were read in company, of objects that nobody asked for yet.
+    var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
+    /// The objects that were prefetched, until the end of the event.
+    var prefetched: [ManagedObject] = []
+    /// The reference through which the newest fault was made.
+    var company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
+
+    /// Where the objects of the current round of `willSave` begin among the touched ones.
+    var roundStart: Int?
+    /// By entity number: a row of nulls, for objects that cannot be read.
+    var nullRows: [Int: UnsafeRawPointer] = [:]
+
+    init(_ classes: ModelClasses, stores: StoreSet?) {
+        self.classes = classes
+        self.stores = stores
+    }
+
+    deinit {
+        dropReadAhead()
+        for (_, row) in nullRows { RowPage.release(row) }
+    }
+
+    var model: ManagedObjectModel { classes.model }
+
+    // MARK: Errors
+
+    /// Keeps the first error of a call that cannot throw.
+    func latch(_ error: StoreError) {
+        if latched == nil { latched = error }
+    }
+
+    /// Throws the error that was kept.
+    func throwLatched() throws(StoreError) {
+        guard let error = latched else { return }
+        latched = nil
+        throw error
+    }
+
+    /// Forgets the error that was kept.
+    func clearLatched() { latched = nil }
+
+    /// Runs `body`, and keeps its error.
+    func latching<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
+        do throws(StoreError) { return try body() } catch {
+            latch(error)
+            return nil
+        }
+    }
+
+    // MARK: Reading
+
+    /// Returns the reads of the current event.
+    func openReader() throws(StoreError) -> EventReader {
+        if let pinned { return pinned }
+        if let reader { return reader }
+        guard let stores else {
+            throw StoreError(.closed, "The object has left its context, so it cannot be read. Fetch it again.")
+        }
+        let fresh = EventReader(stores)
+        reader = fresh
+        return fresh
+    }
+
+    /// Ends the reads of the current event: the next read sees the stores as they are then.
+    func closeReader() {
+        reader = nil
+        dropReadAhead()
+        prefetched.removeAll()
+    }
+
+    private func dropReadAhead() {
+        for (_, entry) in readAhead { RowPage.release(entry.row) }
+        readAhead.removeAll()
+        if let company { RowPage.release(company.row) }
+        company = nil
+    }
+
+    // MARK: Objects
+
+    /// Returns the registered object with a place, or nil.
+    @inline(__always)
+    func registered(_ root: Int, _ key: Int64) -> ManagedObject? { registry.find(root, key) }
+
+    /// Returns the object with a key: the registered one, or a new fault.
+    ///
+    /// - Parameters:
+    ///   - entity: The number of the object's own entity.
+    ///   - key: The key.
+    func object(_ entity: Int, _ key: Int64) -> ManagedObject {
+        let root = classes.entities[entity].entity.root
+        return registry.find(root, key) ?? makeObject(entity, root, key)
+    }
+
+    @inline(__always)
+    func makeObject(_ entity: Int, _ root: Int, _ key: Int64) -> ManagedObject {
+        let object = classes.entities[entity].type.init(
+            place: ObjectSeat(core: self, entity: UInt16(truncatingIfNeeded: entity), key: key))
+        registry.insert(object, root)
+        return object
+    }
+
+    /// Removes an object that ends from the registry.
+    @inline(__always)
+    func forget(_ object: ManagedObject) {
+        registry.remove(object, classes.entities[Int(object.entityNumber)].entity.root)
+    }
+
+    /// Lets an object leave the context. Its row stays readable.
+    func orphan(_ object: ManagedObject, _ orphanage: GraphCore) {
+        guard !object.flags.contains(.orphan) else { return }
+        object.flags = [.orphan]
+        object.state = object.state.intersection(.privateRow)
+        object.extra = nil
+        object.core = orphanage
+        // The object keeps the core that it points to; its `deinit` lets go of it.
+        _ = Unmanaged.passRetained(orphanage)
+    }
+
+    /// Lets all objects leave the context.
+    func orphanAll() {
+        let orphanage = GraphCore(classes, stores: nil)
+        for object in registry.all() { orphan(object, orphanage) }
+        registry.removeAll()
+        changed.removeAll()
+        touched.removeAll()
+        undeleted.removeAll()
+        closeReader()
+    }
+
+    /// Lets one object leave the context.
+    func expel(_ object: ManagedObject) {
+        forget(object)
+        orphan(object, GraphCore(classes, stores: nil))
+    }
+
+    // MARK: Changes
+
+    /// Prepares an object for a change of its row.
+    ///
+    /// - Returns: Whether the object has a private row now. It has none if it has left its context.
+    @inline(never)
+    func touch(_ object: ManagedObject) -> Bool {
+        guard !object.flags.contains(.orphan) else { return false }
+        checkIsolation()
+        let row = object.firedRow
+        guard object.row != nil else { return false }
+        let count = Int(object.byteCount)
+        if object.flags.contains(.inFlight), object.row == object.extra?.rowInFlight {
+            // The row is being saved: the change goes into a copy, whose committed row it will be.
+            let copy = privateRows.copy(row, count)
+            let committed = PrivateRow.committed(row)
+            if let committed { RowPage.retain(committed) }
+            PrivateRow.setCommitted(committed, of: copy)
+            RowPage.release(row)
+            object.row = UnsafeRawPointer(copy)
+        } else if !object.state.contains(.privateRow) {
+            let copy = privateRows.copy(row, count)
+            PrivateRow.setCommitted(row, of: copy)
+            object.row = UnsafeRawPointer(copy)
+            object.state.insert(.privateRow)
+        } else if isTracking, !object.state.contains(.touched), !object.flags.contains(.inserted) {
+            // What the event began with, for `changedValuesForCurrentEvent`.
+            let copy = privateRows.copy(row, count)
+            PrivateRow.setCommitted(nil, of: copy)
+            let extra = object.requireExtra()
+            if let old = extra.eventRow { RowPage.release(old) }
+            extra.eventRow = UnsafeRawPointer(copy)
+        }
+        if isTracking { note(object) }
+        return true
+    }
+
+    /// Notes that an object changed in this event.
+    func note(_ object: ManagedObject) {
+        guard isTracking, !object.flags.contains(.orphan) else { return }
+        if !object.flags.contains(.changed) {
+            object.flags.insert(.changed)
+            changed.append(object)
+        }
+        guard !object.state.contains(.touched) else { return }
+        object.state.insert(.touched)
+        if touched.isEmpty { onFirstChange?() }
+        touched.append(object)
+    }
+
+    /// Replaces the bytes of a field in the tail.
+    func replaceTail(
+        of object: ManagedObject, _ row: UnsafeRawPointer, _ field: Int, _ offset: Int,
+        with bytes: UnsafeRawBufferPointer?
+    ) {
+        let layout = object.info.tail
+        let (start, end) = RowAccess.tailRange(row, offset, layout)
+        let count = Int(object.byteCount) + (bytes?.count ?? 0) - (end - start)
+        guard count <= RecordLayout.maximumByteCount else {
+            return latch(
+                StoreError(
+                    .limitExceeded,
+                    "The record of \(object.objectID) would become larger than \(RecordLayout.maximumByteCount) bytes, so the value was not set."
+                ))
+        }
+        let copy = privateRows.allocate(count)
+        RowAccess.replaceTail(of: row, field, offset, layout, with: bytes, into: copy)
+        PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
+        object.row = UnsafeRawPointer(copy)
+        object.byteCount = UInt32(truncatingIfNeeded: count)
+        RowPage.release(row)
+    }
+
+    /// Gives an object another content, as a private row, without following references.
+    func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress, touch(object), let old = object.row else { return }
+        let copy = privateRows.copy(base, bytes.count)
+        PrivateRow.setCommitted(PrivateRow.committed(old), of: copy)
+        object.row = UnsafeRawPointer(copy)
+        object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
+        RowPage.release(old)
+    }
+
+    /// Gives an object the row that a store has, and discards what it had.
+    func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        let copy = fetchedRows.copy(base, bytes.count)
+        object.releaseRow()
+        object.row = UnsafeRawPointer(copy)
+        object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
+        object.extra?.decoded.removeAll()
+    }
+}
+
+extension ManagedObject {
+    /// Lets go of the row, and of the committed row of a private one.
+    final func releaseRow() {
+        guard let row else { return }
+        if state.contains(.privateRow) {
+            if let committed = PrivateRow.committed(row) { RowPage.release(committed) }
+            state.remove(.privateRow)
+        }
+        RowPage.release(row)
+        self.row = nil
+    }
+
+    /// The row that the store had when the object was read; nil for a new object or a fault.
+    final var committedRow: UnsafeRawPointer? {
+        guard let row else { return nil }
+        return state.contains(.privateRow) ? PrivateRow.committed(row) : row
+    }
+
+    final func requireExtra() -> Extra {
+        if let extra { return extra }
+        let fresh = Extra()
+        extra = fresh
+        return fresh
+    }
+}

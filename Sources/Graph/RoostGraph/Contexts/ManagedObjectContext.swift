@@ -1,0 +1,344 @@
+public import RoostCore
+internal import RoostPredicates
+internal import RoostStores
+
+/// A graph of objects that is read from stores, changed in memory and saved as a unit.
+///
+/// A context is not `Sendable`: it and its objects stay in the isolation that received it. That is
+/// the main actor (``PersistentContainer/viewContext``), one call of
+/// ``PersistentContainer/perform(_:)``, an actor of the program, or a task. The compiler checks it.
+/// A context has at most one object for each ID.
+///
+/// ```swift
+/// let context = container.makeContext()
+/// for album in try context.fetch(FetchRequest("Album", where: "year > 1970")) {
+///     album["plays"] = 0
+/// }
+/// try context.save()
+/// ```
+///
+/// Reads of one event agree with each other: the context looks at one state of the stores from the
+/// first read to the end of the event. `save`, a merge, ``processPendingChanges()`` and the end of
+/// `perform` end an event.
+public final class ManagedObjectContext {
+    let core: GraphCore
+    let inbox: Inbox
+    /// The container whose stores the context reads and saves.
+    public let container: PersistentContainer
+    /// A name, for notices and history.
+    public var name: String?
+    /// The author of the changes, for notices and history.
+    public var author: String?
+    /// The rule for a save whose objects another context changed.
+    public var mergePolicy: MergePolicy = .error
+    /// Whether other contexts' saves appear at the end of each event.
+    ///
+    /// False at first; true for the view context.
+    public var mergesChangesAutomatically = false {
+        didSet { inbox.setOpen(mergesChangesAutomatically) }
+    }
+    /// Whether an object whose row is missing counts as deleted.
+    ///
+    /// Its properties then read as null, and it is not validated. If false, reading it is an error that
+    /// the next save, fetch or count throws.
+    public var deletesInaccessibleFaults: Bool {
+        get { core.deletesInaccessibleFaults }
+        set { core.deletesInaccessibleFaults = newValue }
+    }
+    /// Whether delete rules apply at the end of the event instead of at once.
+    public var propagatesDeletesAtEndOfEvent = true
+    /// Whether the context keeps all its objects alive, not only changed ones.
+    public var retainsRegisteredObjects = false {
+        didSet { if !retainsRegisteredObjects { retained.removeAll() } }
+    }
+    var retained: Set<ManagedObject> = []
+    /// Runs a closure in the context's own isolation, later.
+    private var home: ((@escaping () -> Void) -> Void)?
+    var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
+    var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
+    var nextObserver = 0
+    /// What other contexts deleted, as far as observers do not know it.
+    var invalidated: [ManagedObject] = []
+    /// What the current event refreshed.
+    var refreshed: [ManagedObject] = []
+    var isSaving = false
+
+    init(_ container: PersistentContainer, name: String? = nil) {
+        self.container = container
+        self.name = name
+        core = GraphCore(container.classes, stores: container.storeSet)
+        inbox = container.hub.makeInbox()
+        core.context = self
+    }
+
+    deinit {
+        core.orphanAll()
+        core.context = nil
+    }
+
+    /// Gives the context a home, whose isolation ends events.
+    func setHome(_ run: @escaping (@escaping () -> Void) -> Void) { home = run }
+
+    /// Whether somebody else than the context's own methods ends its events.
+    var hasHome: Bool { home != nil }
+
+    var model: ManagedObjectModel { core.model }
+
+    /// The error that the next save, fetch or count will throw, or nil.
+    public var pendingError: StoreError? { core.latched }
+
+    // MARK: Objects
+
+    /// Inserts a new object of an entity, with the defaults of the model.
+    ///
+    /// The object has its final ID at once, unless the store cannot reserve one now. Then the save
+    /// gives it.
+    ///
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity.
+    public func insert(_ entity: EntityName) throws(StoreError) -> ManagedObject {
+        let entity = try model.requireEntity(entity)
+        guard !entity.isAbstract else {
+            throw StoreError(.invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
+        }
+        core.checkIsolation()
+        let object = core.makeObject(entity.number, entity.root, core.newKey(entity))
+        let bytes = core.classes.entities[entity.number].newRow
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            let row = core.privateRows.copy(base, bytes.count)
+            PrivateRow.setCommitted(nil, of: row)
+            object.row = UnsafeRawPointer(row)
+        }
+        object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
+        object.state = .privateRow
+        object.flags = .inserted
+        core.note(object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        object.awakeFromInsert()
+        return object
+    }
+
+    /// Inserts a new object of a class.
+    ///
+    /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class that
+    ///   the container does not know.
+    public func insert<Object: ManagedObjectClass>(_ type: Object.Type = Object.self) throws(StoreError) -> Object {
+        let object = try insert(Object.entityName)
+        guard let typed = object as? Object else {
+            discard(object)
+            throw StoreError(
+                .invalidModel,
+                "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
+        }
+        return typed
+    }
+
+    private func discard(_ object: ManagedObject) {
+        core.changed.removeAll { $0 === object }
+        core.touched.removeAll { $0 === object }
+        core.expel(object)
+    }
+
+    /// Returns the object for an ID: the registered object, or a new fault.
+    ///
+    /// Reads nothing, except for the ID of an entity with subentities, whose object can be of another
+    /// class. An ID of an unknown entity is an error that the next save, fetch or count throws; the
+    /// result is then a fault of the first entity that cannot be read.
+    public func object(with id: ObjectID) -> ManagedObject {
+        let found = core.latching { () throws(StoreError) in try requireObject(id) }
+        return found ?? core.object(0, id.key)
+    }
+
+    func requireObject(_ id: ObjectID) throws(StoreError) -> ManagedObject {
+        let entity = try model.requireEntity(id.entity)
+        if let known = core.registered(entity.root, id.key) { return known }
+        guard entity.selfAndSubentities.count > 1 else {
+            return core.makeObject(entity.number, entity.root, id.key)
+        }
+        let objects = try core.objects([id.key], destination: entity.number)
+        return objects[0]
+    }
+
+    /// Returns the object for an ID, as ``object(with:)-(ObjectID)`` does.
+    public func object<Object: ManagedObjectClass>(_ id: ManagedObjectID<Object>) -> Object? {
+        object(with: id.objectID) as? Object
+    }
+
+    /// Returns the object for an ID if it is in the context. Does not read.
+    public func registeredObject(for id: ObjectID) -> ManagedObject? {
+        model.entity(id.entity).flatMap { core.registered($0.root, id.key) }
+    }
+
+    /// Reads and returns the object for an ID.
+    ///
+    /// - Throws: `objectNotFound` if it does not exist; `unknownEntity`; what reading throws.
+    public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
+        try core.throwLatched()
+        let object = try requireObject(id)
+        if object.isFault {
+            let wasDeleting = core.deletesInaccessibleFaults
+            core.deletesInaccessibleFaults = true
+            _ = object.firedRow
+            core.deletesInaccessibleFaults = wasDeleting
+            try core.throwLatched()
+        }
+        guard !object.flags.contains(.inaccessible) else { throw GraphCore.missing(object) }
+        return object
+    }
+
+    /// Reads and returns the object for an ID.
+    ///
+    /// - Throws: As ``existingObject(with:)``; `invalidRequest` if the object has another class.
+    public func existingObject<Object: ManagedObjectClass>(
+        _ id: ManagedObjectID<Object>
+    ) throws(StoreError) -> Object {
+        guard let object = try existingObject(with: id.objectID) as? Object else {
+            throw StoreError(
+                .invalidRequest, "\(id.objectID) is no object of class '\(Object.self)' in this container.")
+        }
+        return object
+    }
+
+    private func objects(where isIncluded: (ManagedObject) -> Bool) -> Set<ManagedObject> {
+        Set(core.changed.filter(isIncluded))
+    }
+
+    /// The objects that the next save inserts.
+    public var insertedObjects: Set<ManagedObject> { objects(where: \.isInserted) }
+    /// The objects that changed since the last save.
+    public var updatedObjects: Set<ManagedObject> { objects(where: \.isUpdated) }
+    /// The objects that the next save deletes.
+    public var deletedObjects: Set<ManagedObject> { objects { $0.flags.contains(.deleted) } }
+    /// All objects of the context.
+    public var registeredObjects: Set<ManagedObject> { Set(core.registry.all()) }
+    /// Whether a save would write or check anything.
+    public var hasChanges: Bool { !core.changed.isEmpty }
+
+    // MARK: Deleting
+
+    /// Marks an object for deletion.
+    ///
+    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``); a rule that
+    /// denies the deletion does so at the save. An object that was never saved leaves the context.
+    public func delete(_ object: ManagedObject) {
+        guard object.core === core else { return }
+        core.checkIsolation()
+        object.prepareForDeletion()
+        core.markDeleted(object)
+        if !propagatesDeletesAtEndOfEvent { core.propagateDeletes() }
+    }
+
+    // MARK: Events
+
+    /// Ends the event: applies delete rules, calls observers, and merges waiting saves of other
+    /// contexts if the context merges automatically.
+    public func processPendingChanges() {
+        core.checkIsolation()
+        core.propagateDeletes()
+        notifyObservers()
+        core.endEvent()
+        mergeInbox()
+    }
+
+    /// Begins an event of a context that has a home.
+    func beginEvent() { mergeInbox() }
+
+    func mergeInbox() {
+        guard mergesChangesAutomatically else { return }
+        for notice in inbox.take() {
+            _ = core.latching { () throws(StoreError) in try mergeChanges(notice) }
+        }
+    }
+
+    /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next save.
+    ///
+    /// For derived state in `awakeFromFetch` and `willSave`.
+    public func withoutTracking<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let wasTracking = core.isTracking
+        core.isTracking = false
+        defer { core.isTracking = wasTracking }
+        return try body()
+    }
+
+    // MARK: Discarding
+
+    /// Discards all inserts, changes and deletes. Does not read.
+    public func rollback() {
+        core.clearLatched()
+        core.rollback()
+    }
+
+    /// Removes all objects from the context. They must not be used afterwards.
+    public func reset() {
+        core.clearLatched()
+        retained.removeAll()
+        core.pinned = nil
+        core.orphanAll()
+    }
+
+    /// Discards an object's changes and turns it into a fault; or reads its current row and keeps the
+    /// changes.
+    ///
+    /// - Parameters:
+    ///   - object: An object of the context.
+    ///   - mergingChanges: Whether the object's changes stay.
+    /// - Throws: What reading throws.
+    public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
+        guard object.core === core, !object.flags.contains(.inserted) else { return }
+        refreshed.append(object)
+        guard mergingChanges else {
+            core.discardChanges(of: object)
+            core.turnIntoFault(object)
+            return
+        }
+        core.closeReader()
+        try core.reread([object])
+    }
+
+    /// Refreshes all objects, and keeps their changes.
+    ///
+    /// - Throws: What reading throws.
+    public func refreshAllObjects() throws(StoreError) {
+        core.closeReader()
+        for object in core.registry.all() where !object.flags.contains(.changed) {
+            core.turnIntoFault(object)
+            refreshed.append(object)
+        }
+        try core.reread(core.changed.filter { !$0.flags.contains(.inserted) })
+    }
+
+    /// Makes the next save fail if another context changed an object, even if it is unchanged here.
+    public func detectConflicts(for object: ManagedObject) {
+        guard object.core === core, !object.flags.contains(.inserted) else { return }
+        _ = object.firedRow
+        object.flags.insert(.detectsConflicts)
+        if !object.flags.contains(.changed) {
+            object.flags.insert(.changed)
+            core.changed.append(object)
+        }
+    }
+
+    // MARK: Query generations
+
+    /// Fixes all reads at the current state of the stores, until the next save, merge or reset, or
+    /// ``unpin()``.
+    ///
+    /// A pinned state keeps old pages of the store alive, so unpin it soon.
+    ///
+    /// - Throws: What opening a snapshot throws.
+    public func pin() throws(StoreError) {
+        let reader = EventReader(container.storeSet)
+        try reader.openAll()
+        core.closeReader()
+        core.pinned = reader
+    }
+
+    /// Lets reads see the current state of the stores again. Objects keep their values until they are
+    /// refreshed.
+    public func unpin() {
+        core.pinned = nil
+        core.closeReader()
+    }
+}

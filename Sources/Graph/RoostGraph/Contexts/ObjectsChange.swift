@@ -1,0 +1,58 @@
+internal import RoostCore
+
+/// The objects that one event of a context changed.
+public struct ObjectsChange {
+    /// The objects that were inserted in the event.
+    public let inserted: [ManagedObject]
+    /// The objects that changed in the event.
+    public let updated: [ManagedObject]
+    /// The objects that were deleted in the event.
+    public let deleted: [ManagedObject]
+    /// The objects that got other values from a store.
+    public let refreshed: [ManagedObject]
+    /// The objects that another context deleted.
+    public let invalidated: [ManagedObject]
+}
+
+/// Ends an observation when it is released.
+///
+/// It keeps the context alive no longer than the program does.
+public final class ObservationToken {
+    private let end: () -> Void
+
+    init(_ end: @escaping () -> Void) { self.end = end }
+
+    deinit { end() }
+}
+
+extension ManagedObjectContext {
+    /// Calls `body` at the end of each event that changed objects, in the context's isolation, until
+    /// the token is released.
+    public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
+        nextObserver += 1
+        let id = nextObserver
+        observers.append((id, body))
+        return ObservationToken { [weak self] in self?.observers.removeAll { $0.id == id } }
+    }
+
+    /// Calls `body` after each save of the context, until the token is released.
+    public func observeSaves(_ body: @escaping (SaveNotice) -> Void) -> ObservationToken {
+        nextObserver += 1
+        let id = nextObserver
+        saveObservers.append((id, body))
+        return ObservationToken { [weak self] in self?.saveObservers.removeAll { $0.id == id } }
+    }
+
+    /// Tells observers what the event changed.
+    func notifyObservers() {
+        guard !core.touched.isEmpty || !refreshed.isEmpty || !invalidated.isEmpty else { return }
+        let (refreshed, invalidated) = (refreshed, invalidated)
+        (self.refreshed, self.invalidated) = ([], [])
+        guard !observers.isEmpty else { return }
+        let touched = core.touched.filter { $0.state.contains(.touched) }
+        let change = ObjectsChange(
+            inserted: touched.filter(\.isInserted), updated: touched.filter(\.isUpdated),
+            deleted: touched.filter { $0.flags.contains(.deleted) }, refreshed: refreshed, invalidated: invalidated)
+        for observer in observers { observer.body(change) }
+    }
+}

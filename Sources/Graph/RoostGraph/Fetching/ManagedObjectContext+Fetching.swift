@@ -1,0 +1,253 @@
+public import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+extension ManagedObjectContext {
+    /// Returns the objects that a request asks for, as the unsaved changes leave them.
+    ///
+    /// Objects that the context has already keep their values. Objects with equal sort keys, and all
+    /// objects without an order, come in the order of their keys.
+    ///
+    /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
+    ///   `invalidRequest`; what reading throws.
+    /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise one
+    ///   comparison for each change more; and if the predicate or the order follows relationships, all
+    ///   objects of the entity are compared.
+    public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
+        try fetch(request, includesPendingChanges: true, refreshes: false)
+    }
+
+    /// Returns the objects that a request asks for, as ``fetch(_:)-(FetchRequest)`` does.
+    public func fetch<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> [Object] {
+        let objects = try fetch(
+            request.request, includesPendingChanges: request.includesPendingChanges,
+            refreshes: request.refreshesObjects)
+        if !request.prefetching.isEmpty { try load(objects, prefetching: request.prefetching) }
+        var typedObjects: [Object] = []
+        typedObjects.reserveCapacity(objects.count)
+        for object in objects { typedObjects.append(try typed(object)) }
+        return typedObjects
+    }
+
+    func typed<Object: ManagedObjectClass>(_ object: ManagedObject) throws(StoreError) -> Object {
+        guard let typed = object as? Object else {
+            throw StoreError(
+                .invalidModel,
+                "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
+        }
+        return typed
+    }
+
+    private func fetch(
+        _ request: FetchRequest, includesPendingChanges: Bool, refreshes: Bool
+    ) throws(StoreError) -> [ManagedObject] {
+        var objects: [ManagedObject] = []
+        let cursor = try cursor(request, includesPendingChanges: includesPendingChanges)
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) { objects += core.receive(batch, refreshing: refreshes) }
+        if retainsRegisteredObjects { retained.formUnion(objects) }
+        return objects
+    }
+
+    /// Begins to read what a request asks for.
+    private func cursor(
+        _ request: FetchRequest, includesPendingChanges: Bool
+    ) throws(StoreError) -> any RecordCursor {
+        let fetch = try pendingFetch(request, includesPendingChanges: includesPendingChanges)
+        guard let pending = fetch.pending else { return try fetch.snapshot.fetch(request) }
+        return try pending.cursor()
+    }
+
+    private func pendingFetch(
+        _ request: FetchRequest, includesPendingChanges: Bool
+    ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
+        core.checkIsolation()
+        try core.throwLatched()
+        core.propagateDeletes()
+        if !hasHome { processPendingChanges() }
+        try core.throwLatched()
+        let entity = try model.requireEntity(request.entity)
+        let reader = try core.openReader()
+        let snapshot = try reader.snapshot(ofEntity: entity.number)
+        guard includesPendingChanges, !core.changed.isEmpty else { return (snapshot, nil) }
+        let position = container.storeSet.storeOfEntity[entity.number]
+        let pending = try core.pendingChanges(store: position, forCommit: false)
+        guard !pending.changes.isEmpty else { return (snapshot, nil) }
+        let fetch = try PendingFetch(
+            request, entity, pending.changes, snapshot: snapshot, graph: try reader.graph(ofEntity: entity.number))
+        return (snapshot, fetch.concernsStoreOnly ? nil : fetch)
+    }
+
+    /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
+    ///
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    public func count(_ request: FetchRequest) throws(StoreError) -> Int {
+        let fetch = try pendingFetch(request, includesPendingChanges: true)
+        if let pending = fetch.pending { return try pending.count() }
+        return try fetch.snapshot.count(request)
+    }
+
+    /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
+    ///
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    public func count<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> Int {
+        try count(request.request)
+    }
+
+    /// Returns the IDs of the objects that a request asks for, without making objects.
+    ///
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    public func fetchIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
+        let fetch = try pendingFetch(request, includesPendingChanges: true)
+        guard let pending = fetch.pending else { return try fetch.snapshot.objectIDs(request) }
+        let cursor = try pending.cursor()
+        var (ids, batch) = ([ObjectID](), RecordBatch(model: model))
+        while try cursor.next(into: &batch) { ids += (0..<batch.count).map { batch.id(at: $0) } }
+        return ids
+    }
+
+    /// Calls `body` for each object that a request asks for, in one pass and in bounded memory.
+    ///
+    /// The context can release an object when `body` has returned.
+    ///
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``, and what `body` throws.
+    public func forEach<Object: ManagedObjectClass>(
+        _ request: Fetch<Object>, _ body: (Object) throws -> Void
+    ) throws {
+        let cursor = try cursor(request.request, includesPendingChanges: request.includesPendingChanges)
+        var batch = RecordBatch(model: model)
+        while try cursor.next(into: &batch) {
+            for object in core.receive(batch, refreshing: request.refreshesObjects) {
+                try body(try typed(object) as Object)
+            }
+        }
+    }
+
+    /// Returns the result of a request as a collection that reads one page of objects at a time, when
+    /// it is accessed.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - count: The number of objects of a page.
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    public func pages<Object: ManagedObjectClass>(
+        _ request: Fetch<Object>, of count: Int
+    ) throws(StoreError) -> PagedObjects<Object> {
+        PagedObjects(self, try fetchIDs(request.request), pageCount: max(1, count))
+    }
+
+    /// Reads the rows of all faults among the objects in one step, then those of each path.
+    ///
+    /// - Parameters:
+    ///   - objects: Objects of the context.
+    ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects at
+    ///     once. Objects that nobody keeps are kept until the end of the event.
+    /// - Throws: `unknownProperty` for a path that is none; what reading throws.
+    public func load(
+        _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
+    ) throws(StoreError) {
+        let own = objects.filter { $0.core === core }
+        for (root, faults) in Dictionary(grouping: own.filter(\.isFault), by: \.root) {
+            try core.read(faults.map(\.key), root: root)
+        }
+        for path in paths {
+            var current = Array(own)
+            for name in path.split(separator: ".").map(String.init) {
+                current = try core.prefetch(name, of: current)
+                core.prefetched += current
+            }
+        }
+    }
+}
+
+extension GraphCore {
+    /// Makes objects of the records of a batch, in its order.
+    func receive(_ batch: RecordBatch, refreshing: Bool) -> [ManagedObject] {
+        var objects: [ManagedObject] = []
+        objects.reserveCapacity(batch.count)
+        var fresh: [ManagedObject] = []
+        batch.forEachRecord { record in
+            guard let base = record.bytes.baseAddress else { return }
+            let (root, count) = (record.root, record.bytes.count)
+            let known = registry.find(root, record.key)
+            let object = known ?? makeObject(record.entityNumber, root, record.key)
+            objects.append(object)
+            if object.row != nil {
+                guard refreshing, !object.state.contains(.privateRow), !object.flags.contains(.changed) else { return }
+                object.releaseRow()
+                object.extra?.decoded.removeAll()
+            }
+            object.row = UnsafeRawPointer(fetchedRows.copy(base, count))
+            object.byteCount = UInt32(truncatingIfNeeded: count)
+            object.flags.remove(.inaccessible)
+            fresh.append(object)
+        }
+        for object in fresh { wake(object) }
+        return objects
+    }
+
+    /// Reads the objects of one relationship of many objects in one step.
+    func prefetch(_ name: String, of objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
+        var found: [ManagedObject] = []
+        var seen: Set<ObjectIdentifier> = []
+        var keys: [Int: (destination: Int, keys: [Int64])] = [:]
+        for object in objects {
+            let relationship = try model.requireRelationship(RelationshipName(object.info.entity.name, name: name))
+            let root = model.entities[relationship.destination].root
+            if relationship.isToMany {
+                keys[root, default: (relationship.destination, [])].keys += try memberKeys(of: object, relationship.number)
+            } else if let field = object.info.references[relationship.number],
+                let (_, key) = RowAccess.reference(object.firedRow, field)
+            {
+                keys[root, default: (relationship.destination, [])].keys.append(key)
+            }
+        }
+        for (root, entry) in keys {
+            var known: Set<Int64> = []
+            let unique = entry.keys.filter { known.insert($0).inserted }
+            try read(
+                unique.filter { registered(root, $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil },
+                root: root)
+            for object in try self.objects(unique, destination: entry.destination)
+            where seen.insert(ObjectIdentifier(object)).inserted {
+                if object.row == nil { _ = object.firedRow }
+                found.append(object)
+            }
+        }
+        return found
+    }
+}
+
+/// The result of a request, of which one page of objects is read at a time.
+///
+/// The order is that of the moment in which the request was executed: changes move nothing.
+public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
+    private let context: ManagedObjectContext
+    private let ids: [ObjectID]
+    private let pageCount: Int
+
+    init(_ context: ManagedObjectContext, _ ids: [ObjectID], pageCount: Int) {
+        (self.context, self.ids, self.pageCount) = (context, ids, pageCount)
+    }
+
+    /// The position of the first object.
+    public var startIndex: Int { 0 }
+    /// The position after the last object.
+    public var endIndex: Int { ids.count }
+
+    /// The object at a position; nil for an object whose class is another one.
+    ///
+    /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
+    public subscript(position: Int) -> Object? {
+        let object = context.object(with: ids[position])
+        if object.isFault {
+            let start = position / pageCount * pageCount
+            let page = ids[start..<Swift.min(ids.count, start + pageCount)]
+            let core = context.core
+            _ = core.latching { () throws(StoreError) in
+                try core.read(page.filter { core.registered(object.root, $0.key)?.row == nil }.map(\.key), root: object.root)
+            }
+        }
+        return object as? Object
+    }
+}

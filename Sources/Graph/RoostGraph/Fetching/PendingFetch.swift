@@ -1,0 +1,129 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// A fetch that sees unsaved changes.
+///
+/// The changes are one change set, as a save would commit it. Its records are compared with the
+/// request by the store's own predicates and orders, over a graph in which the changes hold
+/// (`ChangedGraph`). So there is no second meaning of a predicate.
+struct PendingFetch {
+    private let checked: CheckedFetchRequest
+    private let entity: ManagedObjectModel.Entity
+    private let changes: ChangeSet
+    private let snapshot: any StoreSnapshot
+    private let graph: any ObjectGraph
+    /// The keys of the hierarchy that are in the change set.
+    private let changedKeys: Set<Int64>
+    /// The changed records of the entity, in the order of their keys.
+    private let records: RecordBatch
+    /// Whether a record alone decides whether it meets the request, and where it is in the order.
+    private let isLocal: Bool
+
+    init(
+        _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ changes: ChangeSet,
+        snapshot: any StoreSnapshot, graph: any ObjectGraph
+    ) throws(StoreError) {
+        let model = changes.model
+        checked = try CheckedFetchRequest(request, model: model)
+        self.entity = entity
+        self.changes = changes
+        self.snapshot = snapshot
+        self.graph = graph
+        isLocal =
+            checked.filter.matcher(over: nil).isQuick
+            && request.sortDescriptors.allSatisfy { $0.key.names.count == 1 }
+        var keys: Set<Int64> = []
+        var found: [(key: Int64, batch: Int, index: Int)] = []
+        let batches = [changes.inserts, changes.updates]
+        for (number, batch) in batches.enumerated() {
+            for index in 0..<batch.count {
+                let own = batch.entityNumber(at: index)
+                guard model.entities[own].root == entity.root else { continue }
+                keys.insert(batch.key(at: index))
+                guard request.includesSubentities ? entity.includes(own) : own == entity.number else { continue }
+                found.append((batch.key(at: index), number, index))
+            }
+        }
+        for reference in changes.deletes where model.entity(reference.id.entity)?.root == entity.root {
+            keys.insert(reference.id.key)
+        }
+        found.sort { $0.key < $1.key }
+        var records = RecordBatch(model: model)
+        for (_, number, index) in found { records.append(batches[number], at: index) }
+        self.records = records
+        changedKeys = keys
+    }
+
+    /// Whether the changes cannot matter, so that the store answers alone.
+    var concernsStoreOnly: Bool { changedKeys.isEmpty && isLocal }
+
+    private func source() throws(StoreError) -> any RecordVisitor {
+        var request = checked.request
+        if isLocal {
+            // What the changes take away may be as many as they are.
+            request.fetchLimit = request.fetchLimit.map { limit in
+                let (sum, overflow) = limit.addingReportingOverflow(request.fetchOffset ?? 0)
+                return overflow || sum > Int.max - changedKeys.count ? Int.max : sum + changedKeys.count
+            }
+            request.fetchOffset = nil
+        } else {
+            request = FetchRequest(request.entity)
+            request.includesSubentities = checked.request.includesSubentities
+        }
+        return PendingRecords(records, changedKeys, over: try snapshot.fetch(request))
+    }
+
+    func cursor() throws(StoreError) -> any RecordCursor {
+        ScanningFetch(checked, visiting: try source(), graph: try ChangedGraph(changes, over: graph))
+    }
+
+    func count() throws(StoreError) -> Int {
+        try ScanningFetch.count(checked, visiting: try source(), graph: try ChangedGraph(changes, over: graph))
+    }
+}
+
+/// Shows the records of a cursor and changed ones among them, by ascending keys if the cursor's are.
+private final class PendingRecords: RecordVisitor {
+    private let records: RecordBatch
+    private let changedKeys: Set<Int64>
+    private let cursor: any RecordCursor
+    private var batch: RecordBatch
+    private var index = 0
+    private var position = 0
+    private var isAtEnd = false
+
+    init(_ records: RecordBatch, _ changedKeys: Set<Int64>, over cursor: any RecordCursor) {
+        (self.records, self.changedKeys, self.cursor) = (records, changedKeys, cursor)
+        batch = RecordBatch(model: records.model)
+    }
+
+    func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
+        while true {
+            if index == batch.count, !isAtEnd {
+                index = 0
+                do throws(StoreError) { isAtEnd = try !cursor.next(into: &batch) } catch {
+                    batch.removeAll()
+                    throw error
+                }
+                if isAtEnd { batch.removeAll() }
+            }
+            let stored = index < batch.count ? batch.key(at: index) : nil
+            if let stored, changedKeys.contains(stored) {
+                index += 1
+                continue
+            }
+            let pending = position < records.count ? records.key(at: position) : nil
+            guard stored != nil || pending != nil else { return false }
+            let goesOn: Bool
+            if let pending, stored.map({ pending < $0 }) ?? true {
+                position += 1
+                goesOn = records.withRecord(at: position - 1, body)
+            } else {
+                index += 1
+                goesOn = batch.withRecord(at: index - 1, body)
+            }
+            guard goesOn else { return true }
+        }
+    }
+}

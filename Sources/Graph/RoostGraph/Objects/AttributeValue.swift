@@ -1,0 +1,153 @@
+public import Foundation
+public import RoostCore
+
+/// A Swift type of attribute values.
+public protocol AttributeValue: Sendable {
+    /// Creates the value, or nil if it has another type.
+    init?(attribute value: Value)
+    /// The value as attributes have it.
+    var attributeValue: Value { get }
+}
+
+extension Value: AttributeValue {
+    /// The value itself.
+    public init?(attribute value: Value) { self = value }
+    /// The value itself.
+    public var attributeValue: Value { self }
+
+    /// Whether an attribute of a type can have the value.
+    func fits(_ type: AttributeType) -> Bool {
+        switch (self, type) {
+        case (_, .undefined), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal),
+            (.string, .string), (.data, .binaryData), (.data, .transformable), (.date, .date), (.uuid, .uuid),
+            (.uri, .uri), (.objectID, .objectID), (.composite, .composite):
+            true
+        case (.int(let number), .integer16): Int16(exactly: number) != nil
+        case (.int(let number), .integer32): Int32(exactly: number) != nil
+        case (.int, .integer64): true
+        default: false
+        }
+    }
+}
+
+extension Bool: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .bool(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .bool(self) }
+}
+
+extension Double: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .double(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .double(self) }
+}
+
+extension Decimal: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .decimal(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .decimal(self) }
+}
+
+extension Data: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .data(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .data(self) }
+}
+
+extension Date: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .date(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .date(self) }
+}
+
+extension UUID: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .uuid(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .uuid(self) }
+}
+
+extension ObjectID: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .objectID(let value) = value else { return nil }
+        self = value
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .objectID(self) }
+}
+
+extension Int16: AttributeValue {
+    /// Creates the value, or nil if it has another type or does not fit.
+    public init?(attribute value: Value) {
+        guard case .int(let number) = value else { return nil }
+        self.init(exactly: number)
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .int(Int64(self)) }
+}
+
+extension Int32: AttributeValue {
+    /// Creates the value, or nil if it has another type or does not fit.
+    public init?(attribute value: Value) {
+        guard case .int(let number) = value else { return nil }
+        self.init(exactly: number)
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .int(Int64(self)) }
+}
+
+extension Int64: AttributeValue {
+    /// Creates the value, or nil if it has another type or does not fit.
+    public init?(attribute value: Value) {
+        guard case .int(let number) = value else { return nil }
+        self.init(exactly: number)
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .int(Int64(self)) }
+}
+
+extension Float: AttributeValue {
+    /// Creates the value, or nil if it has another type.
+    public init?(attribute value: Value) {
+        guard case .double(let number) = value else { return nil }
+        self.init(number)
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .double(Double(self)) }
+}
+
+extension String: AttributeValue {
+    /// Creates the value, or nil if it is neither text nor a URI.
+    public init?(attribute value: Value) {
+        switch value {
+        case .string(let text), .uri(let text): self = text
+        default: return nil
+        }
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .string(self) }
+}

@@ -1,0 +1,143 @@
+internal import RoostCore
+
+/// What few objects have beside their row.
+final class Extra {
+    /// The to-many relationships that were read or changed.
+    var members: [(relationship: Int, state: Members)] = []
+    /// The values of transient attributes.
+    var transients: [String: Value] = [:]
+    /// The values of transformable attributes, decoded, with the bytes that they were decoded from.
+    var decoded: [Int: any Sendable] = [:]
+    /// The row at the beginning of the event, of an object that changed before it.
+    var eventRow: UnsafeRawPointer?
+    /// The row that is being saved in the background.
+    var rowInFlight: UnsafeRawPointer?
+
+    deinit {
+        if let eventRow { RowPage.release(eventRow) }
+        if let rowInFlight { RowPage.release(rowInFlight) }
+    }
+}
+
+/// The members of a to-many relationship of one object: what the store has, and the differences.
+struct Members {
+    /// The keys that the store has, in their order; nil until somebody looks at them.
+    private(set) var base: [Int64]?
+    private var baseKeys: Set<Int64> = []
+    /// The keys that are members though the store does not have them.
+    private(set) var added: Set<Int64> = []
+    /// The keys that are no members though the store may have them.
+    private(set) var removed: Set<Int64> = []
+    /// The added keys of an ordered relationship, in the order in which they were added.
+    private var appended: [Int64] = []
+    /// The current members in their order; nil until somebody looks at them.
+    private(set) var current: [Int64]?
+    /// Whether an ordered relationship needs new places.
+    private(set) var isReordered = false
+    /// What is being saved in the background.
+    var inFlight: (added: Set<Int64>, removed: Set<Int64>)?
+
+    var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
+
+    /// Whether an object is a member; nil if only the store knows.
+    func knows(_ key: Int64) -> Bool? {
+        if added.contains(key) { return true }
+        if removed.contains(key) { return false }
+        return base == nil ? nil : baseKeys.contains(key)
+    }
+
+    private func storeHas(_ key: Int64) -> Bool {
+        baseKeys.contains(key) || inFlight?.added.contains(key) ?? false
+    }
+
+    /// Adds a member, at the end of an ordered relationship.
+    mutating func add(_ key: Int64, isOrdered: Bool) {
+        let isMember = knows(key) ?? false
+        if removed.remove(key) == nil || base != nil && !storeHas(key) || inFlight?.removed.contains(key) ?? false {
+            if !isMember { added.insert(key) }
+        }
+        guard isOrdered else {
+            current = nil
+            return
+        }
+        guard !isMember else { return }
+        appended.append(key)
+        current?.append(key)
+        isReordered = true
+    }
+
+    /// Removes a member.
+    mutating func remove(_ key: Int64, isOrdered: Bool) {
+        if added.remove(key) == nil || storeHas(key) { removed.insert(key) }
+        guard isOrdered else {
+            current = nil
+            return
+        }
+        appended.removeAll { $0 == key }
+        current?.removeAll { $0 == key }
+    }
+
+    /// Takes over what the store has.
+    mutating func setBase(_ keys: [Int64]) {
+        base = keys
+        baseKeys = Set(keys)
+        if !isReordered || current == nil { settle() }
+    }
+
+    private mutating func settle() {
+        var keys = (base ?? []).filter { !removed.contains($0) }
+        keys += appended.isEmpty ? added.filter { !baseKeys.contains($0) }.sorted() : appended.filter { !baseKeys.contains($0) }
+        current = keys
+    }
+
+    /// Works out the current members of a relationship whose base is known.
+    mutating func settle(isOrdered: Bool) {
+        guard current == nil else { return }
+        settle()
+        if !isOrdered { current?.sort() }
+    }
+
+    /// Sets the order of the current members.
+    mutating func reorder(_ keys: [Int64]) {
+        current = keys
+        isReordered = true
+    }
+
+    /// Forgets what the store has; differences stay.
+    mutating func forgetBase() {
+        (base, baseKeys) = (nil, [])
+        if !isReordered { current = nil }
+    }
+
+    /// Replaces a key, when the store gave an inserted object its final one.
+    mutating func replace(_ old: Int64, by new: Int64) {
+        if added.remove(old) != nil { added.insert(new) }
+        if removed.remove(old) != nil { removed.insert(new) }
+        appended = appended.map { $0 == old ? new : $0 }
+        current = current?.map { $0 == old ? new : $0 }
+    }
+
+    /// Notes that the store has the current members now.
+    mutating func commit() {
+        if base != nil { base = current ?? base }
+        if current == nil { base = nil }
+        baseKeys = base.map { Set($0) } ?? []
+        (added, removed, appended, isReordered) = ([], [], [], false)
+    }
+
+    // MARK: Saves in the background
+
+    /// Notes that the differences are being saved.
+    mutating func takeOff() { inFlight = hasDifferences ? (added, removed) : nil }
+
+    /// Notes that the store has what was being saved; later differences stay.
+    mutating func land(_ flight: (added: Set<Int64>, removed: Set<Int64>)) {
+        inFlight = nil
+        added.subtract(flight.added)
+        removed.subtract(flight.removed)
+        appended.removeAll { !added.contains($0) }
+        isReordered = isReordered && !(added.isEmpty && removed.isEmpty)
+        (base, baseKeys) = (nil, [])
+        current = nil
+    }
+}

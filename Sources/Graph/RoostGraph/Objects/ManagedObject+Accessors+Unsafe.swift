@@ -1,0 +1,425 @@
+public import Foundation
+public import RoostCore
+
+// The accessors that generated classes call. Each has a form with constant places, for entities
+// without superentity and subentities, and one by slot of the class (``ClassShape``).
+//
+// SAFETY of the whole file: a container compares the places with the records' layout when it opens,
+// and a row has the structure of its layout.
+
+extension ManagedObject {
+    /// The row of the object, read first if it is a fault.
+    @usableFromInline final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
+
+    @inlinable @inline(__always)
+    final func load<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
+        if let row { return row.loadUnaligned(fromByteOffset: offset, as: T.self) }
+        return firedRow.loadUnaligned(fromByteOffset: offset, as: T.self)
+    }
+
+    @inlinable @inline(__always)
+    final func isNull(_ field: Int) -> Bool {
+        let row = self.row ?? firedRow
+        return row.load(fromByteOffset: 16 &+ field &>> 3, as: UInt8.self)
+            & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
+    }
+
+    /// Prepares the row for a change, and returns it; nil if the object cannot change.
+    @inline(__always)
+    final func writableRow() -> UnsafeMutableRawPointer? {
+        if state != .writable, !core.touch(self) { return nil }
+        return row.map { UnsafeMutableRawPointer(mutating: $0) }
+    }
+
+    @inline(__always)
+    final func store<T: BitwiseCopyable>(_ value: T, at offset: Int, _ field: Int) {
+        guard let row = writableRow() else { return }
+        row.storeBytes(of: value, toByteOffset: offset, as: T.self)
+        RowAccess.setNull(false, row, field)
+    }
+
+    @inline(__always)
+    final func storeOptional<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(_ value: T?, at offset: Int, _ field: Int) {
+        guard let row = writableRow() else { return }
+        row.storeBytes(of: value ?? 0, toByteOffset: offset, as: T.self)
+        RowAccess.setNull(value == nil, row, field)
+    }
+
+    /// The place of a slot of the class, which the entity decides.
+    final func field(_ slot: Int) -> RecordLayout.Field? {
+        let slots = info.slots
+        if slots.indices.contains(slot), let field = slots[slot].field { return field }
+        core.latch(
+            StoreError(
+                .invalidModel,
+                "The class '\(Self.self)' asks '\(info.entity.name)' for a property at slot \(slot), which is none. Generate the class again from the model, and pass it to the container."
+            ))
+        return nil
+    }
+
+    // MARK: Int16
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func int16(at offset: Int) -> Int16 { Int16(littleEndian: load(Int16.self, at: offset)) }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalInt16(at offset: Int, _ field: Int) -> Int16? {
+        isNull(field) ? nil : int16(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setInt16(_ value: Int16, at offset: Int, _ field: Int) {
+        store(value.littleEndian, at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalInt16(_ value: Int16?, at offset: Int, _ field: Int) {
+        storeOptional(value?.littleEndian, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func int16(slot: Int) -> Int16 { optionalInt16(slot: slot) ?? 0 }
+    /// The value of an optional attribute.
+    public final func optionalInt16(slot: Int) -> Int16? {
+        field(slot).flatMap { optionalInt16(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setInt16(_ value: Int16, slot: Int) {
+        if let field = field(slot) { setInt16(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalInt16(_ value: Int16?, slot: Int) {
+        if let field = field(slot) { setOptionalInt16(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Int32
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func int32(at offset: Int) -> Int32 { Int32(littleEndian: load(Int32.self, at: offset)) }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalInt32(at offset: Int, _ field: Int) -> Int32? {
+        isNull(field) ? nil : int32(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setInt32(_ value: Int32, at offset: Int, _ field: Int) {
+        store(value.littleEndian, at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalInt32(_ value: Int32?, at offset: Int, _ field: Int) {
+        storeOptional(value?.littleEndian, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func int32(slot: Int) -> Int32 { optionalInt32(slot: slot) ?? 0 }
+    /// The value of an optional attribute.
+    public final func optionalInt32(slot: Int) -> Int32? {
+        field(slot).flatMap { optionalInt32(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setInt32(_ value: Int32, slot: Int) {
+        if let field = field(slot) { setInt32(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalInt32(_ value: Int32?, slot: Int) {
+        if let field = field(slot) { setOptionalInt32(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Int64
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func int64(at offset: Int) -> Int64 { Int64(littleEndian: load(Int64.self, at: offset)) }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalInt64(at offset: Int, _ field: Int) -> Int64? {
+        isNull(field) ? nil : int64(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setInt64(_ value: Int64, at offset: Int, _ field: Int) {
+        store(value.littleEndian, at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalInt64(_ value: Int64?, at offset: Int, _ field: Int) {
+        storeOptional(value?.littleEndian, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func int64(slot: Int) -> Int64 { optionalInt64(slot: slot) ?? 0 }
+    /// The value of an optional attribute.
+    public final func optionalInt64(slot: Int) -> Int64? {
+        field(slot).flatMap { optionalInt64(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setInt64(_ value: Int64, slot: Int) {
+        if let field = field(slot) { setInt64(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalInt64(_ value: Int64?, slot: Int) {
+        if let field = field(slot) { setOptionalInt64(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Double
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func double(at offset: Int) -> Double { Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset))) }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalDouble(at offset: Int, _ field: Int) -> Double? {
+        isNull(field) ? nil : double(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setDouble(_ value: Double, at offset: Int, _ field: Int) {
+        store(value.bitPattern.littleEndian, at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalDouble(_ value: Double?, at offset: Int, _ field: Int) {
+        storeOptional(value?.bitPattern.littleEndian, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func double(slot: Int) -> Double { optionalDouble(slot: slot) ?? 0 }
+    /// The value of an optional attribute.
+    public final func optionalDouble(slot: Int) -> Double? {
+        field(slot).flatMap { optionalDouble(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setDouble(_ value: Double, slot: Int) {
+        if let field = field(slot) { setDouble(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalDouble(_ value: Double?, slot: Int) {
+        if let field = field(slot) { setOptionalDouble(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Float
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func float(at offset: Int) -> Float { Float(bitPattern: UInt32(littleEndian: load(UInt32.self, at: offset))) }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalFloat(at offset: Int, _ field: Int) -> Float? {
+        isNull(field) ? nil : float(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setFloat(_ value: Float, at offset: Int, _ field: Int) {
+        store(value.bitPattern.littleEndian, at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalFloat(_ value: Float?, at offset: Int, _ field: Int) {
+        storeOptional(value?.bitPattern.littleEndian, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func float(slot: Int) -> Float { optionalFloat(slot: slot) ?? 0 }
+    /// The value of an optional attribute.
+    public final func optionalFloat(slot: Int) -> Float? {
+        field(slot).flatMap { optionalFloat(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setFloat(_ value: Float, slot: Int) {
+        if let field = field(slot) { setFloat(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalFloat(_ value: Float?, slot: Int) {
+        if let field = field(slot) { setOptionalFloat(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Bool
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func bool(at offset: Int) -> Bool { load(UInt8.self, at: offset) != 0 }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalBool(at offset: Int, _ field: Int) -> Bool? {
+        isNull(field) ? nil : bool(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setBool(_ value: Bool, at offset: Int, _ field: Int) {
+        store(UInt8(value ? 1 : 0), at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalBool(_ value: Bool?, at offset: Int, _ field: Int) {
+        storeOptional(value.map { $0 ? 1 : 0 } as UInt8?, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func bool(slot: Int) -> Bool { optionalBool(slot: slot) ?? false }
+    /// The value of an optional attribute.
+    public final func optionalBool(slot: Int) -> Bool? {
+        field(slot).flatMap { optionalBool(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setBool(_ value: Bool, slot: Int) {
+        if let field = field(slot) { setBool(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalBool(_ value: Bool?, slot: Int) {
+        if let field = field(slot) { setOptionalBool(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Date
+
+    /// The value of a mandatory attribute.
+    @inlinable
+    public final func date(at offset: Int) -> Date { Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset)))) }
+    /// The value of an optional attribute.
+    @inlinable
+    public final func optionalDate(at offset: Int, _ field: Int) -> Date? {
+        isNull(field) ? nil : date(at: offset)
+    }
+    /// Sets a mandatory attribute.
+    public final func setDate(_ value: Date, at offset: Int, _ field: Int) {
+        store(value.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field)
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalDate(_ value: Date?, at offset: Int, _ field: Int) {
+        storeOptional(value?.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field)
+    }
+    /// The value of a mandatory attribute.
+    public final func date(slot: Int) -> Date { optionalDate(slot: slot) ?? Date(timeIntervalSinceReferenceDate: 0) }
+    /// The value of an optional attribute.
+    public final func optionalDate(slot: Int) -> Date? {
+        field(slot).flatMap { optionalDate(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setDate(_ value: Date, slot: Int) {
+        if let field = field(slot) { setDate(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalDate(_ value: Date?, slot: Int) {
+        if let field = field(slot) { setOptionalDate(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Text and data
+
+    /// Runs `body` with the bytes of a field in the tail, or returns nil for null.
+    @inline(__always)
+    final func withTail<Result>(_ offset: Int, _ field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        let row = firedRow
+        guard !RowAccess.isNull(row, field) else { return nil }
+        let (start, end) = RowAccess.tailRange(row, offset, info.tail)
+        return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
+    }
+
+    /// Replaces the bytes of a field in the tail: the row stays a whole record.
+    final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, _ field: Int) {
+        guard let row = writableRow() else { return }
+        core.replaceTail(of: self, UnsafeRawPointer(row), field, offset, with: bytes)
+    }
+
+    /// The value of a mandatory attribute; empty for null.
+    public final func text(at offset: Int, _ field: Int) -> String { optionalText(at: offset, field) ?? "" }
+    /// The value of an optional attribute.
+    public final func optionalText(at offset: Int, _ field: Int) -> String? {
+        withTail(offset, field) { String(decoding: $0, as: UTF8.self) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setText(_ value: String, at offset: Int, _ field: Int) {
+        var value = value
+        value.withUTF8 { setTail(UnsafeRawBufferPointer($0), at: offset, field) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalText(_ value: String?, at offset: Int, _ field: Int) {
+        if let value { setText(value, at: offset, field) } else { setTail(nil, at: offset, field) }
+    }
+    /// The value of a mandatory attribute; empty for null.
+    public final func data(at offset: Int, _ field: Int) -> Data { optionalData(at: offset, field) ?? Data() }
+    /// The value of an optional attribute.
+    public final func optionalData(at offset: Int, _ field: Int) -> Data? { withTail(offset, field) { Data($0) } }
+    /// Sets a mandatory attribute.
+    public final func setData(_ value: Data, at offset: Int, _ field: Int) {
+        value.withUnsafeBytes { setTail($0, at: offset, field) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalData(_ value: Data?, at offset: Int, _ field: Int) {
+        if let value { setData(value, at: offset, field) } else { setTail(nil, at: offset, field) }
+    }
+
+    /// The value of a mandatory attribute; empty for null.
+    public final func text(slot: Int) -> String { optionalText(slot: slot) ?? "" }
+    /// The value of an optional attribute.
+    public final func optionalText(slot: Int) -> String? {
+        field(slot).flatMap { optionalText(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setText(_ value: String, slot: Int) {
+        if let field = field(slot) { setText(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalText(_ value: String?, slot: Int) {
+        if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field.index) }
+    }
+
+    /// The value of a mandatory attribute; empty for null.
+    public final func data(slot: Int) -> Data { optionalData(slot: slot) ?? Data() }
+    /// The value of an optional attribute.
+    public final func optionalData(slot: Int) -> Data? {
+        field(slot).flatMap { optionalData(at: $0.byteOffset, $0.index) }
+    }
+    /// Sets a mandatory attribute.
+    public final func setData(_ value: Data, slot: Int) {
+        if let field = field(slot) { setData(value, at: field.byteOffset, field.index) }
+    }
+    /// Sets an optional attribute.
+    public final func setOptionalData(_ value: Data?, slot: Int) {
+        if let field = field(slot) { setOptionalData(value, at: field.byteOffset, field.index) }
+    }
+
+    // MARK: Other attributes
+
+    private final func read(slot: Int) -> Value { field(slot).map { value(of: $0) } ?? .null }
+
+    private final func write(_ value: Value, slot: Int) {
+        guard let field = field(slot) else { return }
+        do throws(StoreError) { try set(value, for: field) } catch { core.latch(error) }
+    }
+
+    /// The value of a mandatory attribute.
+    public final func uuid(slot: Int) -> UUID {
+        optionalUUID(slot: slot) ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    }
+    /// The value of an optional attribute.
+    public final func optionalUUID(slot: Int) -> UUID? {
+        if case .uuid(let value) = read(slot: slot) { value } else { nil }
+    }
+    /// Sets a mandatory attribute.
+    public final func setUUID(_ value: UUID, slot: Int) { write(.uuid(value), slot: slot) }
+    /// Sets an optional attribute.
+    public final func setOptionalUUID(_ value: UUID?, slot: Int) {
+        write(value.map { .uuid($0) } ?? .null, slot: slot)
+    }
+
+    /// The value of a mandatory attribute.
+    public final func decimal(slot: Int) -> Decimal {
+        optionalDecimal(slot: slot) ?? 0
+    }
+    /// The value of an optional attribute.
+    public final func optionalDecimal(slot: Int) -> Decimal? {
+        if case .decimal(let value) = read(slot: slot) { value } else { nil }
+    }
+    /// Sets a mandatory attribute.
+    public final func setDecimal(_ value: Decimal, slot: Int) { write(.decimal(value), slot: slot) }
+    /// Sets an optional attribute.
+    public final func setOptionalDecimal(_ value: Decimal?, slot: Int) {
+        write(value.map { .decimal($0) } ?? .null, slot: slot)
+    }
+
+    /// The value of an object-ID attribute.
+    public final func reference(slot: Int) -> ObjectID? {
+        if case .objectID(let id) = read(slot: slot) { id } else { nil }
+    }
+    /// Sets an object-ID attribute.
+    public final func setReference(_ value: ObjectID?, slot: Int) {
+        write(value.map { .objectID($0) } ?? .null, slot: slot)
+    }
+    /// The elements of a composite attribute.
+    public final func composite(slot: Int) -> [String: Value]? {
+        guard let field = field(slot), case .composite(let elements) = value(named: field.name) else { return nil }
+        return elements
+    }
+    /// Sets a composite attribute.
+    public final func setComposite(_ value: [String: Value]?, slot: Int) {
+        guard let field = field(slot) else { return }
+        do throws(StoreError) { try setValue(value.map { .composite($0) } ?? .null, for: field.name) } catch {
+            core.latch(error)
+        }
+    }
+}

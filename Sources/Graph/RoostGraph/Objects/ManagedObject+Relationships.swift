@@ -1,0 +1,111 @@
+public import RoostCore
+
+// The accessors of relationships that generated classes call, and access by name.
+
+extension ManagedObject {
+    /// The number of the relationship at a slot of the class.
+    private final func relationship(_ slot: Int) -> Int? {
+        let slots = info.slots
+        if slots.indices.contains(slot), let number = slots[slot].relationship { return number }
+        _ = field(slot)
+        return nil
+    }
+
+    /// The destination of a to-one relationship.
+    public final func toOne<Object: ManagedObject>(at offset: Int, _ field: Int) -> Object? {
+        core.destination(of: self, info.entity.layout.fields[field]) as? Object
+    }
+
+    /// Sets a to-one relationship, and the other side with it.
+    public final func setToOne(_ object: ManagedObject?, at offset: Int, _ field: Int) {
+        guard let relationship = info.entity.layout.fields[field].relationship else { return }
+        core.setDestination(of: self, relationship, to: object)
+    }
+
+    /// The destination of a to-one relationship.
+    public final func toOne<Object: ManagedObject>(slot: Int) -> Object? {
+        field(slot).flatMap { core.destination(of: self, $0) as? Object }
+    }
+
+    /// Sets a to-one relationship, and the other side with it.
+    public final func setToOne(_ object: ManagedObject?, slot: Int) {
+        if let relationship = relationship(slot) { core.setDestination(of: self, relationship, to: object) }
+    }
+
+    /// The members of a to-many relationship.
+    public final func toMany<Object: ManagedObject>(slot: Int) -> ToMany<Object> {
+        relationship(slot).map { ToMany(self, $0) } ?? ToMany()
+    }
+
+    /// Makes the members of a to-many relationship those of a set.
+    public final func setToMany<Object: ManagedObject>(_ objects: ToMany<Object>, slot: Int) {
+        guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
+        core.setMembers(of: self, number, to: objects.elements)
+    }
+
+    /// The members of an ordered to-many relationship.
+    public final func orderedToMany<Object: ManagedObject>(slot: Int) -> OrderedToMany<Object> {
+        relationship(slot).map { OrderedToMany(self, $0) } ?? OrderedToMany()
+    }
+
+    /// Makes the members of an ordered to-many relationship those of a list, in its order.
+    public final func setOrderedToMany<Object: ManagedObject>(_ objects: OrderedToMany<Object>, slot: Int) {
+        guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
+        core.setMembers(of: self, number, to: objects.elements)
+    }
+
+    // MARK: By name
+
+    private final func requireRelationship(
+        _ name: String, _ kind: String, _ isKind: (ManagedObjectModel.Relationship) -> Bool
+    ) throws(StoreError) -> ManagedObjectModel.Relationship {
+        let relationship = try core.model.requireRelationship(RelationshipName(info.entity.name, name: name))
+        guard isKind(relationship) else {
+            throw StoreError(.invalidRequest, "Relationship '\(info.entity.name).\(name)' is not \(kind).")
+        }
+        return relationship
+    }
+
+    /// Returns the destination of a to-one relationship.
+    ///
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
+    public final func object(_ relationship: String) throws(StoreError) -> ManagedObject? {
+        let found = try requireRelationship(relationship, "to-one") { !$0.isToMany }
+        return info.references[found.number].flatMap { core.destination(of: self, $0) }
+    }
+
+    /// Sets a to-one relationship, and the other side with it.
+    ///
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
+    public final func setObject(_ object: ManagedObject?, for relationship: String) throws(StoreError) {
+        let found = try requireRelationship(relationship, "to-one") { !$0.isToMany }
+        core.setDestination(of: self, found.number, to: object)
+    }
+
+    /// Returns the members of a to-many relationship, which can be changed through the result.
+    ///
+    /// - Throws: `unknownProperty`; `invalidRequest` for a relationship that is to-one or ordered.
+    public final func objects(_ relationship: String) throws(StoreError) -> ToMany<ManagedObject> {
+        let found = try requireRelationship(relationship, "to-many without an order") { $0.isToMany && !$0.isOrdered }
+        return ToMany(self, found.number)
+    }
+
+    /// Returns the members of an ordered to-many relationship, which can be changed through the result.
+    ///
+    /// - Throws: `unknownProperty`; `invalidRequest` for a relationship without an order.
+    public final func orderedObjects(_ relationship: String) throws(StoreError) -> OrderedToMany<ManagedObject> {
+        let found = try requireRelationship(relationship, "ordered") { $0.isOrdered }
+        return OrderedToMany(self, found.number)
+    }
+
+    /// Returns whether the members of a to-many relationship are still unread. Does not read.
+    public final func hasFault(for relationship: String) -> Bool {
+        guard let number = info.entity.relationship(relationship)?.number else { return false }
+        guard model(number).isToMany else { return false }
+        return !(extra?.members.contains { $0.relationship == number && $0.state.base != nil } ?? false)
+    }
+
+    private final func model(_ relationship: Int) -> ManagedObjectModel.Relationship {
+        core.model.relationships[relationship]
+    }
+}

@@ -1,0 +1,258 @@
+internal import Foundation
+public import RoostCore
+
+// Access by name, for programs without classes, scripts and tests.
+
+extension ManagedObject {
+    /// The value of a property by name.
+    ///
+    /// A to-one relationship is the ID of its destination. An unknown name and a value of another type
+    /// are errors that the next save, fetch or count throws; ``setValue(_:for:)`` throws at once.
+    public final subscript(_ name: String) -> Value {
+        get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
+        set { _ = core.latching { () throws(StoreError) in try setValue(newValue, for: name) } }
+    }
+
+    /// Returns the value of a property.
+    ///
+    /// - Throws: `unknownProperty`, naming the nearest name; `invalidRequest` for a to-many
+    ///   relationship; what reading a fault throws.
+    public final func value(_ name: String) throws(StoreError) -> Value {
+        if let attribute = info.transients[name] { return extra?.transients[name] ?? attribute.defaultValue }
+        guard let field = info.entity.layout.field(name) else { throw unknown(name) }
+        let isUnread = isFault
+        let value = value(of: field)
+        if isUnread, row == nil { try core.throwLatched() }
+        return value
+    }
+
+    /// Sets the value of a property; a to-one relationship by the ID of its destination.
+    ///
+    /// - Throws: `unknownProperty`, naming the nearest name; `invalidValue` for a value of another type
+    ///   or out of range; `invalidRequest` for a to-many relationship. The object is unchanged then.
+    public final func setValue(_ value: Value, for name: String) throws(StoreError) {
+        if let attribute = info.transients[name] { return try setTransient(value, attribute) }
+        guard let field = info.entity.layout.field(name) else { throw unknown(name) }
+        if let relationship = info.entity.relationship(name) { return try setReference(value, relationship) }
+        if info.entity.attribute(name)?.derivationExpression != nil {
+            throw StoreError(
+                .invalidRequest, "'\(info.entity.name).\(name)' is derived; a save computes it. Change its sources.")
+        }
+        try set(value, for: field)
+    }
+
+    private final func unknown(_ name: String) -> StoreError {
+        if info.entity.relationship(name) != nil {
+            return StoreError(
+                .invalidRequest,
+                "Relationship '\(info.entity.name).\(name)' is to-many; use objects(_:) or orderedObjects(_:).")
+        }
+        let names = info.entity.layout.fields.map(\.name) + Array(info.transients.keys)
+        let hint = nearestName(to: name, among: names).map { "; did you mean '\($0)'?" } ?? "."
+        return StoreError(.unknownProperty, "Entity '\(info.entity.name)' has no property '\(name)'\(hint)")
+    }
+
+    private final func setReference(
+        _ value: Value, _ relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) {
+        switch value {
+        case .null: core.setDestination(of: self, relationship.number, to: nil)
+        case .objectID(let id):
+            guard let context else { throw StoreError(.closed, "\(objectID) has left its context.") }
+            let destination = context.object(with: id)
+            guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
+                throw StoreError(.invalidValue, "'\(relationship.name)' cannot lead to \(id).")
+            }
+            core.setDestination(of: self, relationship.number, to: destination)
+        default:
+            throw StoreError(
+                .invalidValue, "'\(relationship.name)' needs an object ID or null, not \(value.kindDescription).")
+        }
+    }
+
+    /// The value of a field.
+    final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
+
+    /// The value of a stored property with this name; null if there is none.
+    final func value(named name: String) -> Value {
+        info.entity.layout.field(name).map { value(of: $0) } ?? .null
+    }
+
+    /// Runs `body` with a reader of the row.
+    final func withReader<Result>(_ body: (RecordReader) -> Result) -> Result {
+        let row = firedRow
+        let count = self.row == nil ? info.tail.tail : Int(byteCount)
+        return body(RecordReader(row: row, byteCount: count, key: key, model: core.model))
+    }
+
+    /// Sets the value of a field, whatever its type.
+    final func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
+        guard core.touch(self) else { return }
+        var replacements: [(field: RecordLayout.Field, value: Value)] = []
+        collect(value, field, &replacements)
+        replacements.sort { $0.field.index < $1.field.index }
+        var batch = RecordBatch(model: core.model)
+        let count = Int(byteCount)
+        guard let row else { return }
+        try batch.append(
+            RecordReader(row: row, byteCount: count, key: key, model: core.model), replacing: replacements)
+        batch.withRecord(at: 0) { core.setPrivateRow(of: self, to: $0.bytes) }
+    }
+
+    /// Splits a composite into its elements; the elements that it does not name become null.
+    private final func collect(
+        _ value: Value, _ field: RecordLayout.Field,
+        _ replacements: inout [(field: RecordLayout.Field, value: Value)]
+    ) {
+        replacements.append((field, value))
+        guard field.kind == .composite else { return }
+        var elements: [String: Value] = [:]
+        if case .composite(let given) = value { elements = given }
+        let prefix = field.name + "."
+        for element in info.entity.layout.fields where element.name.hasPrefix(prefix) {
+            let name = String(element.name.dropFirst(prefix.count))
+            guard !name.contains(".") else { continue }
+            collect(elements[name] ?? .null, element, &replacements)
+        }
+    }
+
+    // MARK: Transient attributes
+
+    private final func setTransient(_ value: Value, _ attribute: AttributeDescription) throws(StoreError) {
+        guard value.isNull || value.fits(attribute.type) else {
+            throw StoreError(
+                .invalidValue,
+                "'\(info.entity.name).\(attribute.name)' has type \(attribute.type.name), which cannot be \(value.kindDescription)."
+            )
+        }
+        guard !flags.contains(.orphan) else { return }
+        requireExtra().transients[attribute.name] = value
+        core.note(self)
+    }
+
+    /// The value of an attribute that no store keeps.
+    public final func transient<T: AttributeValue>(slot: Int) -> T? {
+        guard info.slots.indices.contains(slot), info.slots[slot].isTransient else { return nil }
+        return core.latching { () throws(StoreError) in try value(info.slots[slot].name) }.flatMap { T(attribute: $0) }
+    }
+
+    /// Sets an attribute that no store keeps.
+    public final func setTransient<T: AttributeValue>(_ value: T?, slot: Int) {
+        guard info.slots.indices.contains(slot), info.slots[slot].isTransient else { return }
+        self[info.slots[slot].name] = value?.attributeValue ?? .null
+    }
+
+    // MARK: Transformable attributes
+
+    /// The value of a transformable attribute, which was encoded as JSON.
+    ///
+    /// The decoded value is kept until the row changes. Bytes that are no such value are an error that
+    /// the next save, fetch or count throws.
+    public final func coded<T: Codable & Sendable>(slot: Int) -> T? {
+        guard let field = field(slot) else { return nil }
+        let row = firedRow
+        guard !RowAccess.isNull(row, field.index) else { return nil }
+        if let known = extra?.decoded[slot] as? T { return known }
+        guard let data = optionalData(at: field.byteOffset, field.index) else { return nil }
+        do {
+            let value = try JSONDecoder().decode(T.self, from: data)
+            if !flags.contains(.orphan) { requireExtra().decoded[slot] = value }
+            return value
+        } catch {
+            core.latch(
+                StoreError(
+                    .invalidValue,
+                    "'\(field.name)' of \(objectID) does not hold a value of type '\(T.self)': \(type(of: error))."))
+            return nil
+        }
+    }
+
+    /// Sets a transformable attribute; equal values are stored as equal bytes.
+    public final func setCoded<T: Codable & Sendable>(_ value: T?, slot: Int) {
+        guard let field = field(slot) else { return }
+        guard let value else {
+            extra?.decoded[slot] = nil
+            return setOptionalData(nil, at: field.byteOffset, field.index)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            setData(try encoder.encode(value), at: field.byteOffset, field.index)
+            if !flags.contains(.orphan) { requireExtra().decoded[slot] = value }
+        } catch {
+            core.latch(
+                StoreError(
+                    .invalidValue, "A value of type '\(T.self)' for '\(field.name)' of \(objectID) has no JSON form."))
+        }
+    }
+
+    // MARK: Changes
+
+    /// Returns the current values of the stored properties that differ from the saved ones.
+    ///
+    /// Attributes and to-one relationships; of a new object, all that are not null.
+    public final func changedValues() -> [String: Value] {
+        guard state.contains(.privateRow), let row else { return [:] }
+        return differences(of: row, Int(byteCount), from: PrivateRow.committed(row), current: true)
+    }
+
+    /// Returns the old values of the stored properties that changed in this event.
+    public final func changedValuesForCurrentEvent() -> [String: Value] {
+        guard state.contains(.touched), state.contains(.privateRow), let row else { return [:] }
+        let old = extra?.eventRow ?? PrivateRow.committed(row)
+        return differences(of: row, Int(byteCount), from: old, current: false)
+    }
+
+    /// Returns the saved values of the named properties; of all that are not null without names.
+    ///
+    /// - Throws: `unknownProperty`; what reading a fault throws.
+    public final func committedValues(_ names: [String]? = nil) throws(StoreError) -> [String: Value] {
+        if let names { for name in names where info.entity.layout.field(name) == nil { throw unknown(name) } }
+        _ = firedRow
+        if row == nil { try core.throwLatched() }
+        guard let committed = committedRow else { return [:] }
+        let reader = RecordReader(
+            row: committed, byteCount: info.tail.byteCount(committed), key: key, model: core.model)
+        guard let names else { return reader.values() }
+        var values: [String: Value] = [:]
+        for name in names { values[name] = try reader.value(name) }
+        return values
+    }
+
+    private final func differences(
+        of row: UnsafeRawPointer, _ count: Int, from old: UnsafeRawPointer?, current: Bool
+    ) -> [String: Value] {
+        let new = RecordReader(row: row, byteCount: count, key: key, model: core.model)
+        let former = old.map {
+            RecordReader(row: $0, byteCount: info.tail.byteCount($0), key: key, model: core.model)
+        }
+        var values: [String: Value] = [:]
+        for field in info.entity.layout.fields where field.kind != .order && !field.name.contains(".") {
+            let (newValue, oldValue) = (new.value(field), former?.value(field) ?? .null)
+            if newValue != oldValue { values[field.name] = current ? newValue : oldValue }
+        }
+        return values
+    }
+
+    /// The properties as dynamic members, for scripts and tests.
+    ///
+    /// ```swift
+    /// album.dynamic.title = "Blue"
+    /// ```
+    public final var dynamic: DynamicProperties {
+        get { DynamicProperties(object: self) }
+        set {}
+    }
+}
+
+/// The properties of an object as dynamic members; see ``ManagedObject/dynamic``.
+@dynamicMemberLookup
+public struct DynamicProperties {
+    let object: ManagedObject
+
+    /// The value of the property with the member's name.
+    public subscript(dynamicMember name: String) -> Value {
+        get { object[name] }
+        nonmutating set { object[name] = newValue }
+    }
+}

@@ -1,0 +1,227 @@
+internal import RoostCore
+internal import RoostStores
+
+// Both sides of a relationship are changed at once. A to-one relationship is a field of its object's
+// row; a to-many relationship is a set of differences, so adding and removing read nothing of it.
+
+extension GraphCore {
+    /// Returns the destination of a to-one relationship.
+    func destination(of object: ManagedObject, _ field: RecordLayout.Field) -> ManagedObject? {
+        let row = object.firedRow
+        guard let (entity, key) = RowAccess.reference(row, field) else { return nil }
+        let root = classes.entities[entity].entity.root
+        if let known = registry.find(root, key) { return known }
+        let place = ObjectPlace(root: root, key: key)
+        if readAhead[place] == nil {
+            if let company { RowPage.release(company.row) }
+            RowPage.retain(row)
+            company = (place, row, field, Int(object.entityNumber))
+        }
+        return makeObject(entity, root, key)
+    }
+
+    /// Sets a to-one relationship, and the other side with it.
+    func setDestination(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
+        let declared = model.relationships[relationship]
+        guard let field = object.info.references[relationship] else { return }
+        if let new {
+            guard new.core === self, !object.flags.contains(.orphan) else { return refuse(object, new, declared) }
+            guard model.entities[declared.destination].includes(Int(new.entityNumber)) else {
+                return latch(
+                    StoreError(
+                        .invalidValue,
+                        "\(new.objectID) cannot be the '\(declared.name.name)' of \(object.objectID): the relationship leads to '\(model.entities[declared.destination].name)'."
+                    ))
+            }
+        }
+        guard touch(object), let row = object.row else { return }
+        let old = RowAccess.reference(row, field)
+        guard old?.key != new?.key else { return }
+        setReference(of: object, relationship, to: new)
+        guard isTracking, let number = declared.inverse else { return }
+        let inverse = model.relationships[number]
+        let former = old.map { self.object($0.entity, $0.key) }
+        if inverse.isToMany {
+            if let former { change(former, number) { $0.remove(object.key, isOrdered: inverse.isOrdered) } }
+            if let new { change(new, number) { $0.add(object.key, isOrdered: inverse.isOrdered) } }
+        } else {
+            if let former, former !== object || !inverse.isReflexive { clear(former, number, ifItIs: object.key) }
+            guard let new else { return }
+            // The destination's former partner has none any more.
+            if let partnerField = new.info.references[number],
+                let partner = RowAccess.reference(new.firedRow, partnerField), partner.key != object.key
+            {
+                clear(self.object(partner.entity, partner.key), relationship, ifItIs: new.key)
+            }
+            setReference(of: new, number, to: object)
+        }
+    }
+
+    private func refuse(
+        _ object: ManagedObject, _ other: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+    ) {
+        latch(
+            StoreError(
+                .invalidRequest,
+                "\(other.objectID) and \(object.objectID) are in different contexts, so '\(relationship.name.name)' cannot connect them. Pass the ID, and ask the other context for its object."
+            ))
+    }
+
+    /// Makes a reference null if it leads to an object.
+    func clear(_ object: ManagedObject, _ relationship: Int, ifItIs key: Int64) {
+        guard let field = object.info.references[relationship],
+            RowAccess.reference(object.firedRow, field)?.key == key
+        else { return }
+        setReference(of: object, relationship, to: nil)
+    }
+
+    /// Writes a reference, without the other side.
+    private func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
+        guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
+        let writable = UnsafeMutableRawPointer(mutating: row)
+        RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, writable, field)
+        guard let place = object.info.places[relationship] else { return }
+        // The save gives the place in the new list.
+        RowAccess.setNull(true, writable, place.index)
+        writable.storeBytes(of: 0, toByteOffset: place.byteOffset, as: Int64.self)
+    }
+
+    // MARK: To-many
+
+    /// Changes what is known of the members of a to-many relationship.
+    @inline(__always)
+    func change(_ object: ManagedObject, _ relationship: Int, _ body: (inout Members) -> Void) {
+        let extra = object.requireExtra()
+        if let index = extra.members.firstIndex(where: { $0.relationship == relationship }) {
+            body(&extra.members[index].state)
+        } else {
+            var members = Members()
+            body(&members)
+            extra.members.append((relationship, members))
+        }
+        note(object)
+    }
+
+    /// Adds a member, and changes the other side with it.
+    func add(_ member: ManagedObject, to owner: ManagedObject, _ relationship: Int) {
+        let declared = model.relationships[relationship]
+        guard member.core === self, !owner.flags.contains(.orphan) else { return refuse(owner, member, declared) }
+        guard model.entities[declared.destination].includes(Int(member.entityNumber)) else {
+            return latch(
+                StoreError(
+                    .invalidValue,
+                    "\(member.objectID) cannot be one of the '\(declared.name.name)' of \(owner.objectID): the relationship leads to '\(model.entities[declared.destination].name)'."
+                ))
+        }
+        checkIsolation()
+        if case .derived(let inverse) = declared.storage {
+            setDestination(of: member, inverse, to: owner)
+        } else {
+            change(owner, relationship) { $0.add(member.key, isOrdered: declared.isOrdered) }
+            guard isTracking, let inverse = declared.inverse else { return }
+            let isOrdered = model.relationships[inverse].isOrdered
+            change(member, inverse) { $0.add(owner.key, isOrdered: isOrdered) }
+        }
+    }
+
+    /// Removes a member, and changes the other side with it.
+    func remove(_ member: ManagedObject, from owner: ManagedObject, _ relationship: Int) {
+        let declared = model.relationships[relationship]
+        guard member.core === self else { return }
+        checkIsolation()
+        if case .derived(let inverse) = declared.storage {
+            guard let field = member.info.references[inverse],
+                RowAccess.reference(member.firedRow, field)?.key == owner.key
+            else { return }
+            setDestination(of: member, inverse, to: nil)
+        } else {
+            change(owner, relationship) { $0.remove(member.key, isOrdered: declared.isOrdered) }
+            guard isTracking, let inverse = declared.inverse else { return }
+            let isOrdered = model.relationships[inverse].isOrdered
+            change(member, inverse) { $0.remove(owner.key, isOrdered: isOrdered) }
+        }
+    }
+
+    /// Returns the keys of the members in their order; reads them if they are unread.
+    func memberKeys(of owner: ManagedObject, _ relationship: Int) throws(StoreError) -> [Int64] {
+        let declared = model.relationships[relationship]
+        let extra = owner.requireExtra()
+        var index = extra.members.firstIndex { $0.relationship == relationship }
+        if index == nil {
+            extra.members.append((relationship, Members()))
+            index = extra.members.count - 1
+        }
+        guard let index else { return [] }
+        if extra.members[index].state.base == nil {
+            var keys: [Int64] = []
+            if owner.flags.contains(.orphan) {
+                throw StoreError(
+                    .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
+            }
+            if !owner.flags.contains(.inserted), owner.key > 0 {
+                try openReader().graph(ofEntity: Int(owner.entityNumber))
+                    .appendDestinations(of: declared, from: owner.key, to: &keys)
+            }
+            extra.members[index].state.setBase(keys)
+        }
+        extra.members[index].state.settle(isOrdered: declared.isOrdered)
+        return extra.members[index].state.current ?? []
+    }
+
+    /// Returns the members in their order.
+    func members(of owner: ManagedObject, _ relationship: Int) throws(StoreError) -> [ManagedObject] {
+        let keys = try memberKeys(of: owner, relationship)
+        return try objects(keys, destination: model.relationships[relationship].destination)
+    }
+
+    /// Returns the objects with keys of a hierarchy, as faults where their entity is certain.
+    func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
+        let root = model.entities[destination].root
+        let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1
+        if isPolymorphic {
+            let unread = keys.filter {
+                registry.find(root, $0) == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
+            }
+            if !unread.isEmpty { try read(unread, root: root) }
+        }
+        return keys.map { key in
+            if let known = registry.find(root, key) { return known }
+            let entity = readAhead[ObjectPlace(root: root, key: key)].map { Self.entityNumber(of: $0.row) }
+            return makeObject(entity ?? destination, root, key)
+        }
+    }
+
+    /// Returns whether an object is a member.
+    func isMember(_ member: ManagedObject, of owner: ManagedObject, _ relationship: Int) throws(StoreError) -> Bool {
+        guard member.core === self else { return false }
+        if case .derived(let inverse) = model.relationships[relationship].storage {
+            guard let field = member.info.references[inverse] else { return false }
+            return RowAccess.reference(member.firedRow, field)?.key == owner.key
+        }
+        if let known = owner.extra?.members.first(where: { $0.relationship == relationship })?.state.knows(member.key) {
+            return known
+        }
+        return try memberKeys(of: owner, relationship).contains(member.key)
+    }
+
+    /// Makes the members of a to-many relationship those that are given.
+    func setMembers(of owner: ManagedObject, _ relationship: Int, to objects: [ManagedObject]) {
+        let isOrdered = model.relationships[relationship].isOrdered
+        _ = latching { () throws(StoreError) in
+            let new = Set(objects)
+            for former in try members(of: owner, relationship) where !new.contains(former) {
+                remove(former, from: owner, relationship)
+            }
+            let former = Set(try memberKeys(of: owner, relationship))
+            for object in objects where !former.contains(object.key) { add(object, to: owner, relationship) }
+            if isOrdered {
+                let accepted = Set(try memberKeys(of: owner, relationship))
+                var seen: Set<Int64> = []
+                let keys = objects.map(\.key).filter { accepted.contains($0) && seen.insert($0).inserted }
+                if keys != (try memberKeys(of: owner, relationship)) {
+                    change(owner, relationship) { $0.reorder(keys) }
+                }
+            }
+        }
+    }
+}

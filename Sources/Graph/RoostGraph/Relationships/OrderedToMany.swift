@@ -1,0 +1,127 @@
+internal import RoostCore
+
+/// The members of an ordered to-many relationship: an array without duplicates.
+///
+/// Both sides of the relationship change at once. A save writes the places of the members that moved,
+/// and no others.
+///
+/// ```swift
+/// playlist.tracks.append(track)
+/// playlist.tracks.move(from: 0, to: 3)
+/// ```
+public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, MutableCollection,
+    RangeReplaceableCollection
+{
+    private enum Storage {
+        case relationship(ManagedObject, Int)
+        case list([Element])
+    }
+
+    private var storage: Storage
+
+    init(_ owner: ManagedObject, _ relationship: Int) { storage = .relationship(owner, relationship) }
+
+    /// Creates an empty list, to be set as the members of a relationship.
+    public init() { storage = .list([]) }
+
+    /// The members in their order.
+    var elements: [Element] {
+        switch storage {
+        case .list(let objects): return objects
+        case .relationship(let owner, let relationship):
+            let core = owner.core
+            let objects = core.latching { () throws(StoreError) in try core.members(of: owner, relationship) } ?? []
+            return objects.compactMap { $0 as? Element }
+        }
+    }
+
+    /// Whether the list is that of a relationship of an object already.
+    func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
+        if case .relationship(let own, relationship) = storage { own === owner } else { false }
+    }
+
+    private mutating func set(_ objects: [Element]) {
+        var seen: Set<Element> = []
+        let unique = objects.filter { seen.insert($0).inserted }
+        switch storage {
+        case .list: storage = .list(unique)
+        case .relationship(let owner, let relationship):
+            owner.core.setMembers(of: owner, relationship, to: unique)
+        }
+    }
+
+    // MARK: Collection
+
+    /// The position of the first member.
+    public var startIndex: Int { 0 }
+    /// The position after the last member.
+    public var endIndex: Int {
+        switch storage {
+        case .list(let objects): return objects.count
+        case .relationship(let owner, let relationship):
+            let core = owner.core
+            return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship).count } ?? 0
+        }
+    }
+
+    /// The member at a position.
+    public subscript(position: Int) -> Element {
+        get { elements[position] }
+        set {
+            var objects = elements
+            objects[position] = newValue
+            set(objects)
+        }
+    }
+
+    /// Returns an iteration over the members as they are now.
+    public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+
+    // MARK: Changes
+
+    /// Replaces members. An object that is a member already moves to its last place.
+    public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
+        let former = elements
+        let new = Array(objects)
+        let moved = Set(new)
+        set(
+            former[..<range.lowerBound].filter { !moved.contains($0) } + new
+                + former[range.upperBound...].filter { !moved.contains($0) })
+    }
+
+    /// Adds an object at the end, if it is no member yet. Does not read the members.
+    public mutating func append(_ object: Element) {
+        switch storage {
+        case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
+        case .relationship(let owner, let relationship): owner.core.add(object, to: owner, relationship)
+        }
+    }
+
+    /// Removes an object, if it is a member.
+    public mutating func remove(_ object: Element) {
+        switch storage {
+        case .list(let objects): storage = .list(objects.filter { $0 !== object })
+        case .relationship(let owner, let relationship): owner.core.remove(object, from: owner, relationship)
+        }
+    }
+
+    /// Moves the member at one position to another one.
+    ///
+    /// - Parameters:
+    ///   - position: The member's position.
+    ///   - target: Its position afterwards.
+    public mutating func move(from position: Int, to target: Int) {
+        var objects = elements
+        let object = objects.remove(at: position)
+        objects.insert(object, at: target)
+        set(objects)
+    }
+}
+
+extension OrderedToMany: ExpressibleByArrayLiteral {
+    /// Creates a list of objects, to be set as the members of a relationship.
+    public init(arrayLiteral elements: Element...) {
+        self.init()
+        set(elements)
+    }
+}

@@ -1,0 +1,121 @@
+internal import RoostCore
+
+/// The members of a to-many relationship: a set, in the order of their keys.
+///
+/// Adding and removing read nothing; the members are read when the program looks at them. Both sides
+/// of the relationship change at once.
+///
+/// ```swift
+/// artist.albums.insert(album)
+/// for album in artist.albums { print(album.title) }
+/// ```
+public struct ToMany<Element: ManagedObject>: Collection {
+    private enum Storage {
+        case relationship(ManagedObject, Int)
+        case list([Element])
+    }
+
+    private var storage: Storage
+
+    init(_ owner: ManagedObject, _ relationship: Int) { storage = .relationship(owner, relationship) }
+
+    /// Creates a set of objects, to be set as the members of a relationship.
+    public init(_ objects: some Sequence<Element>) { storage = .list(Array(objects)) }
+
+    /// Creates an empty set, to be set as the members of a relationship.
+    public init() { storage = .list([]) }
+
+    private var keys: [Int64] {
+        guard case .relationship(let owner, let relationship) = storage else { return [] }
+        let core = owner.core
+        return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship) } ?? []
+    }
+
+    /// The members.
+    var elements: [Element] {
+        switch storage {
+        case .list(let objects): return objects
+        case .relationship(let owner, let relationship):
+            let core = owner.core
+            let objects = core.latching { () throws(StoreError) in try core.members(of: owner, relationship) } ?? []
+            return objects.compactMap { $0 as? Element }
+        }
+    }
+
+    /// Whether the set is that of a relationship of an object already.
+    func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
+        if case .relationship(let own, relationship) = storage { own === owner } else { false }
+    }
+
+    // MARK: Collection
+
+    /// The position of the first member.
+    public var startIndex: Int { 0 }
+    /// The position after the last member.
+    public var endIndex: Int { count }
+    /// The number of members. Reads keys, not objects.
+    public var count: Int {
+        if case .list(let objects) = storage { objects.count } else { keys.count }
+    }
+    /// Returns the next position.
+    public func index(after index: Int) -> Int { index + 1 }
+    /// The member at a position.
+    public subscript(position: Int) -> Element { elements[position] }
+    /// Returns an iteration over the members as they are now.
+    public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+
+    /// Returns whether an object is a member. If the relationship's inverse is to-one, reads only that
+    /// object.
+    public func contains(_ object: Element) -> Bool {
+        switch storage {
+        case .list(let objects): return objects.contains(object)
+        case .relationship(let owner, let relationship):
+            let core = owner.core
+            return core.latching { () throws(StoreError) in
+                try core.isMember(object, of: owner, relationship)
+            } ?? false
+        }
+    }
+
+    // MARK: Changes
+
+    /// Adds an object. Does not read the members.
+    public mutating func insert(_ object: Element) {
+        switch storage {
+        case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
+        case .relationship(let owner, let relationship): owner.core.add(object, to: owner, relationship)
+        }
+    }
+
+    /// Removes an object. Does not read the members.
+    public mutating func remove(_ object: Element) {
+        switch storage {
+        case .list(let objects): storage = .list(objects.filter { $0 !== object })
+        case .relationship(let owner, let relationship): owner.core.remove(object, from: owner, relationship)
+        }
+    }
+
+    /// Adds objects.
+    public mutating func formUnion(_ objects: some Sequence<Element>) {
+        for object in Array(objects) { insert(object) }
+    }
+
+    /// Removes objects.
+    public mutating func subtract(_ objects: some Sequence<Element>) {
+        for object in Array(objects) { remove(object) }
+    }
+
+    /// Removes all members that are not among the objects.
+    public mutating func formIntersection(_ objects: some Sequence<Element>) {
+        let kept = Set(objects)
+        for object in elements where !kept.contains(object) { remove(object) }
+    }
+
+    /// Removes all members.
+    public mutating func removeAll() { for object in elements { remove(object) } }
+}
+
+extension ToMany: ExpressibleByArrayLiteral {
+    /// Creates a set of objects, to be set as the members of a relationship.
+    public init(arrayLiteral elements: Element...) { self.init(elements) }
+}

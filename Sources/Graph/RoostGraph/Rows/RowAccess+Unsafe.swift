@@ -1,0 +1,142 @@
+internal import Foundation
+internal import RoostCore
+
+/// Reads and writes fields of rows.
+///
+/// SAFETY: rows have the structure of their entity's layout. They come from stores, which verify it,
+/// or from these functions, which keep it.
+enum RowAccess {
+    /// Returns whether a field is null.
+    @inline(__always)
+    static func isNull(_ row: UnsafeRawPointer, _ field: Int) -> Bool {
+        row.load(fromByteOffset: RecordLayout.Header.bitmap &+ field &>> 3, as: UInt8.self)
+            & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
+    }
+
+    /// Sets or clears the null bit of a field.
+    @inline(__always)
+    static func setNull(_ isNull: Bool, _ row: UnsafeMutableRawPointer, _ field: Int) {
+        let offset = RecordLayout.Header.bitmap &+ field &>> 3
+        let bit = UInt8(1) &<< UInt8(truncatingIfNeeded: field & 7)
+        let byte = row.load(fromByteOffset: offset, as: UInt8.self)
+        row.storeBytes(of: isNull ? byte | bit : byte & ~bit, toByteOffset: offset, as: UInt8.self)
+    }
+
+    /// Returns the version of a row.
+    @inline(__always)
+    static func version(_ row: UnsafeRawPointer) -> UInt32 {
+        UInt32(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.version, as: UInt32.self))
+    }
+
+    /// Sets the version and the checksum of a row.
+    static func seal(_ row: UnsafeMutableRawPointer, _ byteCount: Int, key: Int64, version: UInt32) {
+        let hash = RecordHash.content(of: UnsafeRawBufferPointer(start: row, count: byteCount), key: key)
+        row.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
+        row.storeBytes(
+            of: (hash ^ RecordHash.versionMask(version)).littleEndian, toByteOffset: RecordLayout.Header.checksum,
+            as: UInt64.self)
+    }
+
+    /// Changes the version of a row whose checksum is right, and the checksum with it.
+    static func setVersion(_ version: UInt32, _ row: UnsafeMutableRawPointer) {
+        let sum = UInt64(
+            littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.checksum, as: UInt64.self))
+        let next = sum ^ RecordHash.versionMask(Self.version(row)) ^ RecordHash.versionMask(version)
+        row.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
+        row.storeBytes(of: next.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
+    }
+
+    /// Returns whether two rows of an entity have the same content, whatever their versions.
+    @inline(__always)
+    static func haveEqualContent(
+        _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
+    ) -> Bool {
+        let start = RecordLayout.Header.entity
+        guard leftCount == rightCount else { return false }
+        return UnsafeRawBufferPointer(start: left + start, count: leftCount - start)
+            .elementsEqual(UnsafeRawBufferPointer(start: right + start, count: rightCount - start))
+    }
+
+    /// Returns the destination of a reference field, or nil.
+    @inline(__always)
+    static func reference(_ row: UnsafeRawPointer, _ field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
+        guard !isNull(row, field.index) else { return nil }
+        let key = Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
+        if field.kind == .reference { return (field.destination ?? 0, key) }
+        let entity = UInt32(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset + 8, as: UInt32.self))
+        return (Int(entity), key)
+    }
+
+    /// Sets a reference field; nil makes it null.
+    static func setReference(
+        _ reference: (entity: Int, key: Int64)?, _ row: UnsafeMutableRawPointer, _ field: RecordLayout.Field
+    ) {
+        setNull(reference == nil, row, field.index)
+        row.storeBytes(of: (reference?.key ?? 0).littleEndian, toByteOffset: field.byteOffset, as: Int64.self)
+        guard field.kind != .reference else { return }
+        row.storeBytes(
+            of: UInt32(truncatingIfNeeded: reference?.entity ?? 0).littleEndian, toByteOffset: field.byteOffset + 8,
+            as: UInt32.self)
+    }
+
+    /// Returns where the bytes of a field in the tail are.
+    @inline(__always)
+    static func tailRange(
+        _ row: UnsafeRawPointer, _ byteOffset: Int, _ layout: borrowing TailLayout
+    ) -> (start: Int, end: Int) {
+        let start =
+            byteOffset == layout.firstByteOffset
+            ? 0 : Int(UInt32(littleEndian: row.loadUnaligned(fromByteOffset: byteOffset - 4, as: UInt32.self)))
+        let end = Int(UInt32(littleEndian: row.loadUnaligned(fromByteOffset: byteOffset, as: UInt32.self)))
+        return (layout.tail + start, layout.tail + end)
+    }
+
+    /// Where the tail of an entity's rows is.
+    struct TailLayout: Sendable {
+        /// The bytes before the tail.
+        let tail: Int
+        /// The slot of the first field in the tail; the tail itself if there is none.
+        let firstByteOffset: Int
+
+        init(_ layout: RecordLayout) {
+            tail = layout.fixedByteCount
+            firstByteOffset =
+                layout.fields.indices.contains(layout.firstVariableField)
+                ? layout.fields[layout.firstVariableField].byteOffset : layout.fixedByteCount
+        }
+
+        /// Returns the bytes of a row.
+        @inline(__always)
+        func byteCount(_ row: UnsafeRawPointer) -> Int {
+            firstByteOffset == tail
+                ? tail : tail + Int(UInt32(littleEndian: row.loadUnaligned(fromByteOffset: tail - 4, as: UInt32.self)))
+        }
+    }
+
+    /// Writes a copy of a row in which one field of the tail has other bytes.
+    ///
+    /// - Parameters:
+    ///   - row: The row to copy.
+    ///   - bytes: The new bytes; nil makes the field null.
+    ///   - target: Memory for the row and the difference in bytes.
+    static func replaceTail(
+        of row: UnsafeRawPointer, _ field: Int, _ byteOffset: Int, _ layout: TailLayout,
+        with bytes: UnsafeRawBufferPointer?, into target: UnsafeMutableRawPointer
+    ) {
+        let length = layout.byteCount(row)
+        let (start, end) = tailRange(row, byteOffset, layout)
+        let count = bytes?.count ?? 0
+        target.copyMemory(from: row, byteCount: start)
+        if let bytes, let base = bytes.baseAddress { (target + start).copyMemory(from: base, byteCount: count) }
+        (target + start + count).copyMemory(from: row + end, byteCount: length - end)
+        let difference = count - (end - start)
+        var slot = byteOffset
+        while slot < layout.tail {
+            let old = UInt32(littleEndian: target.loadUnaligned(fromByteOffset: slot, as: UInt32.self))
+            target.storeBytes(
+                of: UInt32(truncatingIfNeeded: Int(old) + difference).littleEndian, toByteOffset: slot, as: UInt32.self)
+            slot += 4
+        }
+        setNull(bytes == nil, target, field)
+    }
+}

@@ -1,0 +1,161 @@
+internal import RoostCore
+internal import RoostSystem
+
+/// A piece of memory that holds the rows of objects: whole records, one after the other.
+///
+/// A row is a record as a store keeps it. Pages are aligned to their size, so the page of a row
+/// follows from the row's address, and a row needs no memory beside its record. A page counts the
+/// rows that are in use and is freed with the last one.
+///
+/// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is used
+/// only while its owner counts it, and the page's fields lie in its first bytes, which no row covers.
+@usableFromInline
+struct RowPage {
+    /// The bytes of a page, and its alignment.
+    static let byteCount = 256 * 1024
+    /// The bytes before the first row.
+    static let headerByteCount = 64
+
+    /// The number of rows in use, and one for the pool that still fills the page.
+    private var useCount: Int
+    /// The bytes that are taken, header included.
+    private var usedByteCount: Int
+    /// Whether the page holds fetched rows only, one directly after the other.
+    private var isFetched: Bool
+
+    private typealias Header = UnsafeMutablePointer<RowPage>
+
+    private static func make(byteCount: Int, isFetched: Bool) -> UnsafeMutableRawPointer {
+        let page = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: Self.byteCount)
+        page.initializeMemory(
+            as: RowPage.self, to: RowPage(useCount: 1, usedByteCount: headerByteCount, isFetched: isFetched))
+        return page
+    }
+
+    @inline(__always)
+    private static func header(of row: UnsafeRawPointer) -> Header? {
+        UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: row) & ~UInt(byteCount - 1))?
+            .assumingMemoryBound(to: RowPage.self)
+    }
+
+    /// Counts another use of a row.
+    @inline(__always)
+    static func retain(_ row: UnsafeRawPointer) { header(of: row)?.pointee.useCount &+= 1 }
+
+    /// Ends one use of a row.
+    @inline(__always)
+    static func release(_ row: UnsafeRawPointer) {
+        guard let page = header(of: row) else { return }
+        page.pointee.useCount &-= 1
+        if page.pointee.useCount == 0 { UnsafeMutableRawPointer(page).deallocate() }
+    }
+
+    /// Returns the bytes that a row takes in its page.
+    @inline(__always)
+    private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
+
+    /// Calls `body` with up to `limit` rows that were fetched directly after a row.
+    ///
+    /// - Parameters:
+    ///   - row: A row of any page; nothing is called for one that was not fetched.
+    ///   - limit: The most rows to look at.
+    ///   - length: Returns the bytes of a row.
+    ///   - body: Takes a row, whose memory is valid even if no object uses it any more.
+    static func forEachRow(
+        after row: UnsafeRawPointer, limit: Int, length: (UnsafeRawPointer) -> Int, _ body: (UnsafeRawPointer) -> Void
+    ) {
+        guard let page = header(of: row), page.pointee.isFetched else { return }
+        let start = UnsafeRawPointer(page)
+        var next = row + rounded(length(row))
+        for _ in 0..<limit {
+            guard next - start < page.pointee.usedByteCount else { return }
+            body(next)
+            next += rounded(length(next))
+        }
+    }
+
+    /// Takes rows from pages, filling one after the other.
+    struct Pool: ~Copyable {
+        private var page: UnsafeMutableRawPointer?
+        private let isFetched: Bool
+        /// The bytes before each row.
+        private let prefixByteCount: Int
+
+        /// Creates a pool.
+        ///
+        /// - Parameters:
+        ///   - isFetched: Whether the rows are those of fetches, without anything between them.
+        ///   - prefixByteCount: The bytes to leave before each row.
+        init(isFetched: Bool, prefixByteCount: Int = 0) {
+            self.isFetched = isFetched
+            self.prefixByteCount = prefixByteCount
+        }
+
+        deinit { if let page { RowPage.release(page) } }
+
+        /// Returns memory for a row of `byteCount` bytes, counted once.
+        @inline(__always)
+        mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+            let size = RowPage.rounded(byteCount) + prefixByteCount
+            if let page {
+                let header = page.assumingMemoryBound(to: RowPage.self)
+                if header.pointee.usedByteCount + size <= RowPage.byteCount {
+                    let row = page + header.pointee.usedByteCount + prefixByteCount
+                    header.pointee.usedByteCount += size
+                    header.pointee.useCount &+= 1
+                    return row
+                }
+            }
+            return allocateSlowly(size)
+        }
+
+        @inline(never)
+        private mutating func allocateSlowly(_ size: Int) -> UnsafeMutableRawPointer {
+            // A large row gets a page of its own, which the pool does not keep.
+            let isLarge = size > RowPage.byteCount / 4
+            let fresh = RowPage.make(
+                byteCount: isLarge ? RowPage.headerByteCount + size : RowPage.byteCount, isFetched: isFetched)
+            let header = fresh.assumingMemoryBound(to: RowPage.self)
+            header.pointee.usedByteCount += size
+            if !isLarge {
+                header.pointee.useCount = 2
+                if let page { RowPage.release(page) }
+                page = fresh
+            }
+            return fresh + RowPage.headerByteCount + prefixByteCount
+        }
+
+        /// Copies a row into the pool.
+        mutating func copy(_ row: UnsafeRawPointer, _ byteCount: Int) -> UnsafeMutableRawPointer {
+            let copy = allocate(byteCount)
+            copy.copyMemory(from: row, byteCount: byteCount)
+            return copy
+        }
+
+        /// Stops filling the current page.
+        mutating func endPage() {
+            if let page { RowPage.release(page) }
+            page = nil
+        }
+    }
+}
+
+/// Private rows: the rows of changed objects.
+///
+/// Eight bytes before such a row point to the committed row, which is what the store had when the
+/// object was read, or are zero for a new object. A private row counts one use of its committed row.
+enum PrivateRow {
+    static let prefixByteCount = 8
+
+    /// Returns the committed row of a private row, or nil for a new object.
+    @inline(__always)
+    static func committed(_ row: UnsafeRawPointer) -> UnsafeRawPointer? {
+        UnsafeRawPointer(bitPattern: row.load(fromByteOffset: -8, as: UInt.self))
+    }
+
+    /// Sets the committed row of a private row, without counting.
+    @inline(__always)
+    static func setCommitted(_ committed: UnsafeRawPointer?, of row: UnsafeMutableRawPointer) {
+        row.storeBytes(of: committed.map { UInt(bitPattern: $0) } ?? 0, toByteOffset: -8, as: UInt.self)
+    }
+}

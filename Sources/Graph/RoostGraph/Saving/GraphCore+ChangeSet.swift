@@ -1,0 +1,187 @@
+internal import RoostCore
+internal import RoostStores
+
+/// The pending changes of a context for one store.
+struct PendingChanges {
+    var changes: ChangeSet
+    /// The objects of `changes.inserts`, in its order.
+    var inserted: [ManagedObject] = []
+    /// The objects of `changes.updates`, in its order.
+    var updated: [ManagedObject] = []
+    /// The objects of `changes.deletes`, in its order.
+    var deleted: [ManagedObject] = []
+    /// The objects whose values or relationships changed, whether or not their rows did.
+    var related: [ManagedObject] = []
+
+    var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
+}
+
+extension GraphCore {
+    /// Returns the pending changes for one store, as one change set.
+    ///
+    /// The rows are whole records already, so this hashes and copies them.
+    ///
+    /// - Parameter store: The position of the store.
+    /// - Throws: What reading deleted faults and ordered links throws.
+    func pendingChanges(store: Int, forCommit: Bool) throws(StoreError) -> PendingChanges {
+        var pending = PendingChanges(changes: ChangeSet(model: model))
+        var newReferences: Set<ObjectID> = []
+        var links = LinkChanges(self)
+        let isWholeStore = stores?.stores.count == 1
+        for object in changed {
+            guard isWholeStore || stores?.storeOfEntity[Int(object.entityNumber)] == store,
+                !object.flags.contains(.inaccessible)
+            else { continue }
+            if object.flags.contains(.deleted) {
+                let row = object.committedRow ?? object.firedRow
+                guard !object.flags.contains(.inaccessible) else { continue }
+                pending.changes.delete(object.objectID, version: RowAccess.version(row))
+                pending.deleted.append(object)
+                continue
+            }
+            if object.extra != nil { try links.collect(object) }
+            pending.related.append(object)
+            guard object.state.contains(.privateRow), let row = object.row else {
+                if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
+                continue
+            }
+            let count = Int(object.byteCount)
+            let writable = UnsafeMutableRawPointer(mutating: row)
+            let bytes = UnsafeRawBufferPointer(start: row, count: count)
+            if object.flags.contains(.inserted) {
+                RowAccess.seal(writable, count, key: object.key, version: 1)
+                pending.changes.inserts.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
+                pending.inserted.append(object)
+            } else {
+                guard let committed = PrivateRow.committed(row),
+                    !RowAccess.haveEqualContent(row, count, committed, object.info.tail.byteCount(committed))
+                else {
+                    if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
+                    continue
+                }
+                RowAccess.seal(writable, count, key: object.key, version: RowAccess.version(committed))
+                pending.changes.updates.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
+                pending.updated.append(object)
+            }
+            if forCommit { collectNewReferences(object, row, &newReferences) }
+        }
+        pending.changes.addedLinks = links.added
+        pending.changes.removedLinks = links.removed
+        if forCommit {
+            pending.changes.existing = Array(newReferences)
+            pending.changes.requiresUnreferencedDeletes = !pending.deleted.isEmpty && !leavesReferences
+        }
+        return pending
+    }
+
+    /// Whether a delete rule lets objects refer to deleted ones.
+    private var leavesReferences: Bool {
+        model.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
+    }
+
+    private func requireUnchanged(_ object: ManagedObject, _ pending: inout PendingChanges) {
+        guard let row = object.committedRow else { return }
+        pending.changes.unchanged.append(
+            ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
+    }
+
+    /// Collects the destinations that a row refers to and its committed row does not.
+    private func collectNewReferences(_ object: ManagedObject, _ row: UnsafeRawPointer, _ found: inout Set<ObjectID>) {
+        let committed = PrivateRow.committed(row)
+        for field in object.info.referenceFields {
+            guard let (entity, key) = RowAccess.reference(row, field), key > 0 else { continue }
+            if let committed, RowAccess.reference(committed, field)?.key == key { continue }
+            let root = classes.entities[entity].entity.root
+            if let destination = registry.find(root, key) {
+                // An object that the same save inserts exists; one that it deletes is reported by the store.
+                if destination.flags.contains(.inserted) { continue }
+                found.insert(destination.objectID)
+            } else if classes.entities[entity].entity.selfAndSubentities.count == 1 {
+                found.insert(ObjectID(model.entities[entity].name, key: key))
+            }
+        }
+    }
+}
+
+/// Collects the differences of relationships that are kept as links.
+private struct LinkChanges {
+    private let core: GraphCore
+    private let model: ManagedObjectModel
+    private var seenAdded: [Int: [Link.Ends: Int]] = [:]
+    private var seenRemoved: [Int: Set<Link.Ends>] = [:]
+    private(set) var added: [LinkBatch] = []
+    private(set) var removed: [LinkBatch] = []
+
+    init(_ core: GraphCore) {
+        self.core = core
+        model = core.model
+    }
+
+    mutating func collect(_ object: ManagedObject) throws(StoreError) {
+        guard let extra = object.extra else { return }
+        for (number, members) in extra.members where members.hasDifferences {
+            let relationship = model.relationships[number]
+            guard case .links(let owner, let isFlipped) = relationship.storage else { continue }
+            let root = model.entities[relationship.destination].root
+            for key in members.removed where !isGone(root, key) {
+                remove(Link(object.key, key), owner, isFlipped)
+            }
+            guard relationship.isOrdered else {
+                for key in members.added where !isGone(root, key) {
+                    add(Link(object.key, key), owner, isFlipped, setsOrder: false)
+                }
+                continue
+            }
+            for link in try core.placedLinks(of: object, relationship) where !isGone(root, link.target) {
+                add(link, owner, isFlipped, setsOrder: true)
+            }
+        }
+    }
+
+    /// Whether a member will not exist after the commit.
+    private func isGone(_ root: Int, _ key: Int64) -> Bool {
+        core.registered(root, key)?.flags.contains(.deleted) ?? false
+    }
+
+    private mutating func remove(_ link: Link, _ owner: Int, _ isFlipped: Bool) {
+        let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
+        guard seenRemoved[owner, default: []].insert(Link.Ends(link)).inserted else { return }
+        append(link, owner, &removed)
+    }
+
+    private mutating func add(_ link: Link, _ owner: Int, _ isFlipped: Bool, setsOrder: Bool) {
+        let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
+        let ends = Link.Ends(link)
+        if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
+            // The other end gives its own place.
+            guard setsOrder else { return }
+            if isFlipped {
+                added[batch].links[index].inverseOrder = link.inverseOrder
+            } else {
+                added[batch].links[index].order = link.order
+            }
+            return
+        }
+        append(link, owner, &added)
+        let count = added.first { $0.relationship == owner }?.links.count ?? 1
+        seenAdded[owner, default: [:]][ends] = count - 1
+    }
+
+    private func append(_ link: Link, _ owner: Int, _ batches: inout [LinkBatch]) {
+        if let index = batches.firstIndex(where: { $0.relationship == owner }) {
+            batches[index].links.append(link)
+        } else {
+            batches.append(LinkBatch(relationship: owner, links: [link]))
+        }
+    }
+}
+
+extension Link {
+    /// The keys of a link, without its places.
+    fileprivate struct Ends: Hashable {
+        let source: Int64
+        let target: Int64
+
+        init(_ link: Link) { (source, target) = (link.source, link.target) }
+    }
+}

@@ -1,0 +1,256 @@
+internal import RoostCore
+internal import RoostStores
+
+extension ManagedObjectContext {
+    /// Resolves what made a commit fail.
+    ///
+    /// - Returns: Whether the commit can be tried again; false if the policy lets the save fail.
+    func resolve(_ error: StoreError) throws(StoreError) -> Bool {
+        switch error.code {
+        case .conflict: return try resolveConflicts(error)
+        case .constraintViolation: return try resolveViolations(error)
+        default: return false
+        }
+    }
+
+    // MARK: Objects that another context changed
+
+    private func resolveConflicts(_ error: StoreError) throws(StoreError) -> Bool {
+        // Without a list a place in an order was taken; both lists are merged by trying again.
+        guard !error.conflicts.isEmpty else { return true }
+        var known: [(object: ManagedObject, conflict: ObjectConflict)] = []
+        for conflict in error.conflicts {
+            guard let entity = model.entity(conflict.id.entity),
+                let object = core.registered(entity.root, conflict.id.key), object.flags.contains(.changed)
+            else { continue }
+            if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
+            known.append((object, conflict))
+        }
+        // What only the rules of the model have in the change set is read again by the next try.
+        guard !known.isEmpty else { return true }
+        // All decisions come before the first change, so that a failure changes nothing.
+        var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
+        for (object, conflict) in known {
+            guard let decision = try decide(object, conflict) else { return false }
+            decisions.append((object, conflict, decision))
+        }
+        for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict) }
+        core.closeReader()
+        return true
+    }
+
+    private enum Decision {
+        case merge([String: Value])
+        case overwrite
+        case insertAgain
+        case delete
+        case acceptTheirs
+    }
+
+    private func decide(_ object: ManagedObject, _ conflict: ObjectConflict) throws(StoreError) -> Decision? {
+        let isDeletedHere = object.flags.contains(.deleted)
+        let isDeletedThere = conflict.current == nil
+        switch mergePolicy.kind {
+        case .error: return nil
+        case .rollback: return .acceptTheirs
+        case .overwrite: return isDeletedHere ? .delete : isDeletedThere ? .insertAgain : .overwrite
+        case .objectTrump, .storeTrump:
+            let isMine = if case .objectTrump = mergePolicy.kind { true } else { false }
+            if isDeletedHere { return isMine ? .delete : .acceptTheirs }
+            if isDeletedThere { return isMine ? .insertAgain : .acceptTheirs }
+            return .merge(try merged(object, conflict, isMine: isMine))
+        case .custom(let resolve, _):
+            let conflict = MergeConflict(
+                id: conflict.id, base: try object.committedValues(),
+                mine: isDeletedHere ? nil : object.withReader { $0.values() }, theirs: conflict.current?.values())
+            switch try resolve(conflict) {
+            case .keep(let values): return isDeletedThere ? .insertAgain : .merge(values)
+            case .acceptTheirs: return .acceptTheirs
+            case .delete: return .delete
+            case .fail: return nil
+            }
+        }
+    }
+
+    /// Merges the values of both sides, property by property.
+    private func merged(
+        _ object: ManagedObject, _ conflict: ObjectConflict, isMine: Bool
+    ) throws(StoreError) -> [String: Value] {
+        let base = try object.committedValues()
+        let mine = object.withReader { $0.values() }
+        let theirs = conflict.current?.values() ?? [:]
+        var result: [String: Value] = [:]
+        for field in object.info.entity.layout.fields where !field.name.contains(".") {
+            let (old, here, there) = (
+                base[field.name] ?? .null, mine[field.name] ?? .null, theirs[field.name] ?? .null
+            )
+            let (isChangedHere, isChangedThere) = (here != old, there != old)
+            result[field.name] = isMine ? (isChangedHere ? here : there) : (isChangedThere ? there : here)
+        }
+        return result
+    }
+
+    private func apply(
+        _ decision: Decision, to object: ManagedObject, _ conflict: ObjectConflict
+    ) throws(StoreError) {
+        switch decision {
+        case .merge(let values):
+            guard let current = conflict.current else { return }
+            core.rebase(object, on: current)
+            try core.setContent(of: object, to: values)
+        case .overwrite:
+            if let current = conflict.current { core.rebase(object, on: current) }
+        case .insertAgain:
+            _ = core.touch(object)
+            core.forgetCommittedRow(of: object)
+            object.flags.insert(.inserted)
+        case .delete:
+            guard let current = conflict.current else { return core.leave(object) }
+            core.rebase(object, on: current)
+            core.markDeleted(object)
+            core.propagateDeletes()
+        case .acceptTheirs:
+            guard let current = conflict.current else { return core.leave(object) }
+            try core.accept(current, object)
+            refreshed.append(object)
+        }
+    }
+
+    // MARK: Equal unique values
+
+    private func resolveViolations(_ error: StoreError) throws(StoreError) -> Bool {
+        if case .error = mergePolicy.kind { return false }
+        guard !error.violations.isEmpty else { return false }
+        var pairs: [(mine: ManagedObject, stored: ManagedObject, attributes: [String])] = []
+        for violation in error.violations {
+            guard let entity = model.entity(violation.rejected.entity),
+                let mine = core.registered(entity.root, violation.rejected.key), mine.flags.contains(.inserted)
+            else { return false }
+            let stored = try requireObject(violation.existing)
+            // Two new objects with equal values are a mistake that no policy can repair.
+            guard !stored.flags.contains(.inserted), mine !== stored else { return false }
+            pairs.append((mine, stored, violation.attributes))
+        }
+        for (mine, stored, attributes) in pairs where !mine.flags.contains(.orphan) {
+            var keepsMine: [String: Value]?
+            switch mergePolicy.kind {
+            case .error: return false
+            case .objectTrump, .overwrite: keepsMine = mine.withReader { $0.values() }
+            case .storeTrump, .rollback: keepsMine = nil
+            case .custom(_, let resolve):
+                let resolution = try resolve(
+                    ConstraintConflict(
+                        attributes: attributes, pendingID: mine.objectID, pending: mine.withReader { $0.values() },
+                        storedID: stored.objectID, stored: stored.withReader { $0.values() }))
+                switch resolution {
+                case .keep(let values): keepsMine = values
+                case .keepStored: keepsMine = nil
+                case .fail: return false
+                }
+            }
+            if let keepsMine { try core.setContent(of: stored, to: keepsMine, onlyNamed: true) }
+            try core.replace(mine, by: stored)
+        }
+        return true
+    }
+}
+
+extension GraphCore {
+    /// Makes a record of the store the committed row of an object; the object's changes stay.
+    func rebase(_ object: ManagedObject, on record: Record) {
+        guard touch(object), let row = object.row else { return }
+        let old = PrivateRow.committed(row)
+        let fresh = record.bytes.withUnsafeBytes { bytes -> UnsafeRawPointer? in
+            bytes.baseAddress.map { UnsafeRawPointer(fetchedRows.copy($0, bytes.count)) }
+        }
+        PrivateRow.setCommitted(fresh, of: UnsafeMutableRawPointer(mutating: row))
+        if let old { RowPage.release(old) }
+        forgetBases(of: object)
+    }
+
+    /// Forgets what the store had of an object, which is then as a new one.
+    func forgetCommittedRow(of object: ManagedObject) {
+        guard let row = object.row, object.state.contains(.privateRow) else { return }
+        if let old = PrivateRow.committed(row) { RowPage.release(old) }
+        PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+    }
+
+    /// Sets all properties of an object, references with their other sides.
+    ///
+    /// - Parameter onlyNamed: Whether properties without a value stay as they are.
+    func setContent(
+        of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false
+    ) throws(StoreError) {
+        for field in object.info.entity.layout.fields where !field.name.contains(".") && field.kind != .order {
+            guard let value = onlyNamed ? values[field.name] : values[field.name] ?? .null,
+                value != object.value(of: field)
+            else { continue }
+            if let relationship = object.info.entity.relationship(field.name) {
+                var destination: ManagedObject?
+                if case .objectID(let id) = value, let entity = model.entity(id.entity) {
+                    destination = try objects([id.key], destination: entity.number).first
+                }
+                setDestination(of: object, relationship.number, to: destination)
+            } else {
+                try object.set(value, for: field)
+            }
+        }
+    }
+
+    /// Gives an object the store's content, and discards its changes.
+    func accept(_ record: Record, _ object: ManagedObject) throws(StoreError) {
+        if object.flags.contains(.deleted) { object.flags.subtract([.deleted, .propagated]) }
+        // References go back by the way of a change, so that the other sides follow.
+        for field in object.info.referenceFields {
+            let new = record.withReader { $0.reference(field) }
+            guard let relationship = field.relationship,
+                RowAccess.reference(object.firedRow, field)?.key != new?.key
+            else { continue }
+            let destination = try new.map { (entity, key) throws(StoreError) in
+                try objects([key], destination: entity).first
+            }
+            setDestination(of: object, relationship, to: destination ?? nil)
+        }
+        discardChanges(of: object)
+        record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
+    }
+
+    /// Takes an object that does not exist any more out of the context.
+    func leave(_ object: ManagedObject) {
+        changed.removeAll { $0 === object }
+        touched.removeAll { $0 === object }
+        undeleted.removeAll { $0 === object }
+        expel(object)
+    }
+
+    /// Replaces a new object by a stored one: relationships lead to that one, and the new one is
+    /// dropped.
+    func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
+        for relationship in object.info.relationships where relationship.isToMany {
+            for member in try members(of: object, relationship.number) {
+                remove(member, from: object, relationship.number)
+                add(member, to: survivor, relationship.number)
+            }
+        }
+        for relationship in model.relationships
+        where model.entities[relationship.destination].includes(Int(object.entityNumber)) {
+            for other in changed where other !== object {
+                if relationship.isToMany {
+                    let state = other.extra?.members.first { $0.relationship == relationship.number }?.state
+                    guard relationship.inverse == nil, state?.knows(object.key) == true else { continue }
+                    remove(object, from: other, relationship.number)
+                    add(survivor, to: other, relationship.number)
+                } else if let field = other.info.references[relationship.number], let row = other.row,
+                    let (entity, key) = RowAccess.reference(row, field), key == object.key,
+                    model.entities[entity].root == object.root
+                {
+                    setDestination(of: other, relationship.number, to: survivor)
+                }
+            }
+        }
+        for relationship in object.info.relationships where !relationship.isToMany {
+            setDestination(of: object, relationship.number, to: nil)
+        }
+        leave(object)
+    }
+}

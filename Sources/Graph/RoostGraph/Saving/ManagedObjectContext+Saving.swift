@@ -1,0 +1,415 @@
+public import RoostCore
+internal import RoostStores
+
+extension ManagedObjectContext {
+    /// The most rounds of `willSave`, and of resolving conflicts.
+    private static let mostWillSaveRounds = 1_000
+    private static let mostConflictRounds = 10
+
+    /// Saves all changes, all or none in each store, durable on return.
+    ///
+    /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A conflict
+    /// with another context's save is resolved by ``mergePolicy``. After an error nothing was written,
+    /// and all changes are still pending; with several stores, the error says which were saved.
+    ///
+    /// - Throws: The error of a getter since the last call; `validationFailed` with all
+    ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``; `constraintViolation`;
+    ///   `objectNotFound` with all ``StoreError/missingObjects``; `deleteDenied`; what committing throws.
+    public func save() throws(StoreError) {
+        guard !isSaving else {
+            throw StoreError(.invalidRequest, "The context is being saved already; do not save from its hooks.")
+        }
+        isSaving = true
+        defer { isSaving = false }
+        try prepareSave()
+        core.pinned = nil
+        var saved: [StoreLocation] = []
+        for position in container.stores.indices {
+            do throws(StoreError) {
+                if let outcome = try commitChanges(to: position) {
+                    finish(outcome, position)
+                    saved.append(container.stores[position].location)
+                }
+            } catch {
+                guard !saved.isEmpty else { throw error }
+                throw error.withMessage(
+                    "\(error.message) Saved before, and no longer pending: the changes in \(saved.map { "'\($0)'" }.joined(separator: ", "))."
+                )
+            }
+        }
+        core.dropUnchanged()
+        core.endEvent()
+        mergeInbox()
+    }
+
+    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the isolation.
+    ///
+    /// Changes that are made meanwhile stay pending. After an error all changes do.
+    ///
+    /// - Throws: As ``save()``.
+    public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
+        guard !isSaving else {
+            throw StoreError(.invalidRequest, "The context is being saved already. Wait for that save first.")
+        }
+        isSaving = true
+        defer { isSaving = false }
+        try prepareSave()
+        core.pinned = nil
+        for position in container.stores.indices {
+            var round = 0
+            while true {
+                let outcome = try prepareCommit(position)
+                guard let outcome else { break }
+                core.beginFlight(outcome.pending)
+                core.endEvent()
+                let store = container.stores[position]
+                let changes = outcome.changes
+                do throws(StoreError) {
+                    let receipt = try await Store.onStoreThread { () throws(StoreError) in
+                        try store.persistentStore.commit(changes)
+                    }
+                    finish(outcome.with(receipt), position)
+                    break
+                } catch {
+                    core.endFlight(outcome.pending)
+                    round += 1
+                    guard round < Self.mostConflictRounds, try resolve(error) else { throw error }
+                }
+            }
+        }
+        core.dropUnchanged()
+        core.endEvent()
+        mergeInbox()
+    }
+
+    // MARK: Before the commit
+
+    private func prepareSave() throws(StoreError) {
+        core.checkIsolation()
+        core.propagateDeletes()
+        notifyObservers()
+        try core.throwLatched()
+        try callWillSave()
+        core.propagateDeletes()
+        try validate()
+        try core.throwLatched()
+        try core.replaceTemporaryKeys()
+        try core.settleOrder()
+    }
+
+    /// Calls `willSave` until no object changes any more.
+    private func callWillSave() throws(StoreError) {
+        var objects = core.changed
+        var round = 0
+        while !objects.isEmpty {
+            guard round < Self.mostWillSaveRounds else {
+                throw StoreError(
+                    .invalidRequest,
+                    "willSave() of \(objects[0].objectID) changed objects in each of \(round) rounds. Set a property only if its value differs."
+                )
+            }
+            round += 1
+            core.beginRound()
+            for object in objects where !object.flags.contains(.orphan) { object.willSave() }
+            core.propagateDeletes()
+            objects = core.endRound()
+        }
+    }
+
+    private func validate() throws(StoreError) {
+        var failures: [ValidationFailure] = []
+        for object in core.changed where !object.flags.contains(.inaccessible) {
+            if object.flags.contains(.deleted) {
+                failures += try core.denials(of: object)
+                failures += object.validateForDelete()
+                continue
+            }
+            guard object.state.contains(.privateRow) || object.extra != nil else { continue }
+            for name in type(of: object).validatedProperties {
+                var value = try object.value(name)
+                let old = value
+                do throws(ValidationFailure) {
+                    try object.validate(&value, for: name)
+                    if value != old { try set(value, name, object) }
+                } catch { failures.append(error) }
+            }
+            failures += object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
+        }
+        failures += try core.ruleFailures(container)
+        if !failures.isEmpty { throw ValidationFailure.error(failures) }
+    }
+
+    private func set(_ value: Value, _ name: String, _ object: ManagedObject) throws(ValidationFailure) {
+        do throws(StoreError) { try object.setValue(value, for: name) } catch {
+            throw object.validationFailure(error.message, for: name)
+        }
+    }
+
+    // MARK: The commit
+
+    /// What a commit wrote.
+    struct Outcome {
+        var pending: PendingChanges
+        /// The changes with derived attributes, and with objects that depend on changed ones.
+        var changes: ChangeSet
+        var receipt: CommitReceipt?
+
+        func with(_ receipt: CommitReceipt) -> Outcome {
+            var outcome = self
+            outcome.receipt = receipt
+            return outcome
+        }
+    }
+
+    /// Works out what to commit to a store; nil for nothing.
+    private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
+        let pending = try core.pendingChanges(store: position, forCommit: true)
+        guard !pending.isEmpty else { return nil }
+        var changes = pending.changes
+        let store = container.stores[position]
+        if try store.rules.concern(changes) {
+            // The rules read what the store has now, not what the event began with.
+            let snapshot = try store.persistentStore.snapshot()
+            defer { snapshot.close() }
+            var failures = FailureList()
+            var rules = ChangeRules(store.rules, on: snapshot)
+            let ids = (0..<changes.inserts.count).map { changes.inserts.id(at: $0) }
+            try rules.apply(to: &changes, &failures) { .object(ids[$0]) }
+            try failures.throwIfAny()
+        }
+        return Outcome(pending: pending, changes: changes)
+    }
+
+    private func commitChanges(to position: Int) throws(StoreError) -> Outcome? {
+        let store = container.stores[position].persistentStore
+        for _ in 1..<Self.mostConflictRounds {
+            do throws(StoreError) {
+                guard let outcome = try prepareCommit(position) else { return nil }
+                return outcome.with(try store.commit(outcome.changes))
+            } catch {
+                core.closeReader()
+                guard try resolve(error) else { throw error }
+            }
+        }
+        guard let outcome = try prepareCommit(position) else { return nil }
+        return outcome.with(try store.commit(outcome.changes))
+    }
+
+    // MARK: After the commit
+
+    private func finish(_ outcome: Outcome, _ position: Int) {
+        guard let receipt = outcome.receipt else { return }
+        let pending = outcome.pending
+        let hasDerived = container.stores[position].rules.hasDerivedAttributes
+        core.finish(pending, outcome.changes, copiesRows: hasDerived)
+        core.closeReader()
+        for object in pending.inserted + pending.updated { object.didSave() }
+        for object in pending.deleted {
+            object.didSave()
+            core.expel(object)
+        }
+        let written = Set((pending.inserted + pending.deleted).map(ObjectIdentifier.init))
+        let known = Set(pending.related.map(\.objectID))
+        let notice = SaveNotice(
+            store: container.stores[position].location, generation: receipt.generation,
+            previousGeneration: receipt.previousGeneration, author: author, contextName: name,
+            inserted: pending.inserted.map(\.objectID),
+            updated: pending.related.filter { !written.contains(ObjectIdentifier($0)) }.map(\.objectID)
+                + receipt.updatedIDs.filter { !known.contains($0) },
+            deleted: pending.changes.deletes.map(\.id))
+        guard receipt.hasChanges else { return }
+        container.hub.post(notice, from: inbox)
+        for observer in saveObservers { observer.body(notice) }
+    }
+}
+
+extension GraphCore {
+    // MARK: Rounds of willSave
+
+    /// Begins a round: what changes in it is noted again.
+    func beginRound() {
+        for object in touched { object.state.remove(.touched) }
+        roundStart = touched.count
+    }
+
+    /// Returns the objects that changed in the round.
+    func endRound() -> [ManagedObject] {
+        let start = roundStart ?? touched.count
+        roundStart = nil
+        guard start <= touched.count else { return [] }
+        return Array(touched[start...])
+    }
+
+    // MARK: Validation
+
+    /// Returns the failures of a deleted object whose rule denies that.
+    func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
+        guard !object.flags.contains(.inserted) else { return [] }
+        for relationship in object.info.relationships where relationship.declaration.deleteRule == .deny {
+            let keys: [Int64]
+            if relationship.isToMany {
+                keys = try memberKeys(of: object, relationship.number)
+            } else {
+                let reference = object.info.references[relationship.number]
+                keys = reference.flatMap { RowAccess.reference(object.firedRow, $0)?.key }.map { [$0] } ?? []
+            }
+            for member in try objects(keys, destination: relationship.destination)
+            where !member.flags.contains(.deleted) {
+                failures.append(
+                    ValidationFailure(
+                        .object(object.objectID), entity: object.info.entity.name, property: relationship.name.name,
+                        kind: .deleteDenied(member.objectID)))
+            }
+        }
+        return failures
+    }
+
+    /// Returns the failures of the rules that one record alone can break.
+    func ruleFailures(_ container: PersistentContainer) throws(StoreError) -> [ValidationFailure] {
+        var failures = FailureList()
+        guard let stores else { return [] }
+        var rules = stores.stores.map(\.rules.records)
+        for object in changed
+        where object.state.contains(.privateRow) && object.flags.isDisjoint(with: [.deleted, .inaccessible]) {
+            guard let row = object.row else { continue }
+            let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
+            try failures.check(reader, &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
+                .object(object.objectID)
+            }
+        }
+        return failures.failures
+    }
+
+    // MARK: After the commit
+
+    /// Takes over what was committed: private rows become the rows that the store has.
+    func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool) {
+        for (index, object) in (pending.inserted + pending.updated).enumerated() {
+            let isInsert = index < pending.inserted.count
+            let inFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
+            if let inFlight, inFlight != object.row {
+                // Changed meanwhile: what was saved is the committed row of what is pending.
+                commitUnderChanges(object, inFlight, isInsert: isInsert)
+                continue
+            }
+            endFlight(object)
+            guard let row = object.row, object.state.contains(.privateRow) else { continue }
+            let committed = PrivateRow.committed(row)
+            let version = isInsert ? 1 : (committed.map { RowAccess.version($0) } ?? 0) &+ 1
+            RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
+            if let committed { RowPage.release(committed) }
+            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+            object.state = []
+            object.flags.subtract([.inserted, .changed, .detectsConflicts])
+            if copiesRows {
+                let batch = isInsert ? changes.inserts : changes.updates
+                let position = isInsert ? index : index - pending.inserted.count
+                batch.withRecord(at: position) { setRow(of: object, to: $0, version: version) }
+            }
+        }
+        // What depends on the changes, and others have in the change set because of it.
+        let count = pending.updated.count
+        for index in count..<max(count, changes.updates.count) {
+            changes.updates.withRecord(at: index) { record in
+                guard let object = registered(record.root, record.key), object.row != nil,
+                    !object.state.contains(.privateRow)
+                else { return }
+                setRow(of: object, to: record, version: record.version &+ 1)
+            }
+        }
+        for object in pending.related { commitMembers(object) }
+        for object in pending.deleted { object.flags.subtract([.changed, .deleted]) }
+    }
+
+    private func setRow(of object: ManagedObject, to record: RecordReader, version: UInt32) {
+        setCommittedRow(of: object, to: record.bytes)
+        if let row = object.row { RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row)) }
+    }
+
+    private func commitMembers(_ object: ManagedObject) {
+        guard let extra = object.extra else { return }
+        for index in extra.members.indices {
+            if let flight = extra.members[index].state.inFlight {
+                extra.members[index].state.land(flight)
+            } else {
+                extra.members[index].state.commit()
+            }
+        }
+    }
+
+    /// Takes objects that have no changes left out of the list of changed ones.
+    func dropUnchanged() {
+        changed.removeAll { object in
+            if object.flags.contains(.orphan) { return true }
+            if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return false }
+            if object.extra?.members.contains(where: \.state.hasDifferences) ?? false { return false }
+            if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
+                guard !isDirtyMeanwhile(object) else { return false }
+                // Set to the values that it had: the row of the store holds again.
+                RowPage.release(row)
+                object.row = committed
+                object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(committed))
+            }
+            object.state = []
+            object.flags.subtract([.changed, .detectsConflicts])
+            return true
+        }
+        touched.removeAll { !$0.flags.contains(.changed) }
+    }
+
+    /// Whether an object has changes that a save in the background did not take.
+    private func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
+        guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
+        return !RowAccess.haveEqualContent(
+            row, Int(object.byteCount), committed, object.info.tail.byteCount(committed))
+    }
+
+    // MARK: Saves in the background
+
+    /// Notes which rows are being saved.
+    func beginFlight(_ pending: PendingChanges) {
+        for object in pending.inserted + pending.updated {
+            guard let row = object.row else { continue }
+            RowPage.retain(row)
+            object.requireExtra().rowInFlight = row
+            object.flags.insert(.inFlight)
+            // The next change must come by `touch`, which copies the row.
+            object.state.remove(.touched)
+        }
+        for object in pending.related {
+            guard let extra = object.extra else { continue }
+            for index in extra.members.indices { extra.members[index].state.takeOff() }
+        }
+    }
+
+    /// Notes that rows were not saved: what is pending stays pending.
+    func endFlight(_ pending: PendingChanges) {
+        for object in pending.inserted + pending.updated { endFlight(object) }
+        for object in pending.related {
+            guard let extra = object.extra else { continue }
+            for index in extra.members.indices { extra.members[index].state.inFlight = nil }
+        }
+    }
+
+    private func endFlight(_ object: ManagedObject) {
+        guard object.flags.contains(.inFlight) else { return }
+        object.flags.remove(.inFlight)
+        if let row = object.extra?.rowInFlight {
+            RowPage.release(row)
+            object.extra?.rowInFlight = nil
+        }
+    }
+
+    private func commitUnderChanges(_ object: ManagedObject, _ saved: UnsafeRawPointer, isInsert: Bool) {
+        defer { endFlight(object) }
+        guard let row = object.row, object.state.contains(.privateRow) else { return }
+        let old = PrivateRow.committed(row)
+        let version = isInsert ? 1 : (old.map { RowAccess.version($0) } ?? 0) &+ 1
+        RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: saved))
+        RowPage.retain(saved)
+        PrivateRow.setCommitted(saved, of: UnsafeMutableRawPointer(mutating: row))
+        if let old { RowPage.release(old) }
+        object.flags.remove(.inserted)
+    }
+}

@@ -1,0 +1,135 @@
+internal import RoostCore
+
+/// The places of the members of an ordered relationship.
+///
+/// Places are far apart, so that a member can be put between two others without changing them.
+enum OrderedPlaces {
+    /// The distance between two new places.
+    static let distance: Int64 = 1 << 20
+
+    /// Returns places in ascending order that keep as many of the present ones as possible.
+    ///
+    /// - Parameter present: The place that each member has, in the order that the list has now; nil for
+    ///   a new member.
+    /// - Returns: A place for each member.
+    static func places(keeping present: [Int64?]) -> [Int64] {
+        let kept = longestAscending(present)
+        var result = [Int64](repeating: 0, count: present.count)
+        var index = 0
+        var low: Int64?
+        while index < present.count {
+            if kept.contains(index), let place = present[index] {
+                result[index] = place
+                low = place
+                index += 1
+                continue
+            }
+            var end = index
+            while end < present.count, !kept.contains(end) { end += 1 }
+            let high: Int64? = end < present.count ? present[end] : nil
+            guard fill(&result, index..<end, after: low, before: high) else {
+                // No room: all members get new places.
+                return present.indices.map { Int64($0 + 1) * distance }
+            }
+            low = result[end - 1]
+            index = end
+        }
+        return result
+    }
+
+    private static func fill(
+        _ result: inout [Int64], _ range: Range<Int>, after low: Int64?, before high: Int64?
+    ) -> Bool {
+        let count = Int64(range.count)
+        switch (low, high) {
+        case (let low?, let high?):
+            let (room, overflow) = high.subtractingReportingOverflow(low)
+            guard !overflow, room > count else { return false }
+            let step = room / (count + 1)
+            for (offset, index) in range.enumerated() { result[index] = low + step * Int64(offset + 1) }
+        case (let low?, nil):
+            guard low < Int64.max - distance * (count + 1) else { return false }
+            for (offset, index) in range.enumerated() { result[index] = low + distance * Int64(offset + 1) }
+        case (nil, let high?):
+            guard high > Int64.min + distance * (count + 1) else { return false }
+            for (offset, index) in range.enumerated() { result[index] = high - distance * (count - Int64(offset)) }
+        case (nil, nil):
+            for (offset, index) in range.enumerated() { result[index] = distance * Int64(offset + 1) }
+        }
+        return true
+    }
+
+    /// Returns the positions of a longest strictly ascending part of the present places.
+    private static func longestAscending(_ present: [Int64?]) -> Set<Int> {
+        var tails: [Int] = []
+        var before = [Int?](repeating: nil, count: present.count)
+        for (index, place) in present.enumerated() {
+            guard let place else { continue }
+            var (low, high) = (0, tails.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if let value = present[tails[middle]], value < place { low = middle + 1 } else { high = middle }
+            }
+            before[index] = low > 0 ? tails[low - 1] : nil
+            if low < tails.count { tails[low] = index } else { tails.append(index) }
+        }
+        var kept: Set<Int> = []
+        var next = tails.last
+        while let index = next {
+            kept.insert(index)
+            next = before[index]
+        }
+        return kept
+    }
+}
+
+extension GraphCore {
+    /// Gives the members of changed ordered relationships their places, in their own rows.
+    ///
+    /// Only of relationships whose inverse is to-one. The others keep places in links.
+    func settleOrder() throws(StoreError) {
+        for owner in changed where owner.extra != nil && !owner.flags.contains(.deleted) {
+            for (number, members) in owner.extra?.members ?? [] where members.isReordered {
+                let relationship = model.relationships[number]
+                guard case .derived(let inverse) = relationship.storage else { continue }
+                let keys = try memberKeys(of: owner, number)
+                let root = model.entities[relationship.destination].root
+                try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
+                let objects = try objects(keys, destination: relationship.destination)
+                let present = objects.map { object -> Int64? in
+                    guard let field = object.info.places[inverse] else { return nil }
+                    let row = object.firedRow
+                    guard !RowAccess.isNull(row, field.index) else { return nil }
+                    return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
+                }
+                for ((object, old), new) in zip(zip(objects, present), OrderedPlaces.places(keeping: present))
+                where old != new {
+                    guard let field = object.info.places[inverse], touch(object), let row = object.row else { continue }
+                    let writable = UnsafeMutableRawPointer(mutating: row)
+                    writable.storeBytes(of: new.littleEndian, toByteOffset: field.byteOffset, as: Int64.self)
+                    RowAccess.setNull(false, writable, field.index)
+                }
+            }
+        }
+    }
+
+    /// Returns the links of an ordered relationship that are new or have another place.
+    func placedLinks(
+        of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> [Link] {
+        let keys = try memberKeys(of: owner, relationship.number)
+        var stored: [Int64: Link] = [:]
+        if !owner.flags.contains(.inserted), owner.key > 0 {
+            let cursor = try openReader().snapshot(ofEntity: Int(owner.entityNumber))
+                .links(of: relationship.name, from: owner.objectID)
+            var batch = LinkBatch(relationship: relationship.number)
+            while try cursor.next(into: &batch) { for link in batch.links { stored[link.target] = link } }
+        }
+        let present = keys.map { stored[$0]?.order }
+        var result: [Link] = []
+        for (key, place) in zip(keys, OrderedPlaces.places(keeping: present)) where stored[key]?.order != place {
+            result.append(Link(owner.key, key, order: place, inverseOrder: stored[key]?.inverseOrder ?? 0))
+        }
+        return result
+    }
+}
