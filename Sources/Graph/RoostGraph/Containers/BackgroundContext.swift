@@ -29,6 +29,7 @@ public actor BackgroundContext {
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
+        context.requireThread("the thread of its BackgroundContext")
         context.beginEvent()
         defer { context.processPendingChanges() }
         return try body(context)
@@ -122,4 +123,21 @@ public protocol ContextActor: Actor {
 extension ContextActor {
     /// The executor of the actor: a thread of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Makes the actor the home of its context.
+    func becomeHome() {
+        let context = context
+        context.mergesChangesAutomatically = true
+        context.setHome(thread: "the thread of its actor") { [weak self] in
+            Task { await self?.endEvent() }
+        }
+        context.inbox.setWakeUp { [weak self] in
+            Task { await self?.mergeWaiting() }
+        }
+        context.processPendingChanges()
+    }
+
+    private func endEvent() { context.endEventOfHome() }
+
+    private func mergeWaiting() { context.processPendingChanges() }
 }

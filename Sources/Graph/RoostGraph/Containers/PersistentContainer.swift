@@ -13,9 +13,7 @@ public import RoostStores
 /// try context.save()
 /// ```
 public final class PersistentContainer: Sendable {
-    let classes: ModelClasses
-    let storeSet: StoreSet
-    let hub = NoticeHub()
+    let base: ContainerBase
     private let view = ViewContextHolder()
 
     /// Creates a container for stores that are already open.
@@ -41,8 +39,9 @@ public final class PersistentContainer: Sendable {
         for store in stores where !model.hasVersionHashes(of: store.model) {
             throw .modelMismatch("\(store.location)", has: store.model, expected: model)
         }
-        classes = try ModelClasses(model, types: types)
-        storeSet = StoreSet(stores, storeOfEntity: try Self.assign(stores, model, configurations))
+        base = ContainerBase(
+            try ModelClasses(model, types: types),
+            StoreSet(stores, storeOfEntity: try Self.assign(stores, model, configurations)))
     }
 
     /// Creates a container for one store that is already open.
@@ -98,9 +97,9 @@ public final class PersistentContainer: Sendable {
     }
 
     /// The program's model, which has the rules, defaults and transient attributes.
-    public var model: ManagedObjectModel { classes.model }
+    public var model: ManagedObjectModel { base.classes.model }
     /// The open stores, in the order in which they were given.
-    public var stores: [Store] { storeSet.stores }
+    public var stores: [Store] { base.storeSet.stores }
 
     // MARK: Contexts
 
@@ -110,7 +109,12 @@ public final class PersistentContainer: Sendable {
         if let context = view.context { return context }
         let context = ManagedObjectContext(self, name: "view")
         context.mergesChangesAutomatically = true
-        context.setHome { body in Task { @MainActor in body() } }
+        context.setHome(thread: "the main actor") { [weak self] in
+            Task { @MainActor in self?.view.context?.endEventOfHome() }
+        }
+        context.inbox.setWakeUp { [weak self] in
+            Task { @MainActor in self?.view.context?.processPendingChanges() }
+        }
         view.context = context
         return context
     }
@@ -143,6 +147,14 @@ public final class PersistentContainer: Sendable {
         try body(makeContext())
     }
 
+    /// Gives an actor's context a home: it merges other contexts' saves automatically, and the actor
+    /// ends its events.
+    ///
+    /// Call it in the actor's initializer.
+    public func attach<Owner: ContextActor>(_ actor: Owner) {
+        Task { await actor.becomeHome() }
+    }
+
     /// Returns a long-lived context on a thread of its own.
     public func makeBackgroundContext(_ name: String? = nil) -> BackgroundContext {
         BackgroundContext(self, name: name)
@@ -157,7 +169,7 @@ public final class PersistentContainer: Sendable {
         let notice = SaveNotice(
             store: store.location, generation: result.generation, previousGeneration: result.generation, author: nil,
             contextName: nil, inserted: inserted, updated: updated + (result.relatedObjectIDs ?? []), deleted: deleted)
-        if !notice.isEmpty { hub.post(notice, from: nil) }
+        if !notice.isEmpty { base.hub.post(notice, from: nil) }
     }
 
     /// Inserts objects as a request says, and tells all contexts that merge automatically.
@@ -167,7 +179,7 @@ public final class PersistentContainer: Sendable {
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         var request = request
         request.resultType = .objectIDs
-        let store = storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
+        let store = base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
         let result = try store.execute(request)
         notify(result, store, inserted: result.objectIDs ?? [])
         return result
@@ -180,7 +192,7 @@ public final class PersistentContainer: Sendable {
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
         var request = request
         request.resultType = .objectIDs
-        let store = storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
+        let store = base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
         let result = try store.execute(request)
         notify(result, store, updated: result.objectIDs ?? [])
         return result
@@ -199,7 +211,7 @@ public final class PersistentContainer: Sendable {
             case .objectIDs(let ids): ids.first?.entity
             }
         let number = if let name { try model.requireEntity(name).number } else { 0 }
-        let store = storeSet.store(ofEntity: number)
+        let store = base.storeSet.store(ofEntity: number)
         let result = try store.execute(request)
         notify(result, store, deleted: result.objectIDs ?? [])
         return result
@@ -212,7 +224,7 @@ public final class PersistentContainer: Sendable {
     /// - Throws: `unknownEntity`, and what reading the store's metadata throws.
     public func uri(of id: ObjectID) throws(StoreError) -> String? {
         guard id.key > 0 else { return nil }
-        let store = storeSet.store(ofEntity: try model.requireEntity(id.entity).number)
+        let store = base.storeSet.store(ofEntity: try model.requireEntity(id.entity).number)
         return id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
     }
 
@@ -221,7 +233,7 @@ public final class PersistentContainer: Sendable {
     /// - Throws: What reading the stores' metadata throws.
     public func objectID(uri: String) throws(StoreError) -> ObjectID? {
         guard let (uuid, id) = ObjectID.parse(uri: uri), let entity = model.entity(id.entity) else { return nil }
-        return try storeSet.store(ofEntity: entity.number).metadata().storeUUID == uuid ? id : nil
+        return try base.storeSet.store(ofEntity: entity.number).metadata().storeUUID == uuid ? id : nil
     }
 
     /// Closes all stores. Contexts throw `closed` from then on.
@@ -234,6 +246,16 @@ public final class PersistentContainer: Sendable {
         }
         if let first { throw first }
     }
+}
+
+/// What a container and its contexts share. Contexts keep it, not the container that keeps the view
+/// context.
+final class ContainerBase: Sendable {
+    let classes: ModelClasses
+    let storeSet: StoreSet
+    let hub = NoticeHub()
+
+    init(_ classes: ModelClasses, _ storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }
 
 /// Keeps the context of the main actor.

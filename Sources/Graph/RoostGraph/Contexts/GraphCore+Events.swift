@@ -6,7 +6,9 @@ extension GraphCore {
     ///
     /// The compiler proves the confinement for clients in language mode 6; see ``IsolationCheck``.
     @inline(__always)
-    func checkIsolation() {}
+    func checkIsolation() {
+        if let isolation { isolation.check(context?.name) }
+    }
 
     // MARK: Keys
 

@@ -23,8 +23,9 @@ internal import RoostStores
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
-    /// The container whose stores the context reads and saves.
-    public let container: PersistentContainer
+    let base: ContainerBase
+    /// The container that made the context, as long as the program keeps it.
+    public private(set) weak var container: PersistentContainer?
     /// A name, for notices and history.
     public var name: String?
     /// The author of the changes, for notices and history.
@@ -52,8 +53,6 @@ public final class ManagedObjectContext {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
-    /// Runs a closure in the context's own isolation, later.
-    private var home: ((@escaping () -> Void) -> Void)?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
@@ -62,12 +61,15 @@ public final class ManagedObjectContext {
     /// What the current event refreshed.
     var refreshed: [ManagedObject] = []
     var isSaving = false
+    /// Whether the home was asked to end the event.
+    private var isEventEnding = false
 
     init(_ container: PersistentContainer, name: String? = nil) {
         self.container = container
+        base = container.base
         self.name = name
-        core = GraphCore(container.classes, stores: container.storeSet)
-        inbox = container.hub.makeInbox()
+        core = GraphCore(container.base.classes, stores: container.base.storeSet)
+        inbox = container.base.hub.makeInbox()
         core.context = self
     }
 
@@ -77,10 +79,33 @@ public final class ManagedObjectContext {
     }
 
     /// Gives the context a home, whose isolation ends events.
-    func setHome(_ run: @escaping (@escaping () -> Void) -> Void) { home = run }
+    ///
+    /// - Parameters:
+    ///   - thread: What the message of a wrong use calls the current thread.
+    ///   - endEventLater: Lets the home call ``endEventOfHome()``, later.
+    func setHome(thread: String, endEventLater: @escaping () -> Void) {
+        hasHome = true
+        requireThread(thread)
+        core.onFirstChange = { [weak self] in
+            guard let self, !isEventEnding else { return }
+            isEventEnding = true
+            endEventLater()
+        }
+    }
+
+    /// Notes the current thread as the only one that may use the context, where that is checked.
+    func requireThread(_ name: String) {
+        if IsolationCheck.isActive, core.isolation == nil { core.isolation = IsolationCheck(name: name) }
+    }
+
+    /// Ends the event, as the home was asked to.
+    func endEventOfHome() {
+        isEventEnding = false
+        processPendingChanges()
+    }
 
     /// Whether somebody else than the context's own methods ends its events.
-    var hasHome: Bool { home != nil }
+    private(set) var hasHome = false
 
     var model: ManagedObjectModel { core.model }
 
@@ -329,7 +354,7 @@ public final class ManagedObjectContext {
     ///
     /// - Throws: What opening a snapshot throws.
     public func pin() throws(StoreError) {
-        let reader = EventReader(container.storeSet)
+        let reader = EventReader(base.storeSet)
         try reader.openAll()
         core.closeReader()
         core.pinned = reader

@@ -1,5 +1,5 @@
 public import RoostCore
-internal import RoostQuery
+public import RoostQuery
 internal import RoostStores
 
 extension ManagedObjectContext {
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
         let reader = try core.openReader()
         let snapshot = try reader.snapshot(ofEntity: entity.number)
         guard includesPendingChanges, !core.changed.isEmpty else { return (snapshot, nil) }
-        let position = container.storeSet.storeOfEntity[entity.number]
+        let position = base.storeSet.storeOfEntity[entity.number]
         let pending = try core.pendingChanges(store: position, forCommit: false)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
         let fetch = try PendingFetch(
@@ -249,5 +249,60 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
             }
         }
         return object as? Object
+    }
+}
+
+extension ManagedObjectContext {
+    /// Returns the objects that a request asks for; the store reads on a thread of Roost's own.
+    ///
+    /// The result has what the store has at that time. Unsaved changes that matter to the request make
+    /// it read again in the caller's isolation.
+    ///
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
+        _ request: Fetch<Object>
+    ) async throws(StoreError) -> [Object] {
+        let entity = try model.requireEntity(request.request.entity)
+        guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil else {
+            return try fetch(request)
+        }
+        try core.throwLatched()
+        let store = base.storeSet.store(ofEntity: entity.number)
+        let inner = request.request
+        let batches = try await Store.onStoreThread { () throws(StoreError) in
+            let snapshot = try store.persistentStore.snapshot()
+            defer { snapshot.close() }
+            let cursor = try snapshot.fetch(inner)
+            var batches: [RecordBatch] = []
+            var batch = RecordBatch(model: snapshot.model)
+            while try cursor.next(into: &batch) {
+                batches.append(batch)
+                batch = RecordBatch(model: snapshot.model)
+            }
+            return batches
+        }
+        // What changed meanwhile counts.
+        guard core.changed.isEmpty || !request.includesPendingChanges else { return try fetch(request) }
+        var objects: [Object] = []
+        for batch in batches {
+            for object in core.receive(batch, refreshing: request.refreshesObjects) {
+                objects.append(try typed(object))
+            }
+        }
+        if !request.prefetching.isEmpty { try load(objects, prefetching: request.prefetching) }
+        return objects
+    }
+
+    /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core Data.
+    ///
+    /// - Throws: As ``fetch(_:)-(FetchRequest)``.
+    public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {
+        try core.throwLatched()
+        let entity = try model.requireEntity(request.fetchRequest.entity)
+        let cursor = try core.openReader().snapshot(ofEntity: entity.number).rows(request)
+        var batches: [RowBatch] = []
+        var batch = RowBatch()
+        while try cursor.next(into: &batch) { batches.append(batch) }
+        return batches
     }
 }

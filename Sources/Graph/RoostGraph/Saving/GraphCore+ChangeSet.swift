@@ -127,6 +127,8 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner, isFlipped)
             }
             guard relationship.isOrdered else {
+                // The other end knows the places, and whether the store has the link already.
+                if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isGone(root, key) {
                     add(Link(object.key, key), owner, isFlipped, setsOrder: false)
                 }

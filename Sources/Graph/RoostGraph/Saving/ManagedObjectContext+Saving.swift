@@ -24,11 +24,11 @@ extension ManagedObjectContext {
         try prepareSave()
         core.pinned = nil
         var saved: [StoreLocation] = []
-        for position in container.stores.indices {
+        for position in base.storeSet.stores.indices {
             do throws(StoreError) {
                 if let outcome = try commitChanges(to: position) {
                     finish(outcome, position)
-                    saved.append(container.stores[position].location)
+                    saved.append(base.storeSet.stores[position].location)
                 }
             } catch {
                 guard !saved.isEmpty else { throw error }
@@ -55,14 +55,14 @@ extension ManagedObjectContext {
         defer { isSaving = false }
         try prepareSave()
         core.pinned = nil
-        for position in container.stores.indices {
+        for position in base.storeSet.stores.indices {
             var round = 0
             while true {
                 let outcome = try prepareCommit(position)
                 guard let outcome else { break }
                 core.beginFlight(outcome.pending)
                 core.endEvent()
-                let store = container.stores[position]
+                let store = base.storeSet.stores[position]
                 let changes = outcome.changes
                 do throws(StoreError) {
                     let receipt = try await Store.onStoreThread { () throws(StoreError) in
@@ -135,7 +135,7 @@ extension ManagedObjectContext {
             }
             failures += object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
         }
-        failures += try core.ruleFailures(container)
+        failures += try core.ruleFailures()
         if !failures.isEmpty { throw ValidationFailure.error(failures) }
     }
 
@@ -164,9 +164,13 @@ extension ManagedObjectContext {
     /// Works out what to commit to a store; nil for nothing.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position, forCommit: true)
-        guard !pending.isEmpty else { return nil }
+        guard !pending.isEmpty else {
+            // What was added and removed again is no difference any more.
+            core.commitMembers(of: pending.related)
+            return nil
+        }
         var changes = pending.changes
-        let store = container.stores[position]
+        let store = base.storeSet.stores[position]
         if try store.rules.concern(changes) {
             // The rules read what the store has now, not what the event began with.
             let snapshot = try store.persistentStore.snapshot()
@@ -181,7 +185,7 @@ extension ManagedObjectContext {
     }
 
     private func commitChanges(to position: Int) throws(StoreError) -> Outcome? {
-        let store = container.stores[position].persistentStore
+        let store = base.storeSet.stores[position].persistentStore
         for _ in 1..<Self.mostConflictRounds {
             do throws(StoreError) {
                 guard let outcome = try prepareCommit(position) else { return nil }
@@ -200,7 +204,7 @@ extension ManagedObjectContext {
     private func finish(_ outcome: Outcome, _ position: Int) {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
-        let hasDerived = container.stores[position].rules.hasDerivedAttributes
+        let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes
         core.finish(pending, outcome.changes, copiesRows: hasDerived)
         core.closeReader()
         for object in pending.inserted + pending.updated { object.didSave() }
@@ -211,14 +215,14 @@ extension ManagedObjectContext {
         let written = Set((pending.inserted + pending.deleted).map(ObjectIdentifier.init))
         let known = Set(pending.related.map(\.objectID))
         let notice = SaveNotice(
-            store: container.stores[position].location, generation: receipt.generation,
+            store: base.storeSet.stores[position].location, generation: receipt.generation,
             previousGeneration: receipt.previousGeneration, author: author, contextName: name,
             inserted: pending.inserted.map(\.objectID),
             updated: pending.related.filter { !written.contains(ObjectIdentifier($0)) }.map(\.objectID)
                 + receipt.updatedIDs.filter { !known.contains($0) },
             deleted: pending.changes.deletes.map(\.id))
         guard receipt.hasChanges else { return }
-        container.hub.post(notice, from: inbox)
+        base.hub.post(notice, from: inbox)
         for observer in saveObservers { observer.body(notice) }
     }
 }
@@ -266,7 +270,7 @@ extension GraphCore {
     }
 
     /// Returns the failures of the rules that one record alone can break.
-    func ruleFailures(_ container: PersistentContainer) throws(StoreError) -> [ValidationFailure] {
+    func ruleFailures() throws(StoreError) -> [ValidationFailure] {
         var failures = FailureList()
         guard let stores else { return [] }
         var rules = stores.stores.map(\.rules.records)
@@ -318,13 +322,18 @@ extension GraphCore {
                 setRow(of: object, to: record, version: record.version &+ 1)
             }
         }
-        for object in pending.related { commitMembers(object) }
+        commitMembers(of: pending.related)
         for object in pending.deleted { object.flags.subtract([.changed, .deleted]) }
     }
 
     private func setRow(of object: ManagedObject, to record: RecordReader, version: UInt32) {
         setCommittedRow(of: object, to: record.bytes)
         if let row = object.row { RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row)) }
+    }
+
+    /// Notes that stores have the members of to-many relationships as they are now.
+    func commitMembers(of objects: [ManagedObject]) {
+        for object in objects { commitMembers(object) }
     }
 
     private func commitMembers(_ object: ManagedObject) {

@@ -1,0 +1,107 @@
+import Foundation
+import Roost
+import RoostGraph
+import Testing
+
+@Suite("Contexts of several isolations")
+struct ConcurrencyTests {
+    private func container() throws -> PersistentContainer {
+        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+    }
+
+    @Test("A background context inserts, and the view context sees it after its event")
+    @MainActor
+    func background() async throws {
+        let container = try container()
+        let view = container.viewContext
+        #expect(try view.count(FetchRequest("Artist")) == 0)
+        let background = container.makeBackgroundContext("import")
+        let id = try await background.perform { context in
+            let artist: Artist = try context.insert()
+            artist.name = "Joni"
+            try context.save()
+            return artist.id
+        }
+        let artist = try view.existingObject(id)
+        #expect(artist.name == "Joni")
+        try await background.perform { context in
+            try context.existingObject(id).name = "Ella"
+            try context.save()
+        }
+        #expect(artist.name == "Joni" || artist.name == "Ella")
+        view.processPendingChanges()
+        #expect(artist.name == "Ella")
+    }
+
+    @Test("perform discards what was not saved")
+    func perform() async throws {
+        let container = try container()
+        try await container.perform { context in _ = try context.insert("Artist") }
+        let count = try await container.perform { context in try context.count(FetchRequest("Artist")) }
+        #expect(count == 0)
+    }
+
+    @Test("A save in the background leaves later changes pending, and a failed one all of them")
+    func saveInBackground() async throws {
+        let container = try container()
+        let context = container.makeContext()
+        let artists = try (0..<100).map { number in
+            let artist: Artist = try context.insert()
+            artist.name = "artist \(number)"
+            return artist
+        }
+        try await context.saveInBackground()
+        #expect(!context.hasChanges)
+        #expect(artists[0].version == 1)
+        artists[0].name = "other"
+        artists[0].albums.insert(try context.insert())
+        try await context.saveInBackground()
+        #expect(!context.hasChanges)
+        let copy = container.makeContext()
+        #expect(try copy.existingObject(artists[0].id).name == "other")
+        #expect(try copy.existingObject(artists[0].id).albums.count == 1)
+        artists[1].name = String(repeating: "too long", count: 20)
+        await #expect(throws: StoreError.self) { try await context.saveInBackground() }
+        #expect(context.hasChanges)
+        artists[1].name = "fits"
+        try await context.saveInBackground()
+        let last = container.makeContext()
+        #expect(try last.existingObject(artists[1].id).name == "fits")
+        #expect(try await last.fetchInBackground(Fetch<Artist>(where: "name == 'fits'")).count == 1)
+    }
+
+    @Test("An actor of the program owns a context and merges what others save")
+    func owner() async throws {
+        let container = try container()
+        let importer = Importer(container)
+        let id = try await importer.add("Joni")
+        try await container.perform { context in
+            try context.existingObject(id).name = "Ella"
+            try context.save()
+        }
+        // Whether it was woken or not: a read at the beginning of an event merges.
+        #expect(try await importer.name(of: id) == "Ella")
+    }
+}
+
+actor Importer: ContextActor {
+    let executor = ContextExecutor("importer")
+    let context: ManagedObjectContext
+
+    init(_ container: PersistentContainer) {
+        context = container.makeContext("importer")
+        container.attach(self)
+    }
+
+    func add(_ name: String) throws -> ManagedObjectID<Artist> {
+        let artist: Artist = try context.insert()
+        artist.name = name
+        try context.save()
+        return artist.id
+    }
+
+    func name(of id: ManagedObjectID<Artist>) throws -> String {
+        context.processPendingChanges()
+        return try context.existingObject(id).name
+    }
+}
