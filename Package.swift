@@ -136,9 +136,16 @@ let package = Package(
             exclude: ["FORMAT.md"],
             swiftSettings: strict),
         .target(
+            name: "RoostAppleModels",
+            dependencies: [
+                "RoostCore", "RoostSystem",
+            ], path: "Sources/Apple/RoostAppleModels",
+            swiftSettings: strict),
+        .target(
             name: "RoostCoreData",
             dependencies: [
-                "CZlib", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery", "RoostSystem",
+                "CZlib", "RoostAppleModels", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery",
+                "RoostSystem",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ], path: "Sources/Apple/RoostCoreData",
             swiftSettings: strict),
@@ -159,8 +166,8 @@ let package = Package(
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSON", "RoostMemory", "RoostMigration",
-                "RoostPredicates", "RoostQuery", "RoostStores",
+                "RoostAppleModels", "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSON", "RoostMemory",
+                "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -279,8 +286,8 @@ let package = Package(
         .testTarget(
             name: "RoostCoreDataTests",
             dependencies: [
-                "CampaignChild", "CampaignSupport", "Roost", "RoostCore", "RoostCoreData", "RoostMigration",
-                "RoostQuery",
+                "CampaignChild", "CampaignSupport", "Roost", "RoostAppleModels", "RoostCore", "RoostCoreData",
+                "RoostMigration", "RoostQuery",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),

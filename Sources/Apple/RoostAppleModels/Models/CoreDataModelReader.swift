@@ -30,6 +30,16 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// a fixed list; everything else that is unknown becomes a warning. Nothing outside the bundle is read, no symbolic link inside
 /// it is followed, and nothing is expanded.
 package enum CoreDataModelReader {
+    /// A function that reads a compiled model: a keyed archive, and the name that errors give.
+    ///
+    /// This module reads XML only. RoostCoreData has the function.
+    package typealias CompiledModelReader = (_ archive: [UInt8], _ file: String) throws(StoreError) -> (
+        model: ManagedObjectModel, warnings: [ModelImportWarning]
+    )
+
+    /// The maximum size of a compiled model, in bytes.
+    package static let maximumArchiveByteCount = 64 << 20
+
     /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
     /// their names; the one version of a single model.
     ///
@@ -74,15 +84,16 @@ package enum CoreDataModelReader {
     ///     file.
     ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
     ///     current one.
+    ///   - compiled: Reads the bytes of a compiled model.
     /// - Returns: The model, and what was not taken over as it stands.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line), `limitExceeded`; `unsupported` for the
-    ///   binary files that were written before Xcode 4.
+    ///   binary files that were written before Xcode 4; errors of `compiled`.
     package static func read(
-        at path: String, version: String? = nil
+        at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         guard let bundle = try BundleDirectory.open(at: path) else {
-            let bytes = try BundleDirectory.readFile(at: path, limit: ModelCacheReader.Limit.archiveByteCount)
-            return try read(file: bytes, at: path)
+            let bytes = try BundleDirectory.readFile(at: path, limit: maximumArchiveByteCount)
+            return try read(file: bytes, at: path, compiled)
         }
         if try isSingleModel(bundle) {
             if let version, versionName(version) != versionName(lastComponent(path)) {
@@ -95,9 +106,9 @@ package enum CoreDataModelReader {
         if let version { name = versionName(version) } else { name = try currentVersion(in: bundle) }
         let known = try versionNames(in: bundle)
         if try isCompiled(bundle), known.contains(name),
-            let bytes = try bundle.read(name + compiledSuffix, limit: ModelCacheReader.Limit.archiveByteCount)
+            let bytes = try bundle.read(name + compiledSuffix, limit: maximumArchiveByteCount)
         {
-            return try read(file: bytes, at: "\(bundle.path)/\(name)\(compiledSuffix)")
+            return try read(file: bytes, at: "\(bundle.path)/\(name)\(compiledSuffix)", compiled)
         }
         guard let directory = try bundle.directory(name + versionSuffix) else {
             let hint =
@@ -126,18 +137,17 @@ package enum CoreDataModelReader {
 
     /// Reads the bytes of a model file, compiled or XML.
     private static func read(
-        file bytes: [UInt8], at path: String
+        file bytes: [UInt8], at path: String, _ compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         guard bytes.starts(with: Array("bplist".utf8)) else { return try read(xml: bytes, file: path) }
-        let read = try ModelCacheReader.read(archive: bytes, file: path)
-        return (read.model, read.warnings)
+        return try compiled(bytes, path)
     }
 
     /// Apple's version hashes of the versions in a compiled bundle, by version and entity; empty
     /// for everything else.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
-    static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
+    package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
         guard let bundle = try BundleDirectory.open(at: path), try isCompiled(bundle) else { return [:] }
         let versions = try versionInfo(in: bundle)?["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:]
         return versions.mapValues { version in
