@@ -23,6 +23,8 @@ let package = Package(
         .library(name: "RoostSQL", targets: ["RoostSQL"]),
         .library(name: "RoostConformance", targets: ["RoostConformance"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
+        .executable(name: "roost-model-compiler", targets: ["roost-model-compiler"]),
+        .plugin(name: "RoostModelPlugin", targets: ["RoostModelPlugin"]),
     ],
     traits: [
         .trait(name: "SQLite", description: "The SQLite backend and the Core Data reader; needs libsqlite3."),
@@ -178,11 +180,26 @@ let package = Package(
                 "RoostCore", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
             ],
             path: "Conformance", swiftSettings: strict),
+        .target(
+            name: "RoostModelCode",
+            dependencies: [
+                "RoostCore"
+            ], path: "Sources/Graph/RoostModelCode",
+            swiftSettings: strict),
+        // Named like its product, because SwiftPM looks for the tools of plugins by the names of their targets.
+        .executableTarget(
+            name: "roost-model-compiler",
+            dependencies: [
+                "RoostAppleModels", "RoostCore", "RoostFiles", "RoostModelCode",
+            ], path: "Sources/Tools/RoostModelCompiler",
+            swiftSettings: strict),
+        .plugin(
+            name: "RoostModelPlugin", capability: .buildTool(), dependencies: ["roost-model-compiler"]),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
                 "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSONText", "RoostMemory",
-                "RoostMigration", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
+                "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
             ], path: "Sources/Tools/RoostCommand",
             swiftSettings: strict),
 
@@ -318,6 +335,13 @@ let package = Package(
                 "Roost", "RoostCore", "RoostMigration", "RoostStores", "RoostSystem",
             ],
             swiftSettings: strict),
+        // The compiler is run as a process, found beside the tests.
+        .testTarget(
+            name: "RoostModelCodeTests",
+            dependencies: [
+                "RoostAppleModels", "RoostCore", "RoostModelCode", "roost-model-compiler",
+            ],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",
             dependencies: [

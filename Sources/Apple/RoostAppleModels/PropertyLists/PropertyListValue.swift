@@ -14,7 +14,9 @@ package enum PropertyListValue: Equatable {
     case dictionary([String: PropertyListValue])
 
     package var string: String? { if case .string(let text) = self { text } else { nil } }
-    package var dictionary: [String: PropertyListValue]? { if case .dictionary(let members) = self { members } else { nil } }
+    package var dictionary: [String: PropertyListValue]? {
+        if case .dictionary(let members) = self { members } else { nil }
+    }
 
     /// Reads a property list in binary or XML form.
     ///

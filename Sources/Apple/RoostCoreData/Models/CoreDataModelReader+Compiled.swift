@@ -10,8 +10,9 @@ extension CoreDataModelReader {
     ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
     ///     current one.
     /// - Returns: The model, and warnings about parts that have no equivalent.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line), `limitExceeded`, `corrupted`;
-    ///   `unsupported` for the binary files that were written before Xcode 4.
+    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line),
+    ///   `limitExceeded`, `corrupted`; `unsupported` for the binary files that were written before
+    ///   Xcode 4.
     package static func read(
         at path: String, version: String? = nil
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
