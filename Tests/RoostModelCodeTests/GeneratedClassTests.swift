@@ -26,7 +26,7 @@ struct GeneratedClassTests {
                     static var entityName: EntityName { _AlbumClass.entityName }
                     static var shape: ClassShape { _AlbumClass.shape }
                     static func propertyName(of keyPath: AnyKeyPath) -> String? {
-                        _AlbumClass.names.first { $0.path == keyPath }?.name
+                        _AlbumClass.paths.firstIndex { $0 == keyPath }.map { _AlbumClass.names[$0] }
                     }
 
                     /// The attribute `rating`, optional.
@@ -62,11 +62,17 @@ struct GeneratedClassTests {
                         .toMany("tracks", isOrdered: true),
                         .field("year", .integer16, at: \(year.byteOffset), \(year.index)),
                     ])
-                    static let names: [(path: any AnyKeyPath & Sendable, name: String)] = [
-                        (\\Album.rating, "rating"),
-                        (\\Album.title, "title"),
-                        (\\Album.tracks, "tracks"),
-                        (\\Album.year, "year"),
+                    static let paths: [any AnyKeyPath & Sendable] = [
+                        \\Album.rating,
+                        \\Album.title,
+                        \\Album.tracks,
+                        \\Album.year,
+                    ]
+                    static let names: [String] = [
+                        "rating",
+                        "title",
+                        "tracks",
+                        "year",
                     ]
                 }
 

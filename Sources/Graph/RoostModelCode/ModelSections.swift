@@ -112,7 +112,7 @@ struct ModelSections {
                 \(kind) var entityName: EntityName { \(constants).entityName }
                 \(kind) var shape: ClassShape { \(constants).shape }
                 \(kind) func propertyName(of keyPath: AnyKeyPath) -> String? {
-                    \(constants).names.first { $0.path == keyPath }?.name
+                    \(constants).paths.firstIndex { $0 == keyPath }.map { \(constants).names[$0] }
                 }
 
             """
@@ -142,14 +142,16 @@ struct ModelSections {
         func list(_ items: [String]) -> String {
             items.isEmpty ? "[]" : "[\n" + items.map { "        \($0),\n" }.joined() + "    ]"
         }
-        let shapes = list(all.map(\.shape))
-        let names = list(
-            all.map { "(\\\(className).\(SwiftText.quoted($0.name)), \(SwiftText.literal($0.name)))" })
+        let shape = list(all.map(\.shape))
+        let paths = list(all.map { "\\\(className).\(SwiftText.quoted($0.name))" })
+        let names = list(all.map { SwiftText.literal($0.name) })
+        // Two lists, because the type checker takes longer for one list of pairs.
         return """
             nonisolated private enum \(name) {
                 static let entityName = EntityName(\(SwiftText.literal(entity.declaration.name)))
-                static let shape = ClassShape(entityName, \(shapes))
-                static let names: [(path: any AnyKeyPath & Sendable, name: String)] = \(names)
+                static let shape = ClassShape(entityName, \(shape))
+                static let paths: [any AnyKeyPath & Sendable] = \(paths)
+                static let names: [String] = \(names)
             }
 
             """
