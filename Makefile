@@ -15,7 +15,7 @@ DEMO_DIRECTORY ?= .build/demo
 # SwiftPM 6.3 writes the traits' flags in the order of a set, so half of all builds would recompile everything
 # (https://github.com/swiftlang/swift-package-manager/issues/10525). Tests run without it: it would hide mistakes that depend on order.
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
-SOURCES = Package.swift Sources Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-build lint api docs clean
 

@@ -23,6 +23,8 @@ let package = Package(
         .library(name: "RoostSQL", targets: ["RoostSQL"]),
         .library(name: "RoostConformance", targets: ["RoostConformance"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
+        .executable(name: "roost-model-compiler", targets: ["roost-model-compiler"]),
+        .plugin(name: "RoostModelPlugin", targets: ["RoostModelPlugin"]),
     ],
     traits: [
         .trait(name: "SQLite", description: "The SQLite backend and the Core Data reader; needs libsqlite3."),
@@ -142,9 +144,16 @@ let package = Package(
             ], path: "Sources/Graph/RoostGraph",
             swiftSettings: strict),
         .target(
+            name: "RoostAppleModels",
+            dependencies: [
+                "RoostCore", "RoostSystem",
+            ], path: "Sources/Apple/RoostAppleModels",
+            swiftSettings: strict),
+        .target(
             name: "RoostCoreData",
             dependencies: [
-                "CZlib", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery", "RoostSystem",
+                "CZlib", "RoostAppleModels", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery",
+                "RoostSystem",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ], path: "Sources/Apple/RoostCoreData",
             swiftSettings: strict),
@@ -165,8 +174,8 @@ let package = Package(
         .target(
             name: "Roost",
             dependencies: [
-                "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph", "RoostJSON", "RoostMemory", "RoostMigration",
-                "RoostPredicates", "RoostQuery", "RoostStores",
+                "RoostAppleModels", "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph", "RoostJSON",
+                "RoostMemory", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
@@ -177,11 +186,26 @@ let package = Package(
                 "RoostCore", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
             ],
             path: "Conformance", swiftSettings: strict),
+        .target(
+            name: "RoostModelCode",
+            dependencies: [
+                "RoostCore"
+            ], path: "Sources/Graph/RoostModelCode",
+            swiftSettings: strict),
+        // Named like its product, because SwiftPM looks for the tools of plugins by the names of their targets.
+        .executableTarget(
+            name: "roost-model-compiler",
+            dependencies: [
+                "RoostAppleModels", "RoostCore", "RoostFiles", "RoostModelCode",
+            ], path: "Sources/Tools/RoostModelCompiler",
+            swiftSettings: strict),
+        .plugin(
+            name: "RoostModelPlugin", capability: .buildTool(), dependencies: ["roost-model-compiler"]),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
                 "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSONText", "RoostMemory",
-                "RoostMigration", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
+                "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
             ], path: "Sources/Tools/RoostCommand",
             swiftSettings: strict),
 
@@ -285,8 +309,8 @@ let package = Package(
         .testTarget(
             name: "RoostCoreDataTests",
             dependencies: [
-                "CampaignChild", "CampaignSupport", "Roost", "RoostCore", "RoostCoreData", "RoostMigration",
-                "RoostQuery",
+                "CampaignChild", "CampaignSupport", "Roost", "RoostAppleModels", "RoostCore", "RoostCoreData",
+                "RoostMigration", "RoostQuery",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
@@ -323,6 +347,13 @@ let package = Package(
                 "Roost", "RoostCore", "RoostMigration", "RoostStores", "RoostSystem",
             ],
             swiftSettings: strict),
+        // The compiler is run as a process, found beside the tests.
+        .testTarget(
+            name: "RoostModelCodeTests",
+            dependencies: [
+                "RoostAppleModels", "RoostCore", "RoostModelCode", "roost-model-compiler",
+            ],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",
             dependencies: [

@@ -1,3 +1,4 @@
+internal import RoostAppleModels
 public import RoostCore
 internal import RoostCoreData
 internal import RoostFiles

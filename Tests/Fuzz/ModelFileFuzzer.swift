@@ -1,5 +1,6 @@
 import RoostCore
 
+@testable import RoostAppleModels
 @testable import RoostCoreData
 @testable import RoostMigration
 

@@ -40,7 +40,7 @@ struct CompletionTests {
     @Test(
         "offers what can stand where the cursor is",
         arguments: [
-            (["model", ""], ["print", "validate", "diff", "history"]), (["model", "v"], ["validate"]),
+            (["model", ""], ["print", "validate", "generate", "diff", "history"]), (["model", "v"], ["validate"]),
             (["model", "nothing", ""], []), (["model", "print", "x", ""], []), (["completions", "z"], ["zsh"]),
             (["conformance", "sqlite", "mem"], ["memory"]), (["config", ""], []), (["diff", "--limit", ""], []),
             (["diff", "--limit="], []),

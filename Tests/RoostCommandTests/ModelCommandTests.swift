@@ -238,4 +238,46 @@ struct ModelCommandTests {
         try place.roost("info", "\(type):store", "--model=W.xcdatamodeld", "--model-version=W 3")
             .expectError(3, containing: "a2")
     }
+
+    @Test("generates classes, and a check names each file that differs")
+    func generates() throws {
+        let place = try Workplace()
+        try place.write(Data(document.utf8), to: "Music.roostmodel.json")
+        let first = try place.roost("model", "generate", "Music.roostmodel.json", "--output=out")
+        #expect(first.code == 0 && first.errors == "")
+        #expect(first.output == "wrote MusicModel+Generated.swift\nwrote Track+Generated.swift\n")
+        let green = try place.roost("model", "generate", "Music.roostmodel.json", "-o", "out", "--check")
+        #expect(green.code == 0 && green.output == "")
+        try FileManager.default.removeItem(atPath: place.file("out/Track+Generated.swift"))
+        let red = try place.roost(
+            "model", "generate", "Music.roostmodel.json", "--output=out", "--check", "--access=public")
+        #expect(red.code == 1)
+        #expect(red.output == "stale: MusicModel+Generated.swift\nmissing: Track+Generated.swift\n")
+        let json = try place.roost("model", "generate", "Music.roostmodel.json", "--output=out", "--json").json()
+        #expect((json["files"] as? [[String: String]]) == [["name": "Track+Generated.swift", "state": "missing"]])
+        let one = try place.roost(
+            "model", "generate", "Music.roostmodel.json", "--output=out", "--single-file", "--quiet")
+        #expect(one.code == 0 && one.output == "")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("out")) == ["Music+Classes.swift"])
+    }
+
+    @Test("generates classes from the model that a store embeds")
+    func generatesFromStore() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "music.sqlite", objects: 10)
+        let result = try place.roost("model", "generate", "music.sqlite", "--output=out", "--single-file")
+        #expect(result.code == 0 && result.output == "wrote music+Classes.swift\n")
+    }
+
+    @Test("refuses names that cannot be used in Swift, and wrong options, without writing")
+    func refusesNames() throws {
+        let place = try Workplace()
+        try place.write(Data(document.replacingOccurrences(of: "title", with: "context").utf8), to: "a.json")
+        try place.roost("model", "generate", "a.json", "--output=out").expectError(3, containing: "Track.context")
+        try place.roost("model", "generate", "a.json").expectError(2, containing: "--output=DIR")
+        try place.roost("model", "generate", "a.json", "--check").expectError(2, containing: "--output")
+        try place.roost("model", "generate", "a.json", "--output=out", "--access=private")
+            .expectError(2, containing: "internal, package or public")
+        #expect(try place.names() == ["a.json"])
+    }
 }

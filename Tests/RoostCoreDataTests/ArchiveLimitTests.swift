@@ -3,6 +3,8 @@ import RoostCore
 import RoostMigration
 import Testing
 
+@testable import RoostAppleModels
+
 @testable import RoostCoreData
 
 /// Small files that unfold to large ones, and numbers that no program ever wrote.

@@ -5,6 +5,7 @@ import RoostCore
 #if SQLite
     import Foundation
     import Roost
+    @testable import RoostAppleModels
     @testable import RoostCoreData
     import Testing
 

@@ -2,6 +2,7 @@ import RoostCore
 
 #if SQLite
     import Foundation
+    @testable import RoostAppleModels
     @testable import RoostCoreData
     import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import RoostAppleModels
 import RoostCore
 import RoostCoreData
 import Testing

@@ -2,6 +2,8 @@ import Foundation
 import RoostCore
 import Testing
 
+@testable import RoostAppleModels
+
 @testable import RoostCoreData
 
 @Suite("The XML parser")

@@ -81,7 +81,7 @@ enum Music {
 
 final class Artist: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Artist" }
-    static func propertyName(of path: PartialKeyPath<Artist>) -> String? {
+    static func propertyName(of path: AnyKeyPath) -> String? {
         [\Artist.name: "name", \Artist.rank: "rank", \Artist.albums: "albums"][path]
     }
     var name: String { get { text(slot: 0) } set { setText(newValue, slot: 0) } }
@@ -105,7 +105,7 @@ final class Artist: ManagedObject, ManagedObjectClass {
 
 final class Album: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Album" }
-    static func propertyName(of path: PartialKeyPath<Album>) -> String? {
+    static func propertyName(of path: AnyKeyPath) -> String? {
         [\Album.title: "title", \Album.year: "year", \Album.artist: "artist", \Album.tracks: "tracks"][path]
     }
     var title: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
@@ -129,7 +129,7 @@ final class Album: ManagedObject, ManagedObjectClass {
 
 final class Track: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Track" }
-    static func propertyName(of path: PartialKeyPath<Track>) -> String? { [\Track.title: "title"][path] }
+    static func propertyName(of path: AnyKeyPath) -> String? { [\Track.title: "title"][path] }
     var title: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
     var seconds: Int32? { get { optionalInt32(slot: 1) } set { setOptionalInt32(newValue, slot: 1) } }
     var album: Album? { get { toOne(slot: 2) } set { setToOne(newValue, slot: 2) } }
@@ -143,7 +143,7 @@ final class Track: ManagedObject, ManagedObjectClass {
 
 final class Playlist: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Playlist" }
-    static func propertyName(of path: PartialKeyPath<Playlist>) -> String? { [\Playlist.name: "name"][path] }
+    static func propertyName(of path: AnyKeyPath) -> String? { [\Playlist.name: "name"][path] }
     var name: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
     var tracks: OrderedToMany<Track> { get { orderedToMany(slot: 1) } set { setOrderedToMany(newValue, slot: 1) } }
     static var shape: ClassShape {
@@ -153,7 +153,7 @@ final class Playlist: ManagedObject, ManagedObjectClass {
 
 final class Passport: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Passport" }
-    static func propertyName(of path: PartialKeyPath<Passport>) -> String? { [\Passport.number: "number"][path] }
+    static func propertyName(of path: AnyKeyPath) -> String? { [\Passport.number: "number"][path] }
     var number: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
     var holder: Artist? { get { toOne(slot: 1) } set { setToOne(newValue, slot: 1) } }
     static var shape: ClassShape {

@@ -16,15 +16,15 @@ struct MacroThing: EntityRepresentable {
     var seen: Bool?
 
     static let entityName: EntityName = "Thing"
-    static func propertyName(of keyPath: PartialKeyPath<Self>) -> String? {
+    static func propertyName(of keyPath: AnyKeyPath) -> String? {
         switch keyPath {
-        case \.number: "number"
-        case \.ratio: "ratio"
-        case \.text: "text"
-        case \.note: "note"
-        case \.rating: "rating"
-        case \.flag: "flag"
-        case \.seen: "seen"
+        case \MacroThing.number: "number"
+        case \MacroThing.ratio: "ratio"
+        case \MacroThing.text: "text"
+        case \MacroThing.note: "note"
+        case \MacroThing.rating: "rating"
+        case \MacroThing.flag: "flag"
+        case \MacroThing.seen: "seen"
         default: nil
         }
     }

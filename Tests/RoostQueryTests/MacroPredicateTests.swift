@@ -9,7 +9,7 @@ enum MacroGenre: String, Codable { case jazz, rock }
 struct MacroPlace: PropertyNaming {
     var city: String
 
-    static func propertyName(of keyPath: PartialKeyPath<Self>) -> String? { keyPath == \.city ? "city" : nil }
+    static func propertyName(of keyPath: AnyKeyPath) -> String? { keyPath == \MacroPlace.city ? "city" : nil }
 }
 
 struct MacroAlbum: EntityRepresentable, Equatable {
@@ -22,13 +22,13 @@ struct MacroAlbum: EntityRepresentable, Equatable {
     var tracks: [MacroTrack]
 
     static let entityName: EntityName = "Album"
-    static func propertyName(of keyPath: PartialKeyPath<Self>) -> String? {
+    static func propertyName(of keyPath: AnyKeyPath) -> String? {
         switch keyPath {
-        case \.title: "title"
-        case \.year: "year"
-        case \.isLive: "isLive"
-        case \.subtitle: "subtitle"
-        case \.tracks: "tracks"
+        case \MacroAlbum.title: "title"
+        case \MacroAlbum.year: "year"
+        case \MacroAlbum.isLive: "isLive"
+        case \MacroAlbum.subtitle: "subtitle"
+        case \MacroAlbum.tracks: "tracks"
         default: nil
         }
     }
@@ -55,20 +55,20 @@ final class MacroTrack: EntityRepresentable {
     }
 
     static let entityName: EntityName = "Track"
-    static func propertyName(of keyPath: PartialKeyPath<MacroTrack>) -> String? {
+    static func propertyName(of keyPath: AnyKeyPath) -> String? {
         switch keyPath {
-        case \.title: "title"
-        case \.number: "number"
-        case \.seconds: "length"
-        case \.rating: "rating"
-        case \.isLoved: "isLoved"
-        case \.wasPlayed: "wasPlayed"
-        case \.genre: "genre"
-        case \.played: "played"
-        case \.album: "album"
-        case \.place: "place"
-        case \.tags: "tags"
-        case \.cover: "cover"
+        case \MacroTrack.title: "title"
+        case \MacroTrack.number: "number"
+        case \MacroTrack.seconds: "length"
+        case \MacroTrack.rating: "rating"
+        case \MacroTrack.isLoved: "isLoved"
+        case \MacroTrack.wasPlayed: "wasPlayed"
+        case \MacroTrack.genre: "genre"
+        case \MacroTrack.played: "played"
+        case \MacroTrack.album: "album"
+        case \MacroTrack.place: "place"
+        case \MacroTrack.tags: "tags"
+        case \MacroTrack.cover: "cover"
         default: nil
         }
     }

@@ -7,15 +7,18 @@ public protocol PropertyNaming {
     /// Returns the name of the property at a key path, or nil if the key path is not a property.
     ///
     /// ```swift
-    /// static func propertyName(of keyPath: PartialKeyPath<Self>) -> String? {
+    /// static func propertyName(of keyPath: AnyKeyPath) -> String? {
     ///     switch keyPath {
-    ///     case \.title: "title"
-    ///     case \.tracks: "tracks"
+    ///     case \Album.title: "title"
+    ///     case \Album.tracks: "tracks"
     ///     default: nil
     ///     }
     /// }
     /// ```
-    static func propertyName(of keyPath: PartialKeyPath<Self>) -> String?
+    ///
+    /// The parameter is an `AnyKeyPath`, because a class with subclasses cannot conform to a protocol
+    /// that requires a `PartialKeyPath<Self>`.
+    static func propertyName(of keyPath: AnyKeyPath) -> String?
 }
 
 /// A Swift type for an entity.
@@ -33,12 +36,7 @@ extension PropertyNaming {
     ///
     /// For a key path that is not a property, the result is a name that no property has. The check of
     /// the request reports it.
-    static func predicatePath(of keyPath: PartialKeyPath<Self>) -> String {
+    static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
-    }
-
-    /// As ``propertyName(of:)``, for a key path of any type.
-    static func propertyName(ofAny keyPath: AnyKeyPath) -> String? {
-        (keyPath as? PartialKeyPath<Self>).flatMap { propertyName(of: $0) }
     }
 }

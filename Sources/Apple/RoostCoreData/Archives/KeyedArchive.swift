@@ -1,3 +1,4 @@
+internal import RoostAppleModels
 internal import RoostCore
 
 /// The object graph of an `NSKeyedArchiver` archive, looked at as data: no class of it is ever instantiated.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RoostAppleModels
 internal import RoostCore
 internal import RoostMigration
 internal import RoostQuery

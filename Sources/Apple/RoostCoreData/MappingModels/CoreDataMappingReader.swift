@@ -1,3 +1,4 @@
+package import RoostAppleModels
 package import RoostCore
 package import RoostMigration
 

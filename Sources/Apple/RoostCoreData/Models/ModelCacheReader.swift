@@ -1,10 +1,11 @@
+internal import RoostAppleModels
 internal import RoostCore
 
 /// Reads compiled models: the model cache inside a Core Data store and `.mom` files (reference §7.3).
 enum ModelCacheReader {
     /// What a compiled model may have at most.
     enum Limit {
-        static let archiveByteCount = 64 << 20
+        static let archiveByteCount = CoreDataModelReader.maximumArchiveByteCount
         static let entities = 10_000
     }
 

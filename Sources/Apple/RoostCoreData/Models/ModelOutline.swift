@@ -1,3 +1,4 @@
+internal import RoostAppleModels
 internal import RoostCore
 
 /// What the import of a mapping must know of a model: its entities, what they inherit from, and the names of their properties.

@@ -1,3 +1,4 @@
+internal import RoostAppleModels
 internal import RoostCore
 
 #if SQLite

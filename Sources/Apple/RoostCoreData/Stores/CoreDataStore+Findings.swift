@@ -1,4 +1,5 @@
 #if SQLite
+    internal import RoostAppleModels
     package import RoostCore
 
     extension CoreDataStore {

@@ -1,4 +1,5 @@
 #if SQLite
+    package import RoostAppleModels
     package import RoostCore
 
     /// A store that Apple's Core Data wrote, open for reading.

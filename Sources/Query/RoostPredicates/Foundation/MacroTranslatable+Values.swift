@@ -55,7 +55,7 @@ extension PredicateExpressions.KeyPath: MacroTranslatable {
         guard let naming = Root.Output.self as? any PropertyNaming.Type else {
             throw MacroTranslation.untranslatable(what, "let '\(Root.Output.self)' conform to PropertyNaming")
         }
-        guard let name = naming.propertyName(ofAny: keyPath) else {
+        guard let name = naming.propertyName(of: keyPath) else {
             throw MacroTranslation.untranslatable(what, "'\(Root.Output.self)' has no property name for it")
         }
         let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

@@ -4,8 +4,8 @@ internal import RoostMigration
 
 extension Subcommand {
     static let model = Subcommand(
-        name: "model", summary: "Print, validate or compare models, or show their history.",
-        usage: "print|validate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
+        name: "model", summary: "Print, validate or compare models, show their history, or generate Swift classes.",
+        usage: "print|validate|generate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
         discussion: """
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), or a store,
             which may be named as in the configuration.
@@ -23,11 +23,15 @@ extension Subcommand {
                       --versions, from numbers in names that begin with the same word, from --mapping (what a mapping model leads
                       from is older), from the current version (what is named with another word is older) and from the alphabet,
                       in this order. Exit 1 when a step cannot be inferred.
+            generate  Write Swift classes into the directory --output: a file for each entity, and one with the model. Remove files
+                      that were generated from FILE before and are not any more. Print each file that changed. With --check, write
+                      nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
             (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
-            note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]}.
+            note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]};
+            generate {files [{name, state: stale, missing or superfluous}]}, the state before.
             """,
         options: [
             CommandOption(
@@ -37,6 +41,14 @@ extension Subcommand {
                 "mapping", value: "FILE",
                 help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be given several times."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
+            CommandOption("output", "o", value: "DIR", help: "The directory of the generated files, for generate."),
+            CommandOption("check", needs: "output", help: "Compare the generated files with the model. Write nothing."),
+            CommandOption(
+                "access", value: "internal|package|public", needs: "output",
+                help: "The access level of the generated declarations (default: internal)."),
+            CommandOption(
+                "single-file", needs: "output",
+                help: "Generate one file for the whole model instead of one for each entity."),
             CommandOption("hash-only", help: "Count only differences that change version hashes."),
             CommandOption(
                 "to-text", help: "Where an attribute becomes a string, a migration takes the text of its value."),
@@ -49,16 +61,17 @@ extension Subcommand {
             "roost model validate Music.roostmodel.json",
             "roost model diff music.sqlite Music.xcdatamodeld",
             "roost model history Music.xcdatamodeld",
+            "roost model generate Music.roostmodel.json --output Sources/Music/Generated",
         ],
         run: runModel)
 
     @Sendable private static func runModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let verb = arguments.positions[0]
-        let verbs = ["print", "validate", "diff", "history"]
+        let verbs = ["print", "validate", "generate", "diff", "history"]
         guard verbs.contains(verb) else {
             let hint =
                 nearestName(to: verb, among: verbs).map { "did you mean '\($0)'?" }
-                ?? "it is print, validate, diff or history"
+                ?? "it is print, validate, generate, diff or history"
             throw UsageError("unknown model command '\(verb)'; \(hint)")
         }
         guard arguments.positions.count == (verb == "diff" ? 3 : 2) else {
@@ -68,6 +81,7 @@ extension Subcommand {
         switch verb {
         case "print": return try printModel(arguments, console)
         case "validate": return try validate(arguments, console)
+        case "generate": return try generate(arguments, console)
         case "diff": return try diffModels(arguments, console)
         default: return try printHistory(arguments, console)
         }

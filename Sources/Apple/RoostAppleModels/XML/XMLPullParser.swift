@@ -1,16 +1,16 @@
 internal import RoostCore
 
 /// One attribute of an XML element.
-struct XMLAttribute {
-    var name: String
-    var value: String
+package struct XMLAttribute {
+    package var name: String
+    package var value: String
 }
 
 /// Reads XML piece by piece: elements, attributes and text, nothing else.
 ///
 /// Document types and entity declarations are refused, so nothing can be expanded, fetched or left out silently; only the five
 /// predefined entities and character references are known. One pass over the bytes, linear in time.
-struct XMLPullParser {
+package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)
         case end(name: String, line: Int)
@@ -18,8 +18,8 @@ struct XMLPullParser {
     }
 
     /// What a document may have at most.
-    enum Limit {
-        static let byteCount = 4 << 20
+    package enum Limit {
+        package static let byteCount = 4 << 20
         static let attributesPerElement = 64
         static let depth = 32
         static let elements = 250_000

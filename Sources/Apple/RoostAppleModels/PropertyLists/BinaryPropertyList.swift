@@ -1,14 +1,14 @@
-internal import RoostCore
+package import RoostCore
 
 /// A binary property list (`bplist00`), read object by object; every offset and count is checked against the bytes.
 ///
 /// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no
 /// more than their bytes. What is taken out of it is counted by a ``DecodingBudget``.
-struct BinaryPropertyList {
+package struct BinaryPropertyList {
     /// What an object of the list is.
     ///
     /// Members of collections are object numbers.
-    enum Object {
+    package enum Object {
         case null
         case boolean(Bool)
         case integer(Int64)
@@ -21,10 +21,10 @@ struct BinaryPropertyList {
         case dictionary([(key: Int, value: Int)])
     }
 
-    let bytes: [UInt8]
-    let file: String
+    package let bytes: [UInt8]
+    package let file: String
     let objectCount: Int
-    let topObject: Int
+    package let topObject: Int
     private let budget: DecodingBudget
     private let offsetSize: Int
     private let referenceSize: Int
@@ -37,7 +37,7 @@ struct BinaryPropertyList {
     ///   - file: What errors call it.
     ///   - budget: What counts how much is taken out; several lists of one file may share it.
     /// - Throws: Code `corrupted`.
-    init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
+    package init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
         self.file = file
         self.budget = budget
@@ -62,7 +62,7 @@ struct BinaryPropertyList {
     /// The object with this number; its members are not looked at.
     ///
     /// - Throws: `corrupted`; `limitExceeded` when the budget is used up.
-    func object(_ number: Int) throws(StoreError) -> Object {
+    package func object(_ number: Int) throws(StoreError) -> Object {
         try budget.take(members: 1, of: file)
         guard number >= 0, number < objectCount,
             let offset = Self.number(bytes, tableOffset + number * offsetSize, offsetSize),

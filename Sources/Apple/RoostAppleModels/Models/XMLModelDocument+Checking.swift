@@ -56,7 +56,7 @@ extension XMLModelDocument {
         return value
     }
 
-    static func boolean(_ text: String) -> Bool? {
+    package static func boolean(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "yes", "true", "1": true
         case "no", "false", "0": false
@@ -67,7 +67,7 @@ extension XMLModelDocument {
 
 extension StringProtocol {
     /// The text without spaces, tabs and line ends at its ends.
-    var trimmingSpaces: SubSequence {
+    package var trimmingSpaces: SubSequence {
         guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
         else {
             return self[startIndex..<startIndex]

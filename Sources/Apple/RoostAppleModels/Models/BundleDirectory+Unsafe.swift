@@ -1,12 +1,12 @@
-internal import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// An open directory out of which files are read without ever leaving it.
 ///
 /// Every step below it is one plain name, opened relative to the directory and never through a symbolic link.
-final class BundleDirectory {
+package final class BundleDirectory {
     /// The path, for messages.
-    let path: String
+    package let path: String
     private let descriptor: Int32
 
     private init(path: String, descriptor: Int32) {
@@ -19,7 +19,7 @@ final class BundleDirectory {
     /// Opens the directory at `path`, through symbolic links if need be; nil when something else stands there.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`.
-    static func open(at path: String) throws(StoreError) -> BundleDirectory? {
+    package static func open(at path: String) throws(StoreError) -> BundleDirectory? {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
         let descriptor = openFile(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -30,7 +30,7 @@ final class BundleDirectory {
     }
 
     /// Opens a directory inside this one; nil when nothing of that name is there.
-    func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
+    package func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
         try requirePlain(name)
         let descriptor = Self.openFile(self.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -43,7 +43,7 @@ final class BundleDirectory {
     /// Reads a whole file inside this directory; nil when nothing of that name is there.
     ///
     /// - Throws: `limitExceeded` for more than `limit` bytes; `invalidModel` for a symbolic link or anything that is no file.
-    func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
+    package func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
         try requirePlain(name)
         let file = Self.openFile(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
@@ -55,7 +55,7 @@ final class BundleDirectory {
     }
 
     /// Reads a whole file that is not inside a bundle.
-    static func readFile(at path: String, limit: Int) throws(StoreError) -> [UInt8] {
+    package static func readFile(at path: String, limit: Int) throws(StoreError) -> [UInt8] {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
         let file = openFile(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw failure(errno, path) }
@@ -64,7 +64,7 @@ final class BundleDirectory {
     }
 
     /// The names of everything in the directory, sorted, without `.` and `..`.
-    func names() throws(StoreError) -> [String] {
+    package func names() throws(StoreError) -> [String] {
         let copy = Self.openFile(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw Self.failure(errno, path) }
         guard let stream = fdopendir(copy) else {

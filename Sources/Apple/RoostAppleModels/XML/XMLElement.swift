@@ -1,22 +1,22 @@
-internal import RoostCore
+package import RoostCore
 
 /// One element of an XML document with everything in it.
-struct XMLElement {
-    let name: String
-    let attributes: [XMLAttribute]
-    let line: Int
-    var children: [XMLElement] = []
+package struct XMLElement {
+    package let name: String
+    package let attributes: [XMLAttribute]
+    package let line: Int
+    package var children: [XMLElement] = []
     /// The text directly inside, without that of children.
-    var text = ""
+    package var text = ""
 
     /// The value of the attribute with this name.
-    subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
+    package subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 
     /// The children with this name.
-    func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
+    package func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
     /// Reads a whole document; see ``XMLPullParser`` for what is refused.
-    static func document(
+    package static func document(
         _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
     ) throws(StoreError) -> XMLElement {
         var parser = try XMLPullParser(bytes, file: file, allowsPlainDoctype: allowsPlainDoctype)

@@ -1,8 +1,8 @@
-internal import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// A value of a property list.
-enum PropertyListValue: Equatable {
+package enum PropertyListValue: Equatable {
     case string(String)
     case integer(Int64)
     case real(Double)
@@ -13,13 +13,15 @@ enum PropertyListValue: Equatable {
     case array([PropertyListValue])
     case dictionary([String: PropertyListValue])
 
-    var string: String? { if case .string(let text) = self { text } else { nil } }
-    var dictionary: [String: PropertyListValue]? { if case .dictionary(let members) = self { members } else { nil } }
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
+    package var dictionary: [String: PropertyListValue]? {
+        if case .dictionary(let members) = self { members } else { nil }
+    }
 
     /// Reads a property list in binary or XML form.
     ///
     /// - Throws: `corrupted`, `invalidModel` or `limitExceeded`, naming `file`.
-    static func read(_ bytes: [UInt8], file: String) throws(StoreError) -> PropertyListValue {
+    package static func read(_ bytes: [UInt8], file: String) throws(StoreError) -> PropertyListValue {
         if bytes.starts(with: Array("bplist".utf8)) { return try BinaryPropertyList(bytes, file: file).wholeValue() }
         let root = try XMLElement.document(bytes, file: file, allowsPlainDoctype: true)
         guard root.name == "plist", root.children.count == 1, let value = value(root.children[0]) else {

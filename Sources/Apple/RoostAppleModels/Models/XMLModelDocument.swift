@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// Takes an `.xcdatamodel` XML document over into a draft of a model (reference §1.10).
-struct XMLModelDocument {
+package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
     var warnings: [ModelImportWarning] = []

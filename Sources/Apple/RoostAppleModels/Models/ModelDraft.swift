@@ -1,19 +1,21 @@
-internal import RoostCore
+package import RoostCore
 
 /// A model as it was read, before it is built.
-struct ModelDraft {
-    var entities: [EntityDescription] = []
-    var configurations: [String: [String]] = [:]
-    var fetchRequestTemplates: [FetchRequestTemplate] = []
-    var versionIdentifiers: [String] = []
+package struct ModelDraft {
+    package var entities: [EntityDescription] = []
+    package var configurations: [String: [String]] = [:]
+    package var fetchRequestTemplates: [FetchRequestTemplate] = []
+    package var versionIdentifiers: [String] = []
     var userInfo: [String: String] = [:]
     /// Lines by entity name, or entity and property joined by a dot, for warnings.
     var lines: [String: Int] = [:]
 
+    package init() {}
+
     /// Builds the model, after everything that Core Data tolerates and a model does not was put right with a warning.
     ///
     /// - Throws: Code `invalidModel`, naming the file.
-    func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
+    package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
         var draft = self
         draft.dropOneSidedInverses(&warnings, file)
         draft.separateIndexes(&warnings, file)

@@ -1,3 +1,4 @@
+internal import RoostAppleModels
 internal import RoostCore
 
 /// One object of Core Data's XML store format, in which Xcode keeps mapping models (reference §2.8).

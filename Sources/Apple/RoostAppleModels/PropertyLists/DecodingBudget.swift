@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// A small archive can refer to one text or one list any number of times. This is a class, so that
 /// all lists and archives of one file count together.
-final class DecodingBudget {
+package final class DecodingBudget {
     /// The limits, far above what the models and stores of real programs need.
     enum Limit {
         /// The most bytes of texts and data, each time they are taken out.
@@ -12,6 +12,8 @@ final class DecodingBudget {
         /// The most objects, and members of objects and lists, each time they are looked at.
         static let members = 2_000_000
     }
+
+    package init() {}
 
     private(set) var byteCount = 0
     private(set) var memberCount = 0

@@ -30,6 +30,16 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// a fixed list; everything else that is unknown becomes a warning. Nothing outside the bundle is read, no symbolic link inside
 /// it is followed, and nothing is expanded.
 package enum CoreDataModelReader {
+    /// A function that reads a compiled model: a keyed archive, and the name that errors give.
+    ///
+    /// This module reads XML only. RoostCoreData has the function.
+    package typealias CompiledModelReader = (_ archive: [UInt8], _ file: String) throws(StoreError) -> (
+        model: ManagedObjectModel, warnings: [ModelImportWarning]
+    )
+
+    /// The maximum size of a compiled model, in bytes.
+    package static let maximumArchiveByteCount = 64 << 20
+
     /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
     /// their names; the one version of a single model.
     ///
@@ -74,30 +84,62 @@ package enum CoreDataModelReader {
     ///     file.
     ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
     ///     current one.
+    ///   - compiled: Reads the bytes of a compiled model.
     /// - Returns: The model, and what was not taken over as it stands.
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line), `limitExceeded`; `unsupported` for the
-    ///   binary files that were written before Xcode 4.
+    ///   binary files that were written before Xcode 4; errors of `compiled`.
     package static func read(
-        at path: String, version: String? = nil
+        at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
+        let contents = try contents(at: path, version: version)
+        guard contents.isSingleFile else { return try read(xml: contents.bytes, file: contents.file) }
+        return try read(file: contents.bytes, at: contents.file, compiled)
+    }
+
+    /// The entities whose classes Xcode generates too: those with 'Codegen' set to 'Class
+    /// Definition' or 'Category/Extension'.
+    ///
+    /// - Parameters:
+    ///   - path: A model in XML, as in ``read(at:version:compiled:)``.
+    ///   - version: The version of a bundle; nil for the current one.
+    /// - Returns: The names, in the order of the file; none for a compiled model.
+    /// - Throws: The same errors as ``read(at:version:compiled:)``.
+    package static func entitiesWithXcodeClasses(at path: String, version: String? = nil) throws(StoreError) -> [String]
+    {
+        let contents = try contents(at: path, version: version)
+        guard !isArchive(contents.bytes) else { return [] }
+        let root = try XMLElement.document(contents.bytes, file: contents.file)
+        return root.children("entity").filter { $0["codeGenerationType"]?.isEmpty == false }.compactMap { $0["name"] }
+    }
+
+    /// The contents of the file of a model.
+    private struct Contents {
+        let bytes: [UInt8]
+        /// The name that errors give.
+        let file: String
+        /// Whether it is a file of its own, which can be compiled, and not the XML of a version.
+        let isSingleFile: Bool
+    }
+
+    private static func contents(at path: String, version: String?) throws(StoreError) -> Contents {
         guard let bundle = try BundleDirectory.open(at: path) else {
-            let bytes = try BundleDirectory.readFile(at: path, limit: ModelCacheReader.Limit.archiveByteCount)
-            return try read(file: bytes, at: path)
+            let bytes = try BundleDirectory.readFile(at: path, limit: maximumArchiveByteCount)
+            return Contents(bytes: bytes, file: path, isSingleFile: true)
         }
         if try isSingleModel(bundle) {
             if let version, versionName(version) != versionName(lastComponent(path)) {
                 throw StoreError(
                     .notFound, "'\(path)' is a single model version and has no version '\(versionName(version))'.")
             }
-            return try read(versionIn: bundle)
+            return try contents(versionIn: bundle)
         }
         let name: String
         if let version { name = versionName(version) } else { name = try currentVersion(in: bundle) }
         let known = try versionNames(in: bundle)
         if try isCompiled(bundle), known.contains(name),
-            let bytes = try bundle.read(name + compiledSuffix, limit: ModelCacheReader.Limit.archiveByteCount)
+            let bytes = try bundle.read(name + compiledSuffix, limit: maximumArchiveByteCount)
         {
-            return try read(file: bytes, at: "\(bundle.path)/\(name)\(compiledSuffix)")
+            return Contents(bytes: bytes, file: "\(bundle.path)/\(name)\(compiledSuffix)", isSingleFile: true)
         }
         guard let directory = try bundle.directory(name + versionSuffix) else {
             let hint =
@@ -105,7 +147,7 @@ package enum CoreDataModelReader {
                 ?? "it has: \(known.joined(separator: ", "))."
             throw StoreError(.notFound, "Model bundle '\(path)' has no version '\(name)'; \(hint)")
         }
-        return try read(versionIn: directory)
+        return try contents(versionIn: directory)
     }
 
     /// Reads the XML of a model's `contents` file.
@@ -126,18 +168,17 @@ package enum CoreDataModelReader {
 
     /// Reads the bytes of a model file, compiled or XML.
     private static func read(
-        file bytes: [UInt8], at path: String
+        file bytes: [UInt8], at path: String, _ compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
-        guard bytes.starts(with: Array("bplist".utf8)) else { return try read(xml: bytes, file: path) }
-        let read = try ModelCacheReader.read(archive: bytes, file: path)
-        return (read.model, read.warnings)
+        guard isArchive(bytes) else { return try read(xml: bytes, file: path) }
+        return try compiled(bytes, path)
     }
 
     /// Apple's version hashes of the versions in a compiled bundle, by version and entity; empty
     /// for everything else.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
-    static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
+    package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
         guard let bundle = try BundleDirectory.open(at: path), try isCompiled(bundle) else { return [:] }
         let versions = try versionInfo(in: bundle)?["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:]
         return versions.mapValues { version in
@@ -163,11 +204,11 @@ package enum CoreDataModelReader {
         return try PropertyListValue.read(bytes, file: "\(bundle.path)/\(versionInfoName)").dictionary
     }
 
-    private static func read(
-        versionIn directory: BundleDirectory
-    ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
+    private static func isArchive(_ bytes: [UInt8]) -> Bool { bytes.starts(with: Array("bplist".utf8)) }
+
+    private static func contents(versionIn directory: BundleDirectory) throws(StoreError) -> Contents {
         if let bytes = try directory.read("contents", limit: XMLPullParser.Limit.byteCount) {
-            return try read(xml: bytes, file: "\(directory.path)/contents")
+            return Contents(bytes: bytes, file: "\(directory.path)/contents", isSingleFile: false)
         }
         if try directory.names().contains("elements") {
             throw StoreError(

@@ -1,0 +1,109 @@
+import Foundation
+import PackagePlugin
+
+/// Generates classes from each model among the sources of a target.
+///
+/// A model is a model document (`*.roostmodel.json`) or a bundle of Core Data's (`*.xcdatamodeld`).
+/// `Music.roostmodel.json` becomes `Music+Classes.swift`, which is compiled into the target.
+///
+/// A model becomes one file, not one for each entity, because the names of the outputs must be
+/// known before the model compiler runs. The plugin would have to read JSON5 and the bundles of
+/// Core Data itself to find the names of the entities. `roost model generate` writes a file for
+/// each entity.
+@main
+struct RoostModelPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        guard let target = target as? any SourceModuleTarget else { return [] }
+        let compiler = try context.tool(named: "roost-model-compiler").url
+        return try ModelBuild(
+            compiler: compiler, output: context.pluginWorkDirectoryURL, targetName: target.name, isForXcode: false
+        ).commands(for: target.sourceFiles.map(\.url))
+    }
+}
+
+/// The build commands of a target's models.
+struct ModelBuild {
+    let compiler: URL
+    let output: URL
+    let targetName: String
+    /// Whether Xcode's own compiler of models compiles the bundles too.
+    let isForXcode: Bool
+
+    /// A problem with the models of a target.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    func commands(for files: [URL]) throws -> [Command] {
+        var outputs: [String: String] = [:]
+        return try models(files).map { model in
+            let name = Self.stem(of: model) + "+Classes.swift"
+            if let other = outputs.updateValue(model.lastPathComponent, forKey: name.lowercased()) {
+                throw Problem(
+                    description:
+                        "Target '\(targetName)' has two models, '\(other)' and '\(model.lastPathComponent)', which would both become '\(name)'. Rename one of them."
+                )
+            }
+            return .buildCommand(
+                displayName: "Generate classes from \(model.lastPathComponent)", executable: compiler,
+                arguments: [model.path, "--output", output.path, "--single-file", "--quiet"]
+                    + (isForXcode ? ["--xcode"] : []),
+                inputFiles: Self.inputs(of: model), outputFiles: [output.appending(path: name)])
+        }
+    }
+
+    /// The models among files.
+    ///
+    /// A bundle counts also where only the files in it are listed.
+    private func models(_ files: [URL]) -> [URL] {
+        var paths: Set<String> = []
+        for file in files {
+            if file.lastPathComponent.hasSuffix(Self.documentSuffix) {
+                paths.insert(file.path)
+                continue
+            }
+            let components = file.pathComponents
+            guard let bundle = components.firstIndex(where: { $0.hasSuffix(Self.bundleSuffix) }) else { continue }
+            paths.insert(NSString.path(withComponents: Array(components[...bundle])))
+        }
+        return paths.sorted().map { URL(fileURLWithPath: $0) }
+    }
+
+    private static let documentSuffix = ".roostmodel.json"
+    private static let bundleSuffix = ".xcdatamodeld"
+
+    private static func stem(of model: URL) -> String {
+        let name = model.lastPathComponent
+        for suffix in [documentSuffix, bundleSuffix] where name.hasSuffix(suffix) {
+            return String(name.dropLast(suffix.count))
+        }
+        return name
+    }
+
+    /// The files that a model consists of, so that a change of any of them runs the compiler again.
+    ///
+    /// The bundle is one of them: SwiftPM warns of files in a target that nothing uses.
+    private static func inputs(of model: URL) -> [URL] {
+        guard let files = FileManager.default.enumerator(atPath: model.path) else { return [model] }
+        let names = files.compactMap { $0 as? String }.filter { name in
+            let last = (name as NSString).lastPathComponent
+            return last == "contents" || last == ".xccurrentversion"
+        }
+        return [model] + names.sorted().map { model.appending(path: $0) }
+    }
+}
+
+#if canImport(XcodeProjectPlugin)
+    import XcodeProjectPlugin
+
+    extension RoostModelPlugin: XcodeBuildToolPlugin {
+        func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
+            let compiler = try context.tool(named: "roost-model-compiler").url
+            // Xcode generates classes from bundles too, if the model says so; the compiler refuses those models.
+            return try ModelBuild(
+                compiler: compiler, output: context.pluginWorkDirectoryURL, targetName: target.displayName,
+                isForXcode: true
+            ).commands(for: target.inputFiles.map(\.url))
+        }
+    }
+#endif

@@ -1,0 +1,121 @@
+internal import Foundation
+package import RoostCore
+
+/// The directory of the generated files of a model.
+///
+/// It can hold other files too. Files of the same model that are not generated any more, after an
+/// entity was removed, are found by their first line.
+package struct GeneratedFolder {
+    /// A difference between a directory and the files that belong there.
+    package struct Finding: Sendable, Hashable, CustomStringConvertible {
+        /// The kinds of difference.
+        package enum Kind: String, Sendable {
+            /// A file has other contents.
+            case stale
+            /// A file does not exist.
+            case missing
+            /// A file was generated from the model before, and is not generated any more.
+            case superfluous
+        }
+
+        /// The kind of difference.
+        package let kind: Kind
+        /// The name of the file.
+        package let name: String
+        /// The kind and the name: `stale: Album+Generated.swift`.
+        package var description: String { "\(kind.rawValue): \(name)" }
+        /// The change that removed the difference: `wrote Album+Generated.swift`.
+        package var writtenDescription: String { "\(kind == .superfluous ? "removed" : "wrote") \(name)" }
+    }
+
+    /// The path of the directory.
+    let path: String
+    /// The name of the model file.
+    let source: String
+
+    /// Prepares to check or write a directory.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the directory.
+    ///   - source: The name of the model file, as in ``ModelCode``.
+    package init(at path: String, source: String) {
+        self.path = path
+        self.source = source
+    }
+
+    /// Compares the directory with the files that belong there, and writes nothing.
+    ///
+    /// Without a directory, all files are missing.
+    ///
+    /// - Returns: The differences, in the order of the names.
+    /// - Throws: `ioFailure` or `permissionDenied` if the directory or a file cannot be read.
+    package func findings(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
+        var findings: [Finding] = []
+        for file in files {
+            guard let text = try contents(of: file.name) else {
+                findings.append(Finding(kind: .missing, name: file.name))
+                continue
+            }
+            if text != Data(file.text.utf8) { findings.append(Finding(kind: .stale, name: file.name)) }
+        }
+        let expected = Set(files.map(\.name))
+        let firstLine = Data((ModelCode.firstLine(source: source) + "\n").utf8)
+        for name in try names() where name.hasSuffix(".swift") && !expected.contains(name) {
+            guard try contents(of: name)?.starts(with: firstLine) == true else { continue }
+            findings.append(Finding(kind: .superfluous, name: name))
+        }
+        return findings.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// Writes the files, creates the directory if necessary, and removes superfluous files.
+    ///
+    /// A file that is up to date keeps its modification date, so that nothing is compiled again.
+    ///
+    /// - Returns: What was written or removed, as findings of the directory before.
+    /// - Throws: `ioFailure` or `permissionDenied`. Files before the failing one are written.
+    package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
+        try access("create") {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        let findings = try findings(files)
+        for finding in findings {
+            let location = url(finding.name)
+            if finding.kind == .superfluous {
+                try access("remove", finding.name) { try FileManager.default.removeItem(at: location) }
+            } else if let file = files.first(where: { $0.name == finding.name }) {
+                try access("write", file.name) { try Data(file.text.utf8).write(to: location) }
+            }
+        }
+        return findings
+    }
+
+    private func url(_ name: String) -> URL {
+        URL(fileURLWithPath: path, isDirectory: true).appendingPathComponent(name, isDirectory: false)
+    }
+
+    private func names() throws(StoreError) -> [String] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return try access("read") { try FileManager.default.contentsOfDirectory(atPath: path) }
+    }
+
+    /// The contents of a file, or nil if it does not exist.
+    private func contents(of name: String) throws(StoreError) -> Data? {
+        let location = url(name)
+        guard FileManager.default.fileExists(atPath: location.path) else { return nil }
+        return try access("read", name) { try Data(contentsOf: location) }
+    }
+
+    private func access<Result>(
+        _ verb: String, _ name: String? = nil, _ body: () throws -> Result
+    ) throws(StoreError) -> Result {
+        do { return try body() } catch {
+            let place = name.map { "\(path)/\($0)" } ?? path
+            let code = (error as? CocoaError)?.code
+            let isDenied = code == .fileWriteNoPermission || code == .fileReadNoPermission
+            throw StoreError(
+                isDenied ? .permissionDenied : .ioFailure,
+                "Cannot \(verb) '\(place)': \(error.localizedDescription) Check the path and its permissions.",
+                underlying: error)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import RoostCore
+
+/// The names of the generated types of a model.
+struct ModelNames {
+    /// The name of the enum with the model.
+    let modelEnum: String
+    /// The names of the classes, by entity number.
+    let classes: [String]
+
+    /// The members of `ManagedObject` whose names a property of a class cannot have.
+    ///
+    /// Models refuse some of these names themselves. A property may have the name of a method. It may
+    /// also have the name `id`, and then hides the member of `ManagedObjectClass`.
+    static let managedObjectMembers: Set<String> = [
+        "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
+        "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description",
+    ]
+
+    /// Types that generated code uses without the names of their modules.
+    static let usedTypes: Set<String> = [
+        "Any", "AnyKeyPath", "Bool", "ClassShape", "Data", "Date", "Decimal", "Double", "EntityName", "Float", "Int16",
+        "Int32", "Int64", "ManagedObject", "ManagedObjectClass", "ManagedObjectModel", "ObjectID", "OrderedToMany",
+        "Result", "Self", "Sendable", "StoreError", "String", "ToMany", "UUID", "Value",
+        // In static members, this means the class itself, even between backticks.
+        "self",
+    ]
+
+    /// Finds the names, and checks those of properties too.
+    ///
+    /// - Throws: `invalidModel` with a line for each name that cannot be used.
+    init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
+        var problems: [ModelProblem] = []
+        let name = SwiftText.typeName(ModelCode.stem(of: source))
+        modelEnum = name.hasSuffix("Model") ? name : "\(name)Model"
+        classes = model.entities.map { Self.className(of: $0.declaration) }
+        var owners: [String: String] = [:]
+        for (entity, name) in zip(model.entities, classes) {
+            let entityName = entity.declaration.name
+            if !SwiftText.isIdentifier(name) {
+                problems.append(
+                    ModelProblem(
+                        entity: entityName,
+                        message:
+                            "'\(name)' is not a name for a Swift class. Give the entity a class name (managedObjectClassName, in Xcode 'Class')."
+                    ))
+            } else if Self.usedTypes.contains(name) || name == modelEnum {
+                problems.append(
+                    ModelProblem(
+                        entity: entityName,
+                        message:
+                            "generated code uses a type named '\(name)'. Give the entity another class name (managedObjectClassName, in Xcode 'Class')."
+                    ))
+            }
+            if let other = owners.updateValue(entityName, forKey: name) {
+                problems.append(
+                    ModelProblem(
+                        entity: entityName,
+                        message:
+                            "its class '\(name)' is also the class of entity '\(other)'. Give each a class of its own.")
+                )
+            }
+            problems += Self.propertyProblems(entity.declaration)
+        }
+        guard problems.isEmpty else {
+            throw StoreError(
+                .invalidModel, StoreError.list("No classes can be generated from '\(source)':", problems: problems))
+        }
+    }
+
+    /// The class that the model names, without the module in front of it, or else the entity's name.
+    private static func className(of entity: EntityDescription) -> String {
+        guard let text = entity.managedObjectClassName else { return entity.name }
+        let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text
+        // What frameworks have as the class of entities without one.
+        guard SwiftText.isIdentifier(name), name != "NSManagedObject", name != "ManagedObject" else {
+            return entity.name
+        }
+        return name
+    }
+
+    private static func propertyProblems(_ entity: EntityDescription) -> [ModelProblem] {
+        var problems: [ModelProblem] = []
+        func add(_ property: String, _ message: String) {
+            problems.append(ModelProblem(entity: entity.name, property: property, message: message))
+        }
+        let relationships = entity.relationships.filter { !$0.isTransient }
+        for name in entity.attributes.map(\.name) + relationships.map(\.name) {
+            let remedy = "Rename it, and set its renamingIdentifier to '\(name)' so that stores can be migrated."
+            if managedObjectMembers.contains(name) {
+                add(name, "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
+            } else if !SwiftText.isIdentifier(name) {
+                add(name, "the name of property '\(name)' is not a Swift identifier. \(remedy)")
+            }
+        }
+        for attribute in entity.attributes where attribute.type == .transformable {
+            guard let type = attribute.attributeValueClassName, !SwiftTypeName.isType(type) else { continue }
+            add(
+                attribute.name,
+                "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
+            )
+        }
+        return problems
+    }
+}

@@ -1,0 +1,47 @@
+/// A Swift type that a model names as the class of a transformable attribute.
+enum SwiftTypeName {
+    /// Whether a text is a type: identifiers with dots, arrays, dictionaries and generic
+    /// arguments.
+    ///
+    /// Nothing else of Swift's grammar gets into generated code from the name of a type.
+    static func isType(_ text: String) -> Bool {
+        var rest = Substring(text)
+        return takeType(&rest, depth: 0) && rest.isEmpty
+    }
+
+    private static func takeType(_ rest: inout Substring, depth: Int) -> Bool {
+        guard depth < 16 else { return false }
+        skipSpaces(&rest)
+        if take("[", &rest) {
+            guard takeType(&rest, depth: depth + 1) else { return false }
+            if take(":", &rest), !takeType(&rest, depth: depth + 1) { return false }
+            guard take("]", &rest) else { return false }
+        } else {
+            repeat {
+                skipSpaces(&rest)
+                let name = rest.prefix { !"[]<>,:.? ".contains($0) }
+                guard SwiftText.isIdentifier(String(name)) else { return false }
+                rest = rest.dropFirst(name.count)
+            } while take(".", &rest)
+            if take("<", &rest) {
+                repeat {
+                    guard takeType(&rest, depth: depth + 1) else { return false }
+                } while take(",", &rest)
+                guard take(">", &rest) else { return false }
+            }
+        }
+        // The property itself is optional anyway.
+        while depth > 0, rest.first == "?" { rest = rest.dropFirst() }
+        skipSpaces(&rest)
+        return true
+    }
+
+    private static func take(_ character: Character, _ rest: inout Substring) -> Bool {
+        skipSpaces(&rest)
+        guard rest.first == character else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    private static func skipSpaces(_ rest: inout Substring) { rest = rest.drop { $0 == " " } }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import RoostCore
+import RoostModelCode
+import Testing
+
+/// The blocks of `docs/model-classes.md` that need no other module.
+@Suite("The article about model classes")
+struct ArticleTests {
+    private let page: String
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        page = try String(contentsOf: root.appendingPathComponent("docs/model-classes.md"), encoding: .utf8)
+    }
+
+    private func blocks(_ language: String, in text: String) -> [String] {
+        text.components(separatedBy: "```\(language)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+
+    @Test("quotes the code that its model gives")
+    func quotations() throws {
+        let document = try #require(blocks("json", in: page).first)
+        let model = try ManagedObjectModel(document: Array(document.utf8))
+        let code = ModelCode(model, source: "Music.roostmodel.json")
+        let text = try #require(try code.files(.singleFile).first)
+        #expect(text.name == "Music+Classes.swift")
+        let section = page.components(separatedBy: "## The generated code")[1].components(separatedBy: "### The model")[
+            0]
+        let quotations = blocks("swift", in: section)
+        #expect(quotations.count == 3)
+        for quotation in quotations { #expect(text.text.contains(quotation)) }
+        for file in try code.files(.perEntity) { #expect(page.contains("`\(file.name)`")) }
+        #expect(page.contains("## Files to commit"))
+    }
+
+    @Test("names the properties of ManagedObject that a model cannot use")
+    func names() {
+        for name in NameTests.members { #expect(page.contains("`\(name)`")) }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+
+/// The program `roost-model-compiler`, run as a process.
+@Suite("roost-model-compiler")
+struct CompilerCommandTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private struct Outcome {
+        let code: Int32
+        let output: String
+        let errors: String
+    }
+
+    private static let program: String? = {
+        let candidates = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])].compactMap { $0 }
+        return candidates.map { $0.deletingLastPathComponent().appendingPathComponent("roost-model-compiler").path }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }()
+
+    private func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
+
+    private func run(_ arguments: [String]) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Self.program, "the program was not built"))
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
+        process.standardInput = FileHandle.nullDevice
+        // Files, because a pipe fills up unless both outputs are read at the same time.
+        for name in ["output", "errors"] { try directory.write("", to: name) }
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.file("output")))
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.file("errors")))
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            code: process.terminationStatus, output: try directory.text("output"),
+            errors: try directory.text("errors"))
+    }
+
+    private func writeModel(_ attribute: String = "title") throws {
+        try directory.write(
+            """
+            // JSON5
+            {formatVersion: 1, entities: {Track: {attributes: {\(attribute): {type: "string"}}}}}
+            """, to: "Music.roostmodel.json")
+    }
+
+    private func writeBundle(codegen: String = "", name: String = "Notes") throws {
+        try directory.write(
+            """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Note" representedClassName="Note" \(codegen)>
+                    <attribute name="text" optional="YES" attributeType="String"/>
+                </entity>
+            </model>
+            """, to: "\(name).xcdatamodeld/Notes.xcdatamodel/contents")
+    }
+
+    @Test("writes classes of a model document, and checks them")
+    func document() throws {
+        try writeModel()
+        let first = try run("Music.roostmodel.json", "--output", "out")
+        #expect(first.code == 0 && first.errors == "")
+        #expect(first.output == "wrote MusicModel+Generated.swift\nwrote Track+Generated.swift\n")
+        let check = try run("Music.roostmodel.json", "--output=out", "--check")
+        #expect(check.code == 0 && check.output == "")
+        try writeModel("name")
+        let stale = try run("Music.roostmodel.json", "--output=out", "--check")
+        #expect(stale.code == 1)
+        #expect(stale.output == "stale: MusicModel+Generated.swift\nstale: Track+Generated.swift\n")
+        let access = try run("Music.roostmodel.json", "--output=out", "--check", "--access=public")
+        #expect(access.code == 1)
+    }
+
+    @Test("writes one file of a bundle of Core Data's, without a word if it is asked to be quiet")
+    func bundle() throws {
+        try writeBundle()
+        let result = try run("Notes.xcdatamodeld", "--output", "out", "--single-file", "--quiet")
+        #expect(result.code == 0 && result.output == "" && result.errors == "")
+        #expect(try directory.names(in: "out") == ["Notes+Classes.swift"])
+        #expect(try directory.text("out/Notes+Classes.swift").contains("final class Note: ManagedObject"))
+    }
+
+    @Test(
+        "refuses entities whose classes Xcode generates too, in builds of Xcode only", arguments: ["class", "category"])
+    func xcode(codegen: String) throws {
+        try writeBundle(codegen: "codeGenerationType=\"\(codegen)\"")
+        #expect(try run("Notes.xcdatamodeld", "--output", "out").code == 0)
+        let result = try run("Notes.xcdatamodeld", "--output", "out", "--xcode")
+        #expect(result.code == 3)
+        #expect(result.errors.hasPrefix("Notes.xcdatamodeld: error: ") && result.errors.contains("'Note'"))
+        #expect(result.errors.contains("'Manual/None'"))
+        try writeBundle(name: "Manual")
+        #expect(try run("Manual.xcdatamodeld", "--output", "out", "--xcode").code == 0)
+    }
+
+    @Test("refuses a compiled model, and names the source instead")
+    func compiled() throws {
+        try directory.write("bplist00", to: "Notes.mom")
+        try directory.write("bplist00", to: "All.momd/Notes.mom")
+        for path in ["Notes.mom", "All.momd"] {
+            let result = try run(path, "--output", "out")
+            #expect(result.code == 3)
+            #expect(result.errors.contains("is a compiled model") && result.errors.contains(".xcdatamodeld"))
+        }
+    }
+
+    @Test("an error names the model, and writes nothing")
+    func errors() throws {
+        let missing = try run("Missing.roostmodel.json", "--output", "out")
+        #expect(missing.code == 3 && missing.errors.hasPrefix("Missing.roostmodel.json: error: "))
+        try directory.write("{", to: "Broken.roostmodel.json")
+        let broken = try run("Broken.roostmodel.json", "--output", "out")
+        #expect(broken.code == 3 && broken.errors.hasPrefix("Broken.roostmodel.json: error: "))
+        try writeModel("context")
+        let clash = try run("Music.roostmodel.json", "--output", "out")
+        #expect(clash.code == 3 && clash.errors.contains("Track.context: "))
+        #expect(try directory.names(in: "out") == [])
+    }
+
+    @Test(
+        "a wrong command line exits with 2 and one line",
+        arguments: [
+            (["--output", "out"], "MODEL is missing"), (["Music.roostmodel.json"], "'--output' is missing"),
+            (["a.json", "b.json", "--output", "out"], "'b.json'"), (["a.json", "--outptu", "x"], "'--output'?"),
+            (["a.json", "--output"], "needs a value"), (["a.json", "--output="], "needs a value"),
+            (["a.json", "--output", "x", "--access", "private"], "internal, package or public"),
+            (["a.json", "--output", "x", "--check=yes"], "has no value"), ([], "MODEL is missing"),
+        ])
+    func usage(arguments: [String], text: String) throws {
+        let result = try run(arguments)
+        #expect(result.code == 2 && result.output == "")
+        #expect(result.errors.hasPrefix("roost-model-compiler: error: ") && result.errors.contains(text))
+        #expect(result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("prints its help")
+    func help() throws {
+        let result = try run("--help")
+        #expect(result.code == 0 && result.errors == "")
+        #expect(result.output.hasPrefix("usage: roost-model-compiler MODEL --output DIR"))
+    }
+
+    @Test("links no library of a store", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd")))
+    func libraries() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/ldd")
+        process.arguments = [try #require(Self.program, "the program was not built")]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(text.contains("libxxhash"))
+        for library in ["libsqlite3", "liblmdb", "libz."] { #expect(!text.contains(library)) }
+    }
+}

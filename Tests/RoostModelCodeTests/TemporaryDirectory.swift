@@ -1,0 +1,35 @@
+import Foundation
+
+/// A directory of its own for one test, removed with it.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    func write(_ text: String, to name: String) throws {
+        let location = URL(fileURLWithPath: file(name))
+        try FileManager.default.createDirectory(
+            at: location.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: location)
+    }
+
+    func text(_ name: String) throws -> String { try String(contentsOfFile: file(name), encoding: .utf8) }
+
+    /// The names in a directory below this one, sorted; empty if it does not exist.
+    func names(in directory: String) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: file(directory)) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: file(directory)).sorted()
+    }
+
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
+}
