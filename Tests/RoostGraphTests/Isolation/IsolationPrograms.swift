@@ -136,15 +136,13 @@ struct IsolationProgram {
             text: """
                 @MainActor func f12(_ c: PersistentContainer) throws {
                     let album = try c.viewContext.insert("Album")
-                    let ids = AsyncStream<ObjectID> { $0.yield(album.objectID) }
-                    let objects = AsyncStream<ManagedObject> { $0.yield(album) }
                     <<>>
-                    _ = (ids, objects, album)
+                    Task.detached { for await element in stream { print(element) } }
+                    album["title"] = "x"
                 }
                 """,
-            right: "Task { for await object in objects { object[\"title\"] = \"x\" } }",
-            wrong: "Task.detached { for await object in objects { object[\"title\"] = \"x\" } }",
-            diagnostic: "risks causing data races"),
+            right: "let stream = AsyncStream<ObjectID> { $0.yield(album.objectID) }",
+            wrong: "let stream = AsyncStream<ManagedObject> { $0.yield(album) }", diagnostic: "risks causing data races"),
         IsolationProgram(
             name: "An object is kept in a Sendable struct", phase: .types,
             text: """

@@ -44,10 +44,13 @@ struct IsolationTests {
             ]
             // The modules of C targets, which the package's own modules import.
             let sources = URL(fileURLWithPath: #filePath).appending(path: "../../../../Sources/C").standardized
-            for folder in ["CRoostSystem/include", "CSQLite", "CLMDB", "CXXHash", "CZlib"] {
-                let map = sources.appending(path: "\(folder)/module.modulemap").path
-                guard FileManager.default.fileExists(atPath: map) else { continue }
-                process.arguments?.append(contentsOf: ["-Xcc", "-fmodule-map-file=\(map)"])
+            let products = URL(fileURLWithPath: modules).deletingLastPathComponent()
+            for map in [
+                products.appending(path: "CRoostSystem.build/module.modulemap"),
+                sources.appending(path: "CXXHash/module.modulemap"), sources.appending(path: "CSQLite/module.modulemap"),
+                sources.appending(path: "CLMDB/module.modulemap"), sources.appending(path: "CZlib/module.modulemap"),
+            ] where FileManager.default.fileExists(atPath: map.path) {
+                process.arguments?.append(contentsOf: ["-Xcc", "-fmodule-map-file=\(map.path)"])
             }
             let handle = try FileHandle(forWritingTo: log)
             process.standardError = handle
