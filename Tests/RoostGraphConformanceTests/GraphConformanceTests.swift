@@ -14,9 +14,16 @@ struct GraphConformanceTests {
 
     @Test("do what the behaviors say", arguments: GraphCheck.all, fixtures)
     func check(_ check: GraphCheck, on fixture: StoreFixture) async throws {
+        let known = KnownFailure.all.first { $0.check == check.id && ($0.store == nil || $0.store == fixture.name) }
+        if let known, known.stopsProcess {
+            let failure = ConformanceFailure(
+                check: check.id, store: fixture.name, expected: check.behavior, actual: "it stops the process")
+            await Figures.shared.note(check, fixture, .failed(failure))
+            withKnownIssue("\(known.reason)") { throw failure }
+            return
+        }
         let outcome = await check.outcome(on: fixture)
         await Figures.shared.note(check, fixture, outcome)
-        let known = KnownFailure.all.first { $0.check == check.id && ($0.store == nil || $0.store == fixture.name) }
         switch outcome {
         case .passed, .skipped:
             if let known { Issue.record("\(check.id) passes on \(fixture.name): remove it from the known failures (\(known.reason))") }
@@ -40,12 +47,18 @@ struct KnownFailure {
     /// The name of the store; nil for all.
     let store: String?
     let reason: String
+    /// Whether the check would stop the process of the tests, so that it cannot run.
+    let stopsProcess: Bool
 
-    init(_ check: String, on store: String? = nil, _ reason: String) {
-        (self.check, self.store, self.reason) = (check, store, reason)
+    init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, _ reason: String) {
+        (self.check, self.store, self.reason, self.stopsProcess) = (check, store, reason, stopsProcess)
     }
 
-    static let all: [KnownFailure] = []
+    static let all: [KnownFailure] = [
+        KnownFailure(
+            "relations.ordered-algorithms", stopsProcess: true,
+            "swapAt, reverse and sort set one member after the other, and a list without duplicates loses the second one"),
+    ]
 }
 
 /// The figures of a run, which are printed when the last check ends.

@@ -270,7 +270,7 @@ extension GraphCheck {
         TypedProperty(
             "dec",
             [0, 1, -1].map { .decimal($0) } + [
-                .decimal(Decimal(string: "12345678901234567890.123456789") ?? 0), .decimal(.greatestFiniteMagnitude),
+                .decimal(Decimal(string: "12345678901234567890.123456789") ?? 0), .decimal(Decimal(string: "-0.00000000000000000000000000000000000001") ?? 0),
             ], { $0.dec }
         ) { $0.dec = $1 },
         TypedProperty(
