@@ -274,11 +274,11 @@ extension GraphCheck {
             ], { $0.dec }
         ) { $0.dec = $1 },
         TypedProperty(
-            "dbl", [0, -0.0, 0.1, .double(.infinity), .double(-.greatestFiniteMagnitude), .double(.leastNonzeroMagnitude)],
+            "dbl", [0.0, -0.0, 0.1, .double(.infinity), .double(-.greatestFiniteMagnitude), .double(.leastNonzeroMagnitude)],
             { $0.dbl }
         ) { $0.dbl = $1 },
         TypedProperty(
-            "flt", [0, 0.5, .double(Double(Float.greatestFiniteMagnitude)), .double(-.infinity)], { $0.flt }
+            "flt", [0.0, 0.5, .double(Double(Float.greatestFiniteMagnitude)), .double(-.infinity)], { $0.flt }
         ) { $0.flt = $1 },
         TypedProperty(
             "str", ["", "a", "ä\u{0}é", "e\u{301}", .string(String(repeating: "long 🎵 ", count: 20_000))], { $0.str }

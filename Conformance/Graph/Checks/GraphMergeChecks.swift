@@ -120,6 +120,9 @@ extension GraphCheck {
             let container = try bench.makeContainer()
             try bench.change(container) { try insertBlue(into: $0) }
             let (context, other) = (container.makeContext(), container.makeContext())
+            context.retainsRegisteredObjects = true
+            var shown: Set<ObjectID> = []
+            let observation = context.observe { shown.formUnion($0.inserted.map(\.objectID)) }
             let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
             let artist = try require(album.artist, "an artist")
             let tracks = Array(album.tracks)
@@ -149,10 +152,15 @@ extension GraphCheck {
                 try context.fetch(Fetch<Track>(sortedBy: ["title"])), [tracks[0], tracks[2]], "the tracks of a fetch")
             try expectEqual(Array(album.tracks), [tracks[0], tracks[2]], "the tracks of the album")
             try expectEqual(Set(artist.albums.map(\.objectID)), [album.objectID, new.objectID], "the albums of the artist")
-            try expect(context.registeredObject(for: new.objectID) != nil, "the insert is registered")
             try context.save()
             try expectEqual(try bench.storedValues(album.objectID, in: container)?["title"], "mine", "the stored title")
-            withExtendedLifetime(token) {}
+            // It became a member above, so that it is in the context; the next one is not.
+            let second: Album = try other.insert()
+            try other.save()
+            try context.mergeChanges(try require(notices.last, "a notice"))
+            try expect(shown.contains(second.objectID), "an observer hears of the insert", otherwise: "\(shown)")
+            try expect(context.registeredObject(for: second.objectID) != nil, "the insert is registered")
+            withExtendedLifetime((token, observation)) {}
         },
         GraphCheck(
             "merging.ids", "A merge of IDs has the effect of a merge of a notice with them.", .apple

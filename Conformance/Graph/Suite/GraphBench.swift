@@ -33,9 +33,10 @@ package final class GraphBench {
 
     /// Creates a store, fills it, and returns a container whose reads and commits are counted and can fail.
     func makeMetered(
-        _ model: ManagedObjectModel? = nil, fill: (ManagedObjectContext) throws -> Void = { _ in }
+        _ model: ManagedObjectModel? = nil, name: String = "store",
+        fill: (ManagedObjectContext) throws -> Void = { _ in }
     ) throws -> (container: PersistentContainer, meter: StoreMeter) {
-        let store = try workbench.create(try model ?? GraphModel.standard.get())
+        let store = try workbench.create(try model ?? GraphModel.standard.get(), name: name)
         let context = try container(for: store).makeContext()
         try fill(context)
         try context.save()
