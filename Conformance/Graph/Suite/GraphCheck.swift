@@ -91,6 +91,6 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     /// All checks, in the order in which reports list them.
     package static let all: [GraphCheck] = [
         identity, faults, insertion, changing, relations, orderedRelations, deletion, validation, saving, conflicts,
-        constraintConflicts, refreshing, merging, fetching,
+        constraintConflicts, refreshing, merging, fetching, edges, flights,
     ].flatMap { $0 }
 }
