@@ -161,6 +161,32 @@ extension GraphCheck {
             try expectEqual([stored?["title"], stored?["plays"]], ["Blue", 0], "the stored values")
         },
         GraphCheck(
+            "faults.one-state",
+            "All reads of one event show one state of the store: faults, members and fetches. The next event shows what others saved.",
+            .roost
+        ) { bench in
+            let container = try bench.makeContainer()
+            var (blue, court) = (ObjectID("Album", key: 1), ObjectID("Album", key: 1))
+            try bench.change(container) { context in
+                (blue, court) = (try insertBlue(into: context).objectID, try insertBlue(into: context).objectID)
+            }
+            let context = container.makeContext()
+            let albums = try [blue, court].map { try require(context.object(with: $0) as? Album, "an album") }
+            try expectEqual(albums[0].title, "Blue", "the first read of the event")
+            try bench.change(container) { other in
+                for album in try other.fetch(Fetch<Album>()) {
+                    album.title = "new"
+                    album.tracks.append(try other.insert())
+                }
+            }
+            try expectEqual(albums[1].title, "Blue", "a fault in the same event")
+            try expectEqual(albums[1].tracks.count, 3, "the members in the same event")
+            context.processPendingChanges()
+            try context.refresh(albums[1], mergingChanges: false)
+            try expectEqual(albums[1].title, "new", "a fault in the next event")
+            try expectEqual(albums[1].tracks.count, 4, "the members in the next event")
+        },
+        GraphCheck(
             "faults.company",
             "Reading artist.name in a loop over 1,000 albums of 300 artists does at most 10 reads of the store.", .roost
         ) { bench in

@@ -272,6 +272,8 @@ extension GraphCheck {
                 for (request, ids) in answers {
                     let saved = try context.fetch(request).map(\.objectID)
                     try expectEqual(ids, saved, "the objects of \(request) before the save of round \(round)")
+                    try expectEqual(try context.count(request), saved.count, "the count of \(request) after the save")
+                    try expectEqual(try context.fetchIDs(request), saved, "the IDs of \(request) after the save")
                 }
             }
         },

@@ -51,7 +51,7 @@ extension GraphCheck {
         },
         GraphCheck(
             waiting: "save.in-background-conflict",
-            "A save in the background resolves conflicts as the policy says, and keeps what changes meanwhile.", .roost
+            "A save in the background resolves conflicts as the policy says. It loses nothing that changes meanwhile, and stores nothing of it that is invalid.", .roost
         ) { bench in
             let flight = try Flight(bench, fails: false)
             try await resolveConflict(flight)
@@ -83,7 +83,9 @@ extension GraphCheck {
 
         /// Saves, and runs `body` while the commit waits.
         @MainActor
-        func save(_ context: ManagedObjectContext, during body: () throws -> Void) async throws {
+        func save(
+            _ context: ManagedObjectContext, allowing code: StoreError.Code? = nil, during body: () throws -> Void
+        ) async throws {
             let (starts, started) = AsyncStream.makeStream(of: Void.self)
             let gate = DispatchSemaphore(value: 0)
             let fails = fails
@@ -101,6 +103,7 @@ extension GraphCheck {
             gate.signal()
             let error = await save.value
             try result.get()
+            if let code, error?.code == code { return }
             try expectEqual(error?.code, fails ? .busy : nil, "the error of the save")
         }
 
@@ -275,11 +278,28 @@ extension GraphCheck {
         let copy = try require(try there.existingObject(with: flight.ids[0]) as? Album, "an album")
         (copy.title, copy.year) = ("theirs", 2000)
         try there.save()
+        let draft: Draft = try context.insert()
+        draft.title = "valid"
         albums[0].title = "mine"
-        try await flight.save(context) { albums[1].title = "during" }
+        var (late, genre): (Draft?, Genre?)
+        try await flight.save(context, allowing: .validationFailed) {
+            albums[1].title = "during"
+            draft.title = "much too long to be a title of a draft"
+            late = try context.insert()
+            late?.title = "much too long to be a title of a draft, too"
+            genre = try context.insert()
+        }
+        try expectEqual(albums[1].title, "during", "a title that changed meanwhile")
+        let other = flight.container.makeContext()
+        for stored in try other.fetch(Fetch<Draft>()) {
+            try expectEqual(stored.title, "valid", "a stored title, of which the other is invalid")
+        }
+        draft.title = "fits"
+        late?.title = "fits"
+        try context.save()
         try expectEqual([albums[0]["title"], albums[0]["year"]], ["mine", 2000], "the values")
         try expectEqual(albums[0].version, 3, "the version")
-        try expect(albums[1].isUpdated, "what changed meanwhile is pending")
-        try context.save()
+        try expect(!context.hasChanges && genre?.version == 1, "no changes")
+        try expectEqual(try other.count(FetchRequest("Draft", where: "title == 'fits'")), 2, "the stored drafts")
     }
 }
