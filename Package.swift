@@ -183,7 +183,8 @@ let package = Package(
         .target(
             name: "RoostConformance",
             dependencies: [
-                "RoostCore", "RoostGraph", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
+                "RoostCore", "RoostGraph", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores",
+                "RoostSystem",
             ],
             path: "Conformance", swiftSettings: strict),
         .target(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Contexts on every store")
 struct GraphConformanceTests {
-    /// The built-in stores that keep what they are given, and the example of a store that somebody else wrote.
+    /// The built-in stores that can be written, and the example of a store of a third party.
     static let fixtures: [StoreFixture] =
         StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
@@ -26,7 +26,10 @@ struct GraphConformanceTests {
         await Figures.shared.note(check, fixture, outcome)
         switch outcome {
         case .passed, .skipped:
-            if let known { Issue.record("\(check.id) passes on \(fixture.name): remove it from the known failures (\(known.reason))") }
+            if let known {
+                Issue.record(
+                    "\(check.id) passes on \(fixture.name): remove it from the known failures (\(known.reason))")
+            }
         case .failed(let failure):
             guard let known else { throw failure }
             withKnownIssue("\(known.reason)") { throw failure }
@@ -71,15 +74,19 @@ struct KnownFailure {
     static let all: [KnownFailure] = [
         KnownFailure(
             "relations.ordered-algorithms", stopsProcess: true,
-            "swapAt, reverse and sort set one member after the other, and a list without duplicates loses the second one"),
+            "swapAt, reverse and sort set one member after the other, and a list without duplicates loses the second one"
+        ),
         KnownFailure("change.transient", "the rules of transient attributes are not checked"),
         KnownFailure("change.wrong-type", "an object counts as changed after a value was refused"),
-        KnownFailure("delete.concurrent-reference", "the error names the missing object only, not the one that refers to it"),
-        KnownFailure("faults.after-delete-saved", "the error of an object without a context waits where no call throws it"),
+        KnownFailure(
+            "delete.concurrent-reference", "the error names the missing object, but not the object that refers to it"),
+        KnownFailure(
+            "faults.after-delete-saved", "the error of an object without a context waits where no call throws it"),
         KnownFailure("faults.awake", "what awakeFromFetch sets is among the changed values"),
         KnownFailure("fetch.pages", "each access to an object that is not kept reads its page again"),
         KnownFailure("merging.other-process", "no context looks for changes of other processes"),
-        KnownFailure("merging.save-notice", "a merge neither registers inserted objects nor tells observers of them"),
+        KnownFailure(
+            "merging.save-notice", "a merge does not register inserted objects, and observers do not see them"),
         KnownFailure("refresh.discard", "a refresh without merging reads the state that the event began with"),
         KnownFailure("refresh.merge", "the version of a changed object is not that of its committed row"),
         KnownFailure("relations.ordered-merge", "places that two contexts gave twice conflict at the next insertion"),
@@ -109,12 +116,15 @@ actor Figures {
         case .failed: failed[fixture.description, default: []].append(check.id)
         }
         guard count == GraphCheck.all.count * GraphConformanceTests.fixtures.count else { return }
-        print("graph suite: \(GraphCheck.all.count) checks x \(GraphConformanceTests.fixtures.count) stores")
+        var lines = ["graph suite: \(GraphCheck.all.count) checks x \(GraphConformanceTests.fixtures.count) stores"]
         for fixture in GraphConformanceTests.fixtures.map(\.description) {
             let failures = (failed[fixture] ?? []).sorted()
             let list = failures.isEmpty ? "" : ": \(failures.joined(separator: ", "))"
-            print(
-                "  \(fixture): \(passed[fixture] ?? 0) passed, \(skipped[fixture] ?? 0) skipped, \(failures.count) failed\(list)")
+            lines.append(
+                "  \(fixture): \(passed[fixture] ?? 0) passed, \(skipped[fixture] ?? 0) skipped, \(failures.count) failed\(list)"
+            )
         }
+        // One call, so that nothing comes between the lines.
+        print(lines.joined(separator: "\n"))
     }
 }

@@ -7,7 +7,8 @@ internal import RoostQuery
 extension GraphCheck {
     /// Inserting objects.
     static let insertion: [GraphCheck] = [
-        GraphCheck("insert.defaults", "awakeFromInsert sees the model's defaults. It is called once.", .apple) { bench in
+        GraphCheck("insert.defaults", "awakeFromInsert sees the model's defaults. It is called once.", .apple) {
+            bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
             let draft: Draft = try context.insert()
@@ -93,7 +94,8 @@ extension GraphCheck {
             try expectEqual(album.changedValues(), [:], "the changed values at first")
             (album.year, album.title) = (1972, "Court")
             try expectEqual(
-                album.changedValuesForCurrentEvent(), ["year": 1971, "title": "Blue"], "the old values of the first event")
+                album.changedValuesForCurrentEvent(), ["year": 1971, "title": "Blue"],
+                "the old values of the first event")
             context.processPendingChanges()
             album.year = 1973
             album.artist = nil
@@ -126,7 +128,8 @@ extension GraphCheck {
                     try byName.setValue(value, for: property.name)
                     try expectEqual(property.get(byName), value, "'\(property.name)' set by name, read by type")
                     property.set(byType, value)
-                    try expectEqual(try byType.value(property.name), value, "'\(property.name)' set by type, read by name")
+                    try expectEqual(
+                        try byType.value(property.name), value, "'\(property.name)' set by type, read by name")
                     try expectEqual(byType[property.name], value, "'\(property.name)' by subscript")
                     expected.append((byName.objectID, property.name, value))
                     expected.append((byType.objectID, property.name, value))
@@ -270,11 +273,13 @@ extension GraphCheck {
         TypedProperty(
             "dec",
             [0, 1, -1].map { .decimal($0) } + [
-                .decimal(Decimal(string: "12345678901234567890.123456789") ?? 0), .decimal(Decimal(string: "-0.00000000000000000000000000000000000001") ?? 0),
+                .decimal(Decimal(string: "12345678901234567890.123456789") ?? 0),
+                .decimal(Decimal(string: "-0.00000000000000000000000000000000000001") ?? 0),
             ], { $0.dec }
         ) { $0.dec = $1 },
         TypedProperty(
-            "dbl", [0.0, -0.0, 0.1, .double(.infinity), .double(-.greatestFiniteMagnitude), .double(.leastNonzeroMagnitude)],
+            "dbl",
+            [0.0, -0.0, 0.1, .double(.infinity), .double(-.greatestFiniteMagnitude), .double(.leastNonzeroMagnitude)],
             { $0.dbl }
         ) { $0.dbl = $1 },
         TypedProperty(
@@ -298,7 +303,9 @@ extension GraphCheck {
         TypedProperty("link", [.uri("https://example.org/ä?b=c#d"), .uri("")], { $0.link.map { Value.uri($0) } }) {
             $0.link = if case .uri(let text)? = $1 { text } else { nil }
         },
-        TypedProperty("oid", [.objectID(ObjectID("Album", key: 1)), .objectID(ObjectID("Clip", key: .max))], { $0.oid }) {
+        TypedProperty(
+            "oid", [.objectID(ObjectID("Album", key: 1)), .objectID(ObjectID("Clip", key: .max))], { $0.oid }
+        ) {
             $0.oid = $1
         },
         TypedProperty(

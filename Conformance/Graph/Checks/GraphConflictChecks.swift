@@ -36,7 +36,8 @@ extension GraphCheck {
             return [values?["name"], values?["salary"]]
         }
 
-        /// Fails unless the name and the salary are these in the context and in the store, and nothing is pending.
+        /// Fails unless the context and the store have this name and this salary, and nothing is
+        /// pending.
         func expectBoth(_ name: Value, _ salary: Value) throws {
             try expectEqual([person["name"], person["salary"]], [name, salary], "the values in the context")
             try expectEqual(try stored(), [name, salary], "the stored values")
@@ -67,7 +68,8 @@ extension GraphCheck {
                 try expectEqual(conflict.expectedVersion, 1, "the version as read")
                 let theirs = try require(conflict.current, "the record in the store").values()
                 try expectEqual([theirs["name"], theirs["salary"]], ["B", 50], "theirs")
-                try expectEqual(try person.committedValues(["name", "salary"]), ["name": "A", "salary": 10], "the base")
+                try expectEqual(
+                    try person.committedValues(["name", "salary"]), ["name": "A", "salary": 10], "the base")
                 try expectEqual([person["name"], person["salary"]], ["C", 10], "mine")
             }
             try expectEqual(try bench.generation(of: salary.container), before, "the generation")
@@ -89,7 +91,8 @@ extension GraphCheck {
             try salary.context.save()
             try salary.expectBoth("B", 99)
         },
-        GraphCheck("merge.object-trump", "Object trump: my name, and their salary, which I did not change.", .apple) { bench in
+        GraphCheck("merge.object-trump", "Object trump: my name, and their salary, which I did not change.", .apple) {
+            bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = .mergeByPropertyObjectTrump
             try salary.changeThere { person, _ in (person.name, person.salary) = ("B", 50) }
@@ -116,7 +119,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.references",
-            "The policies resolve to-one references with both sides of the relationship, in the context and in the store.", .roost
+            "The policies resolve to-one references with both sides of the relationship, in the context and in the store.",
+            .roost
         ) { bench in
             let policies: [(MergePolicy, String)] = [
                 (.mergeByPropertyStoreTrump, "theirs"), (.mergeByPropertyObjectTrump, "mine"), (.overwrite, "mine"),
@@ -130,13 +134,16 @@ extension GraphCheck {
                         let team = try other.insert("Team")
                         (team["name"], ids[name]) = (.string(name), team.objectID)
                     }
-                    try other.existingObject(salary.person.id).team = other.object(with: try require(ids["base"], "an ID"))
+                    try other.existingObject(salary.person.id).team = other.object(
+                        with: try require(ids["base"], "an ID"))
                 }
                 try salary.context.refresh(salary.person, mergingChanges: true)
                 salary.context.mergePolicy = policy
                 let teams = try ids.mapValues { try salary.context.existingObject(with: $0) }
                 for team in teams.values { _ = try team.objects("members").count }
-                try salary.changeThere { person, other in person.team = other.object(with: try require(ids["theirs"], "an ID")) }
+                try salary.changeThere { person, other in
+                    person.team = other.object(with: try require(ids["theirs"], "an ID"))
+                }
                 salary.person.team = teams["mine"]
                 try salary.context.save()
                 let context = "with \(policy.name)"
@@ -146,9 +153,11 @@ extension GraphCheck {
                     ids[winner].map { .objectID($0) }, "the stored team \(context)")
                 for (name, team) in teams {
                     try expectEqual(
-                        try team.objects("members").count, name == winner ? 1 : 0, "the members of team '\(name)' \(context)")
+                        try team.objects("members").count, name == winner ? 1 : 0,
+                        "the members of team '\(name)' \(context)")
                 }
-                try expect(!salary.context.hasChanges, "no changes \(context)", otherwise: "\(salary.context.updatedObjects)")
+                try expect(
+                    !salary.context.hasChanges, "no changes \(context)", otherwise: "\(salary.context.updatedObjects)")
             }
         },
         GraphCheck(
@@ -179,7 +188,8 @@ extension GraphCheck {
                     try expectEqual(try salary.stored(), ["D", 10], "the stored values of another save \(text)")
                 default:
                     try context.save()
-                    try expectEqual(try bench.storedCount("Person", in: salary.container), 0, "the stored persons \(text)")
+                    try expectEqual(
+                        try bench.storedCount("Person", in: salary.container), 0, "the stored persons \(text)")
                     try expect(!context.hasChanges && person.context == nil, "the object left the context \(text)")
                 }
             }
@@ -203,7 +213,8 @@ extension GraphCheck {
                     try expect(person.isDeleted && context.hasChanges, "the delete is pending")
                 case "mergeByPropertyObjectTrump", "overwrite":
                     try context.save()
-                    try expectEqual(try bench.storedCount("Person", in: salary.container), 0, "the stored persons \(text)")
+                    try expectEqual(
+                        try bench.storedCount("Person", in: salary.container), 0, "the stored persons \(text)")
                     try expect(person.context == nil && !context.hasChanges, "the object left the context \(text)")
                 default:
                     try context.save()
@@ -213,10 +224,12 @@ extension GraphCheck {
                 }
             }
         },
-        GraphCheck("merge.custom", "With a policy that adds numbers, the sum of both differences is stored.", .roost) { bench in
+        GraphCheck("merge.custom", "With a policy that adds numbers, the sum of both differences is stored.", .roost) {
+            bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = MergePolicy("sum") { (conflict: MergeConflict) throws(StoreError) in
-                guard var mine = conflict.mine, let theirs = conflict.theirs, case .int(let old)? = conflict.base["salary"],
+                guard var mine = conflict.mine, let theirs = conflict.theirs,
+                    case .int(let old)? = conflict.base["salary"],
                     case .int(let here)? = mine["salary"], case .int(let there)? = theirs["salary"]
                 else { return .fail }
                 mine["salary"] = .int(here + there - old)
@@ -259,11 +272,12 @@ extension GraphCheck {
             salary.context.detectConflicts(for: salary.person)
             genre.name = "new"
             try salary.context.save()
-            try expectEqual(salary.person.version, 2, "the version of an object that nobody changed")
+            try expectEqual(salary.person.version, 2, "the version of an unchanged object")
         },
         GraphCheck(
             "merge.without-conflict",
-            "A save of an object that another context did not change needs no policy, whatever else that context changed.", .apple
+            "A save of an object that another context did not change needs no policy, whatever else that context changed.",
+            .apple
         ) { bench in
             let salary = try Salary(bench)
             var other = ObjectID("Person", key: 1)
@@ -355,7 +369,8 @@ extension GraphCheck {
             try expectEqual(error.violations.map(\.existing), [accounts[0].objectID], "the object that has the value")
             accounts[0]["email"] = "b"
             try context.save()
-            try expectEqual(try bench.storedValues(accounts[0].objectID, in: container)?["email"], "b", "one stored value")
+            try expectEqual(
+                try bench.storedValues(accounts[0].objectID, in: container)?["email"], "b", "one stored value")
             try expectEqual(try bench.storedValues(accounts[1].objectID, in: container)?["email"], "a", "the other one")
             let twins = try (0..<2).map { _ in
                 let account = try context.insert("Account")

@@ -29,7 +29,8 @@ extension GraphCheck {
                 if !atOnce { try expect(try part.object("owner") === owner, "the reference after a rollback") }
             }
             try expectEqual(try bench.storedCount("Owner", in: container), 0, "the stored owners")
-            try expectEqual(try bench.storedValues(ids[1], in: container)?["owner"] ?? .null, .null, "the stored reference")
+            try expectEqual(
+                try bench.storedValues(ids[1], in: container)?["owner"] ?? .null, .null, "the stored reference")
         },
         GraphCheck(
             "delete.cascade-cycle", "Deleting one object in a cycle of cascades deletes all of them, each once.", .apple
@@ -48,7 +49,8 @@ extension GraphCheck {
             context.processPendingChanges()
             try expectEqual(context.deletedObjects.count, 5, "the deleted objects")
             try context.save()
-            try expectEqual(notices.flatMap(\.deleted).map(\.key).sorted(), ids.map(\.key).sorted(), "the deletes of the notice")
+            try expectEqual(
+                notices.flatMap(\.deleted).map(\.key).sorted(), ids.map(\.key).sorted(), "the deletes of the notice")
             try expectEqual(try bench.storedCount("Ring", in: container), 0, "the stored objects")
             withExtendedLifetime(token) {}
         },
@@ -63,12 +65,13 @@ extension GraphCheck {
             let owner = try context.existingObject(with: ids[0])
             context.delete(owner)
             context.processPendingChanges()
-            try expect(owner.isDeleted, "the delete itself is no error")
+            try expect(owner.isDeleted, "the delete itself succeeds")
             let error = try expectError(.validationFailed, .deleteDenied, in: "the save") { try context.save() }
             try expectEqual(error.failures.map(\.kind), [.deleteDenied(ids[1])], "the failures")
             try expectEqual(error.failures.map(\.subject), [.object(ids[0])], "the objects that fail")
             try expect(
-                error.message.contains("\(ids[0])") && error.message.contains("\(ids[1])"), "both objects in the message",
+                error.message.contains("\(ids[0])") && error.message.contains("\(ids[1])"),
+                "both objects in the message",
                 otherwise: error.message)
             try expect(owner.isDeleted && context.hasChanges, "the context keeps the delete")
             try expectEqual(try bench.storedCount("Owner", in: container), 1, "the stored owners")
@@ -121,7 +124,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.no-action",
-            "With noAction, after the owner's delete is saved, the member's reference points to an inaccessible fault.", .apple
+            "With noAction, after the owner's delete is saved, the member's reference points to an inaccessible fault.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer(try GraphModel.noAction.get())
             var ids: [ObjectID] = []
@@ -136,7 +140,8 @@ extension GraphCheck {
             context.processPendingChanges()
             try expect(!guest.isUpdated, "the member is unchanged")
             try context.save()
-            try expectEqual(try bench.storedValues(ids[1], in: container)?["host"], .objectID(ids[0]), "the stored reference")
+            try expectEqual(
+                try bench.storedValues(ids[1], in: container)?["host"], .objectID(ids[0]), "the stored reference")
             let other = container.makeContext()
             let host = try require(
                 try other.existingObject(with: ids[1]).object("host"), "an object that the reference points to")
@@ -204,18 +209,22 @@ extension GraphCheck {
             try expect(
                 error.message.contains("\(ids[0])") && error.message.contains("\(part)"), "both objects in the message",
                 otherwise: error.message)
-            try expectEqual(try bench.storedValues(part, in: container)?["owner"] ?? .null, .null, "the stored reference")
+            try expectEqual(
+                try bench.storedValues(part, in: container)?["owner"] ?? .null, .null, "the stored reference")
             try member.setObject(nil, for: "owner")
             member["name"] = "free"
             try context.save()
-            try expectEqual(try bench.storedValues(part, in: container)?["name"], "free", "the stored name after a repair")
+            try expectEqual(
+                try bench.storedValues(part, in: container)?["name"], "free", "the stored name after a repair")
         },
         GraphCheck(
             "delete.concurrent-delete",
             "If a context deletes an object to which another context sets a reference first, no dangling reference is stored: the reference is cleared, or the save fails.",
             .roost
         ) { bench in
-            for rule in [("Part", "parts"), ("Leaf", "leaves"), ("Must", "musts"), ("Guard", "guards")] as [(EntityName, String)] {
+            for rule in [("Part", "parts"), ("Leaf", "leaves"), ("Must", "musts"), ("Guard", "guards")]
+                as [(EntityName, String)]
+            {
                 let container = try bench.makeContainer(name: "store-\(rule.0)")
                 let ids = try makeOwner(in: container, bench, with: [:])
                 let context = container.makeContext()
@@ -237,7 +246,8 @@ extension GraphCheck {
                         otherwise: "\(error)")
                     try expectEqual(try bench.storedCount("Owner", in: container), 1, "the stored owners")
                     context.rollback()
-                    try expect(try context.existingObject(with: ids[0]).isDeleted == false, "not deleted after a rollback")
+                    try expect(
+                        try context.existingObject(with: ids[0]).isDeleted == false, "not deleted after a rollback")
                 }
             }
         },

@@ -37,7 +37,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "identity.outlives-context",
-            "An object that outlives its context keeps the values that it has, changes nothing, and has no context.", .roost
+            "An object that outlives its context keeps the values that it has, changes nothing, and has no context.",
+            .roost
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { try insertBlue(into: $0) }
@@ -61,12 +62,15 @@ extension GraphCheck {
             genre.tracks.removeAll()
             try expectEqual(album.title, "Blue", "the title after it was set")
             try expectEqual(album.tracks.count, 0, "the tracks, which cannot be read")
-            _ = [album.description, fault.description, "\(album.changedValues())", "\(genre.hasPersistentChangedValues)"]
+            _ = [
+                album.description, fault.description, "\(album.changedValues())", "\(genre.hasPersistentChangedValues)",
+            ]
             try expectEqual(try bench.storedCount("Genre", in: container), 1, "the stored genres")
         },
         GraphCheck(
             "faults.few-of-many",
-            "Objects that a program keeps of a large result have their own values after all others were released.", .roost
+            "Objects that a program keeps of a large result have their own values after all others were released.",
+            .roost
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { context in
@@ -77,8 +81,12 @@ extension GraphCheck {
             }
             let context = container.makeContext()
             var kept: [Album] = []
-            for (index, album) in try context.fetch(Fetch<Album>()).enumerated() where index % 300 == 7 { kept.append(album) }
-            try expect(context.registeredObjects.count < 20, "the others left", otherwise: "\(context.registeredObjects.count)")
+            for (index, album) in try context.fetch(Fetch<Album>()).enumerated() where index % 300 == 7 {
+                kept.append(album)
+            }
+            try expect(
+                context.registeredObjects.count < 20, "the others left", otherwise: "\(context.registeredObjects.count)"
+            )
             var count = 0
             try context.forEach(Fetch<Album>()) { album in
                 if album.plays % 100 == 3 { album.title = "changed" }
@@ -87,10 +95,12 @@ extension GraphCheck {
             try expectEqual(count, 3_000, "the number of objects of a pass")
             try expectEqual(context.updatedObjects.count, 30, "the changed objects, which stay")
             for album in kept {
-                try expectEqual(album.title, String(repeating: "title \(album.plays) ", count: 20), "a title that was kept")
+                try expectEqual(
+                    album.title, String(repeating: "title \(album.plays) ", count: 20), "a title that was kept")
             }
             try context.save()
-            try expectEqual(try context.count(FetchRequest("Album", where: "title == 'changed'")), 30, "the stored changes")
+            try expectEqual(
+                try context.count(FetchRequest("Album", where: "title == 'changed'")), 30, "the stored changes")
         },
         GraphCheck(
             "relations.ordered-merge",
@@ -124,7 +134,8 @@ extension GraphCheck {
             }
             func titles(_ context: ManagedObjectContext) throws -> [String] {
                 try [albumID, playlistID].map { id in
-                    try context.existingObject(with: id).orderedObjects("tracks").map { ($0 as? Track)?.title ?? "-" }.joined()
+                    try context.existingObject(with: id).orderedObjects("tracks").map { ($0 as? Track)?.title ?? "-" }
+                        .joined()
                 }
             }
             for (place, round) in [(nil, "x"), (1, "y"), (0, "z")] as [(Int?, String)] {
@@ -139,7 +150,8 @@ extension GraphCheck {
                 try expectEqual(try titles(first), lists, "the lists of one context, and those stored")
                 try expectEqual(try titles(second), lists, "the lists of the other context, and those stored")
                 for list in lists {
-                    try expect(list.contains("\(round)1") && list.contains("\(round)2"), "both members", otherwise: list)
+                    try expect(
+                        list.contains("\(round)1") && list.contains("\(round)2"), "both members", otherwise: list)
                     let old = list.filter("abc".contains)
                     try expectEqual(old, "abc", "the order of the old members in \(list)")
                 }
@@ -170,15 +182,17 @@ extension GraphCheck {
             album.tracks.remove(tracks[1])
             album.tracks = [tracks[3], tracks[1], tracks[0]]
             try expectEqual(Set(artist.albums), [albums[0], albums[3]], "the set")
-            try expect(albums[1].artist == nil && albums[2].artist == nil, "those that are not in it")
+            try expect(albums[1].artist == nil && albums[2].artist == nil, "the albums outside the set")
             try expectEqual(Array(album.tracks), [tracks[3], tracks[1], tracks[0]], "the list")
             try context.save()
             let other = container.makeContext()
             try expectEqual(
-                Set(try other.existingObject(artist.id).albums.map(\.objectID)), [albums[0].objectID, albums[3].objectID],
+                Set(try other.existingObject(artist.id).albums.map(\.objectID)),
+                [albums[0].objectID, albums[3].objectID],
                 "the stored set")
             try expectEqual(
-                try other.existingObject(album.id).tracks.map(\.objectID), [tracks[3], tracks[1], tracks[0]].map(\.objectID),
+                try other.existingObject(album.id).tracks.map(\.objectID),
+                [tracks[3], tracks[1], tracks[0]].map(\.objectID),
                 "the stored list")
             artist.albums = artist.albums
             album.tracks = album.tracks
@@ -186,7 +200,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.new-destination",
-            "If a new object is deleted before the save, references and members that lead to it end, and nothing dangling is stored.",
+            "If a new object is deleted before the save, references to it and memberships of it end, and no dangling reference is stored.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -215,7 +229,8 @@ extension GraphCheck {
             let copy = try other.existingObject(album.id)
             try expect(copy.artist == nil && copy.tracks.first?.genre == nil, "the stored references")
             try expectEqual(copy.tracks.count, 3, "the stored tracks")
-            try expectEqual(try other.existingObject(with: shelf.objectID)["cover"], .null, "the stored one-way reference")
+            try expectEqual(
+                try other.existingObject(with: shelf.objectID)["cover"], .null, "the stored one-way reference")
         },
         GraphCheck(
             "delete.reference-to-deleted",
@@ -231,7 +246,8 @@ extension GraphCheck {
             let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
             let track = try require(album.tracks.first, "a track")
             let (artist, tag) = (
-                try require(album.artist, "an artist"), try require(try context.fetch(FetchRequest("Tag")).first, "a tag")
+                try require(album.artist, "an artist"),
+                try require(try context.fetch(FetchRequest("Tag")).first, "a tag")
             )
             album.artist = nil
             context.delete(artist)
@@ -252,7 +268,8 @@ extension GraphCheck {
                 try context.save()
             }
             try expectEqual(try bench.storedCount("Artist", in: container), 0, "the stored artists")
-            try expectEqual(try bench.storedValues(album.objectID, in: container)?["artist"] ?? .null, .null, "the reference")
+            try expectEqual(
+                try bench.storedValues(album.objectID, in: container)?["artist"] ?? .null, .null, "the reference")
             let other = container.makeContext()
             try expectEqual(try other.existingObject(track.id).tags.count, 0, "the stored tags")
             try expect(album.artist == nil && track.tags.isEmpty, "the references in the context")
@@ -277,7 +294,9 @@ extension GraphCheck {
                 let context = container.makeContext()
                 let playlist = try require(try context.fetch(Fetch<Playlist>()).first, "a playlist")
                 let tag = try require(try context.fetch(FetchRequest("Tag")).first, "a tag")
-                if readsFirst { try expectEqual([playlist.tracks.count, try tag.objects("tagged").count], [3, 3], "the members") }
+                if readsFirst {
+                    try expectEqual([playlist.tracks.count, try tag.objects("tagged").count], [3, 3], "the members")
+                }
                 let track = try require(try context.fetch(Fetch<Track>(where: "title == 'b'")).first, "a track")
                 context.delete(track)
                 context.processPendingChanges()
@@ -293,7 +312,8 @@ extension GraphCheck {
                 let other = container.makeContext()
                 try expectEqual(
                     try other.existingObject(playlist.id).tracks.map(\.title), ["a", "c"], "the stored playlist")
-                try expectEqual(try other.existingObject(with: tag.objectID).objects("tagged").count, 2, "the stored links")
+                try expectEqual(
+                    try other.existingObject(with: tag.objectID).objects("tagged").count, 2, "the stored links")
                 context.delete(tag)
                 context.delete(playlist)
                 try context.save()
@@ -302,7 +322,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.cascade-unsaved",
-            "A cascade deletes members that were added or moved before the save, and spares those that were removed.", .apple
+            "A cascade deletes members that were added or moved before the save, and spares members that were removed.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer()
             var ids: [ObjectID] = []
@@ -330,9 +351,11 @@ extension GraphCheck {
             try context.save()
             let other = container.makeContext()
             try expectEqual(
-                Set(try other.fetchIDs(FetchRequest("Leaf"))), [objects[1].objectID, objects[5].objectID], "the stored members")
+                Set(try other.fetchIDs(FetchRequest("Leaf"))), [objects[1].objectID, objects[5].objectID],
+                "the stored members")
             try expectEqual(
-                try other.existingObject(with: second.objectID).objects("leaves").map(\.objectID), [objects[5].objectID],
+                try other.existingObject(with: second.objectID).objects("leaves").map(\.objectID),
+                [objects[5].objectID],
                 "the members of the other owner")
         },
         GraphCheck(
@@ -369,12 +392,14 @@ extension GraphCheck {
             try context.save()
             try expect(!context.hasChanges, "no changes")
             let other = container.makeContext()
-            try expectEqual(try other.fetch(Fetch<Draft>(sortedBy: ["title"])).map(\.title), ["first", "second"], "the drafts")
+            try expectEqual(
+                try other.fetch(Fetch<Draft>(sortedBy: ["title"])).map(\.title), ["first", "second"], "the drafts")
             try expectEqual(try other.existingObject(draft.id).next?.title, "second", "the relationship")
             try expectEqual(try other.count(FetchRequest("Genre")), 0, "the genres")
         },
         GraphCheck(
-            "save.closed", "After close, every call that reads or writes throws closed, and no object stops the program.", .roost
+            "save.closed",
+            "After close, every call that reads or writes throws closed, and no object stops the program.", .roost
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { try insertBlue(into: $0) }

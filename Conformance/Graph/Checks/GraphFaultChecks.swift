@@ -22,7 +22,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.quiet-members",
-            "objectID, entity, isFault, isDeleted, hasChanges, ==, hashValue and description of a fault read nothing.", .apple
+            "objectID, entity, isFault, isDeleted, hasChanges, ==, hashValue and description of a fault read nothing.",
+            .apple
         ) { bench in
             var id = ObjectID("Album", key: 1)
             let (container, meter) = try bench.makeMetered { id = try insertBlue(into: $0).objectID }
@@ -33,7 +34,8 @@ extension GraphCheck {
                 try expectEqual(album.entity.name, "Album", "the entity")
                 try expect(!album.isDeleted && !album.hasChanges && !album.isInserted && !album.isUpdated, "no changes")
                 try expect(album == album && album.hashValue == album.hashValue, "equal to itself")
-                try expect(album.description.contains("\(id)"), "the ID in the description", otherwise: album.description)
+                try expect(
+                    album.description.contains("\(id)"), "the ID in the description", otherwise: album.description)
                 try expect(!album.hasPersistentChangedValues && album.changedValues().isEmpty, "no changed values")
                 try expect(album.hasFault(for: "tracks"), "the tracks are unread")
                 try expect(album.isFault, "still a fault")
@@ -109,7 +111,9 @@ extension GraphCheck {
             let context = container.makeContext()
             let albums = try context.fetch(Fetch<Album>(sortedBy: ["title"]))
             albums[0].year = 2000
-            try bench.change(container) { for album in try $0.fetch(Fetch<Album>()) { (album.year, album.plays) = (1, 1) } }
+            try bench.change(container) {
+                for album in try $0.fetch(Fetch<Album>()) { (album.year, album.plays) = (1, 1) }
+            }
             try expectEqual(try context.fetch(Fetch<Album>(sortedBy: ["title"])), albums, "the objects")
             try expectEqual(albums.map(\.year), [2000, 1970], "the values after a fetch")
             var request = Fetch<Album>(sortedBy: ["title"])
@@ -204,12 +208,15 @@ extension GraphCheck {
             let context = container.makeContext()
             let albums = try context.fetch(Fetch<Album>())
             var names: Set<String> = []
-            let counts = meter.counting { for album in albums { if let name = album.artist?.name { names.insert(name) } } }
+            let counts = meter.counting {
+                for album in albums { if let name = album.artist?.name { names.insert(name) } }
+            }
             try expectEqual(names.count, 300, "the number of names")
             try expect(counts.readCount <= 10, "at most 10 reads", otherwise: "\(counts)")
         },
         GraphCheck(
-            "faults.prefetch", "With prefetching of \"artist\" and \"tracks.genre\", walking the result reads nothing more.",
+            "faults.prefetch",
+            "With prefetching of \"artist\" and \"tracks.genre\", walking the result reads nothing more.",
             .apple
         ) { bench in
             let (container, meter) = try bench.makeMetered { context in
@@ -274,7 +281,8 @@ extension GraphCheck {
             try expectEqual(person.name, "Ann", "the name, read again")
             try context.refresh(person, mergingChanges: false)
             try context.refresh(person, mergingChanges: false)
-            try expectEqual(person.turns, ["will", "did", "will", "did"], "the calls after a second time and one of a fault")
+            try expectEqual(
+                person.turns, ["will", "did", "will", "did"], "the calls after a second time and one of a fault")
         },
     ]
 }

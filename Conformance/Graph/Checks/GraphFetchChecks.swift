@@ -26,7 +26,8 @@ extension GraphCheck {
             context.delete(albums[1])
             let new: Album = try context.insert()
             (new.title, new.year) = ("e", 60)
-            var request = Fetch<Album>(where: "year >= 20", sortedBy: [FetchRequest.SortDescriptor("year", ascending: false)])
+            var request = Fetch<Album>(
+                where: "year >= 20", sortedBy: [FetchRequest.SortDescriptor("year", ascending: false)])
             request.includesPendingChanges = false
             try expectEqual(
                 Set(try context.fetch(request)), Set(albums[1...]), "the objects of the store, without pending changes")
@@ -46,7 +47,9 @@ extension GraphCheck {
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { context in
-                for (name, salary) in [("alpha", 25), ("bravo", 10), ("charlie", 21), ("delta", 30)] as [(String, Int64)] {
+                for (name, salary) in [("alpha", 25), ("bravo", 10), ("charlie", 21), ("delta", 30)]
+                    as [(String, Int64)]
+                {
                     let person: Person = try context.insert()
                     (person.name, person.salary) = (name, salary)
                 }
@@ -101,15 +104,19 @@ extension GraphCheck {
             let artists = try context.fetch(Fetch<Artist>(sortedBy: ["name"]))
             let albums = artists.compactMap(\.albums.first)
             artists[0].name = "Zoe"
-            try expectEqual(try context.fetch(Fetch<Album>(where: "artist.name == 'Zoe'")), [albums[0]], "by the new name")
+            try expectEqual(
+                try context.fetch(Fetch<Album>(where: "artist.name == 'Zoe'")), [albums[0]], "by the new name")
             try expectEqual(try context.fetch(Fetch<Album>(where: "artist.name == 'Ella'")), [], "by the old name")
             try expectEqual(
-                try context.fetch(Fetch<Album>(sortedBy: ["artist.name"])), [albums[1], albums[0]], "in the order of names")
+                try context.fetch(Fetch<Album>(sortedBy: ["artist.name"])), [albums[1], albums[0]],
+                "in the order of names")
             albums[1].artist = artists[0]
             try expectEqual(try context.fetch(Fetch<Artist>(where: "albums.@count == 2")), [artists[0]], "by a count")
-            try expectEqual(try context.fetch(Fetch<Artist>(where: "albums.@count == 0")), [artists[1]], "by a count of none")
             try expectEqual(
-                try context.fetch(Fetch<Artist>(where: "ANY albums.title == 'Blue'")), [artists[0]], "by a moved member")
+                try context.fetch(Fetch<Artist>(where: "albums.@count == 0")), [artists[1]], "by a count of none")
+            try expectEqual(
+                try context.fetch(Fetch<Artist>(where: "ANY albums.title == 'Blue'")), [artists[0]], "by a moved member"
+            )
             let new: Album = try context.insert()
             (new.title, new.artist) = ("new", artists[1])
             try expectEqual(
@@ -127,7 +134,8 @@ extension GraphCheck {
                 try context.fetch(Fetch<Playlist>(where: "ANY tracks.album.title == 'renamed'")), [playlists[1]],
                 "by links and a step")
             context.delete(track)
-            try expectEqual(try context.fetch(Fetch<Playlist>(where: "tracks.@count == 1")), [playlists[1]], "by a deleted member")
+            try expectEqual(
+                try context.fetch(Fetch<Playlist>(where: "tracks.@count == 1")), [playlists[1]], "by a deleted member")
             try expectEqual(
                 try context.fetch(Fetch<Album>(where: "tracks.@count == 0", sortedBy: ["title"])), [new, albums[0]],
                 "by a deleted member of an owner")
@@ -191,7 +199,9 @@ extension GraphCheck {
             (try context.insert() as Clip).name = "new clip"
             (try context.insert() as Video).name = "new video"
             func names(_ entity: EntityName, _ includesSubentities: Bool) throws -> [Value] {
-                let request = FetchRequest(entity, sortedBy: ["name"]).with { $0.includesSubentities = includesSubentities }
+                let request = FetchRequest(entity, sortedBy: ["name"]).with {
+                    $0.includesSubentities = includesSubentities
+                }
                 let objects = try context.fetch(request)
                 try expectEqual(try context.count(request), objects.count, "the count of \(entity)")
                 for object in objects {
@@ -205,7 +215,8 @@ extension GraphCheck {
                 }
                 return objects.map { $0["name"] }
             }
-            try expectEqual(try names("Asset", true), ["clip", "image", "new clip", "new video", "video"], "all assets")
+            try expectEqual(
+                try names("Asset", true), ["clip", "image", "new clip", "new video", "video"], "all assets")
             try expectEqual(try names("Asset", false), [], "assets of no subentity")
             try expectEqual(try names("Video", true), ["clip", "new clip", "new video", "video"], "videos")
             try expectEqual(try names("Video", false), ["new video", "video"], "videos of no subentity")
@@ -214,7 +225,8 @@ extension GraphCheck {
             try expectEqual(typed.map(\.name), ["new clip", "new video"], "a fetch by class")
         },
         GraphCheck(
-            "fetch.count", "The count equals the length of the fetch for 500 random requests, and both are those after a save.",
+            "fetch.count",
+            "The count equals the length of the fetch for 500 random requests, and both are those after a save.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -240,7 +252,8 @@ extension GraphCheck {
                 "NOT (year < 2)", "artist.albums.@count > 5", "rating BETWEEN {0, 1}", "artist.name IN {'x', 'y'}",
             ]
             let orders: [[FetchRequest.SortDescriptor]] = [
-                [], ["year"], ["title", "year"], [FetchRequest.SortDescriptor("rating", ascending: false)], ["artist.name"],
+                [], ["year"], ["title", "year"], [FetchRequest.SortDescriptor("rating", ascending: false)],
+                ["artist.name"],
             ]
             let context = container.makeContext()
             for round in 0..<5 {
@@ -300,7 +313,8 @@ extension GraphCheck {
                 context.processPendingChanges()
                 let genreCount = index + 1
                 try expectEqual(try context.count(FetchRequest("Genre")), genreCount, "a count of the pinned context")
-                try expectEqual(try context.fetch(Fetch<Album>(where: "year == \(year)")), [], "a fetch of the pinned context")
+                try expectEqual(
+                    try context.fetch(Fetch<Album>(where: "year == \(year)")), [], "a fetch of the pinned context")
                 switch end {
                 case "unpin": context.unpin()
                 case "reset": context.reset()
@@ -311,7 +325,8 @@ extension GraphCheck {
                 }
                 try expectEqual(
                     try context.count(FetchRequest("Genre")), genreCount + 1, "a count after \(end)")
-                try expectEqual(try context.fetch(Fetch<Album>(where: "year == \(year)")).count, 1, "a fetch after \(end)")
+                try expectEqual(
+                    try context.fetch(Fetch<Album>(where: "year == \(year)")).count, 1, "a fetch after \(end)")
             }
         },
     ]

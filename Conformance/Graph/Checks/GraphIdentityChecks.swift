@@ -20,12 +20,14 @@ extension GraphCheck {
             try expect(track.album === first[0], "a relationship gives the same instance")
             try expect(first[0].artist?.albums.first === first[0], "a way there and back gives the same instance")
             try expect(
-                try context.existingObject(first[0].id) === first[0] && context.object(with: first[0].objectID) === first[0],
+                try context.existingObject(first[0].id) === first[0]
+                    && context.object(with: first[0].objectID) === first[0],
                 "the ID gives the same instance")
         },
         GraphCheck(
             "identity.final-key",
-            "After a save, an inserted object has the same ID as before, and another context finds it by that ID.", .roost
+            "After a save, an inserted object has the same ID as before, and another context finds it by that ID.",
+            .roost
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()

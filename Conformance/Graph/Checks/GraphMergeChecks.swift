@@ -75,7 +75,8 @@ extension GraphCheck {
             context.processPendingChanges()
             let counts = meter.counting { context.rollback() }
             try expectEqual(counts, StoreMeter.Counts(), "what the rollback read")
-            try expect(!context.hasChanges && context.insertedObjects.isEmpty && context.deletedObjects.isEmpty, "no changes")
+            try expect(
+                !context.hasChanges && context.insertedObjects.isEmpty && context.deletedObjects.isEmpty, "no changes")
             try expect(track.context == nil && !track.isInserted, "the insert left the context")
             try expect(!genre.isDeleted && !genre.hasChanges && genre.context === context, "the delete is cancelled")
             try expectEqual([album["title"], album["year"]], ["Blue", 1971], "the old values")
@@ -151,7 +152,8 @@ extension GraphCheck {
             try expectEqual(
                 try context.fetch(Fetch<Track>(sortedBy: ["title"])), [tracks[0], tracks[2]], "the tracks of a fetch")
             try expectEqual(Array(album.tracks), [tracks[0], tracks[2]], "the tracks of the album")
-            try expectEqual(Set(artist.albums.map(\.objectID)), [album.objectID, new.objectID], "the albums of the artist")
+            try expectEqual(
+                Set(artist.albums.map(\.objectID)), [album.objectID, new.objectID], "the albums of the artist")
             try context.save()
             try expectEqual(try bench.storedValues(album.objectID, in: container)?["title"], "mine", "the stored title")
             // It became a member above, so that it is in the context; the next one is not.
@@ -183,7 +185,8 @@ extension GraphCheck {
             try context.mergeChanges(inserted: [inserted], updated: [album.objectID], deleted: [tracks[0].objectID])
             try expectEqual(album.year, 2000, "the year")
             try expect(tracks[0].isDeleted, "the deleted track")
-            try expectEqual(album.tracks.map(\.objectID), [tracks[1].objectID, tracks[2].objectID, inserted], "the tracks")
+            try expectEqual(
+                album.tracks.map(\.objectID), [tracks[1].objectID, tracks[2].objectID, inserted], "the tracks")
         },
         GraphCheck(
             "merging.pending-reference",
@@ -207,7 +210,8 @@ extension GraphCheck {
             try expectEqual(mine.title, "mine", "the pending title")
             do {
                 try context.save()
-                try expectEqual(try bench.storedValues(track, in: container)?["genre"] ?? .null, .null, "the stored reference")
+                try expectEqual(
+                    try bench.storedValues(track, in: container)?["genre"] ?? .null, .null, "the stored reference")
             } catch let error as StoreError {
                 try expectEqual(error.code, .objectNotFound, "the code of the error")
                 mine.genre = nil

@@ -22,7 +22,9 @@ extension GraphCheck {
                 let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
                 let old = try require(try context.fetch(Fetch<Artist>(where: "name == 'old'")).first, "the old artist")
                 let new = try require(try context.fetch(Fetch<Artist>(where: "name == 'x'")).first, "the new artist")
-                if readsFirst { try expectEqual([old.albums.count, new.albums.count], [1, 0], "the numbers at first") }
+                if readsFirst {
+                    try expectEqual([old.albums.count, new.albums.count], [1, 0], "the numbers at first")
+                }
                 album.artist = new
                 try expect(new.albums.contains(album) && Array(new.albums) == [album], "the new artist has the album")
                 try expect(!old.albums.contains(album) && old.albums.isEmpty, "the old artist does not")
@@ -64,7 +66,8 @@ extension GraphCheck {
             old.albums = [album]
             try expect(album.artist === old, "the artist after the set is assigned")
             try context.save()
-            try expectEqual(try bench.storedValues(album.objectID, in: container)?["artist"], .objectID(old.objectID), "stored")
+            try expectEqual(
+                try bench.storedValues(album.objectID, in: container)?["artist"], .objectID(old.objectID), "stored")
         },
         GraphCheck(
             "relations.one-to-one-steals", "When a passport moves to another person, the first person has none.", .apple
@@ -93,8 +96,10 @@ extension GraphCheck {
                 let other = container.makeContext()
                 try expectEqual(try other.existingObject(with: ids[0])["passport"], .null, "the first person's, stored")
                 try expectEqual(
-                    try other.existingObject(with: ids[1])["passport"], .objectID(passport.objectID), "the second's, stored")
-                try expectEqual(try other.existingObject(with: loser.objectID)["holder"], .null, "the other holder, stored")
+                    try other.existingObject(with: ids[1])["passport"], .objectID(passport.objectID),
+                    "the second's, stored")
+                try expectEqual(
+                    try other.existingObject(with: loser.objectID)["holder"], .null, "the other holder, stored")
                 try bench.change(container) { context in
                     try context.existingObject(with: passport.objectID).setValue(.objectID(ids[0]), for: "holder")
                     try context.existingObject(with: loser.objectID).setValue(.objectID(ids[1]), for: "holder")
@@ -119,11 +124,13 @@ extension GraphCheck {
                     Set(track.tags.map(\.objectID)), [first.objectID, otherTag.objectID], "the tags \(text)")
                 try expectEqual(track.tags.count, 2, "the number of tags \(text)")
                 for tag in track.tags {
-                    try expectEqual(try tag.objects("tagged").map(\.objectID), [track.objectID], "the other end \(text)")
+                    try expectEqual(
+                        try tag.objects("tagged").map(\.objectID), [track.objectID], "the other end \(text)")
                 }
                 try expectEqual(track.playlists.map(\.objectID), [playlist.objectID], "the playlists \(text)")
                 try expectEqual(
-                    track.playlists.first?.tracks.map(\.objectID), [track.objectID], "the tracks of the playlist \(text)")
+                    track.playlists.first?.tracks.map(\.objectID), [track.objectID],
+                    "the tracks of the playlist \(text)")
             }
             try examine(track, "before the save")
             try context.save()
@@ -148,7 +155,9 @@ extension GraphCheck {
             "relations.append-without-reading",
             "An insertion into an owner that is a fault with many members reads nothing of the relationship.", .roost
         ) { bench in
-            var (artist, tag, playlist) = (ObjectID("Artist", key: 1), ObjectID("Tag", key: 1), ObjectID("Playlist", key: 1))
+            var (artist, tag, playlist) = (
+                ObjectID("Artist", key: 1), ObjectID("Tag", key: 1), ObjectID("Playlist", key: 1)
+            )
             let (container, meter) = try bench.makeMetered { context in
                 let owner: Artist = try context.insert()
                 let (label, list): (ManagedObject, Playlist) = (try context.insert("Tag"), try context.insert())
@@ -219,7 +228,8 @@ extension GraphCheck {
             try expectEqual(try third.existingObject(cid.id).friends.count, 0, "the stored end of the other")
         },
         GraphCheck(
-            "relations.other-context", "Setting an object of another context latches invalidRequest and changes nothing.",
+            "relations.other-context",
+            "Setting an object of another context latches invalidRequest and changes nothing.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -240,7 +250,8 @@ extension GraphCheck {
             track.tags.insert(tag)
             try expectError(.invalidRequest, in: "a save after a to-many relationship") { try context.save() }
             foreign.albums.insert(album)
-            try expect(context.pendingError != nil || other.pendingError != nil, "an error waits in one of the contexts")
+            try expect(
+                context.pendingError != nil || other.pendingError != nil, "an error waits in one of the contexts")
             try expect(foreign.albums.isEmpty && track.tags.isEmpty && album.artist === artist, "no change")
             try expect(!context.hasChanges, "no changes")
         },
@@ -293,7 +304,8 @@ extension GraphCheck {
                 let playlist = try require(
                     try context.existingObject(with: try require(ids["playlist"], "an ID")) as? Playlist, "a playlist")
                 try expectEqual(
-                    try tag.objects("tagged").compactMap { ($0 as? Track)?.title }.sorted(), names, "the tagged \(text)")
+                    try tag.objects("tagged").compactMap { ($0 as? Track)?.title }.sorted(), names, "the tagged \(text)"
+                )
                 try expectEqual(playlist.tracks.compactMap(\.title).sorted(), names, "the tracks \(text)")
                 try expectEqual(artist.albums.compactMap(\.title).sorted(), names, "the albums \(text)")
                 try expectEqual(artist.albumCount, Int64(names.count), "the number of albums \(text)")
@@ -313,7 +325,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.counts",
-            "With minCount 2, an optional to-many relationship with 1 member fails at a save; 0 and 2 members succeed.", .apple
+            "With minCount 2, an optional to-many relationship with 1 member fails at a save; 0 and 2 members succeed.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -359,9 +372,11 @@ extension GraphCheck {
                 try context.save()
                 try expectEqual(album.tracks.map(\.title), inAlbum, "the album \(text), after the save")
                 let other = container.makeContext()
-                try expectEqual(try other.existingObject(album.id).tracks.map(\.title), inAlbum, "the album \(text), stored")
                 try expectEqual(
-                    try other.existingObject(playlist.id).tracks.map(\.title), inPlaylist, "the playlist \(text), stored")
+                    try other.existingObject(album.id).tracks.map(\.title), inAlbum, "the album \(text), stored")
+                try expectEqual(
+                    try other.existingObject(playlist.id).tracks.map(\.title), inPlaylist,
+                    "the playlist \(text), stored")
             }
             func titles(_ numbers: [Int]) -> [String?] { numbers.map { "\($0)" } }
             for track in tracks[..<6] {
@@ -380,13 +395,15 @@ extension GraphCheck {
             album.tracks.remove(tracks[2])
             playlist.tracks.remove(at: 2)
             try expectEqual(album.tracks.map(\.title), titles([5, 6, 0, 1, 3, 4]), "the album after an insertion")
-            try expectEqual(playlist.tracks.map(\.title), titles([6, 1, 3, 0, 4, 5]), "the playlist after an insertion")
+            try expectEqual(
+                playlist.tracks.map(\.title), titles([6, 1, 3, 0, 4, 5]), "the playlist after an insertion")
             try expectOrder("after insertions and removals")
             album.tracks[0] = tracks[7]
             album.tracks.replaceSubrange(1..<3, with: [tracks[8], tracks[9], tracks[4]])
             playlist.tracks.replaceSubrange(0..<0, with: [tracks[5], tracks[7]])
             try expectEqual(album.tracks.map(\.title), titles([7, 8, 9, 4, 1, 3]), "the album after replacements")
-            try expectEqual(playlist.tracks.map(\.title), titles([5, 7, 6, 1, 3, 0, 4]), "the playlist after replacements")
+            try expectEqual(
+                playlist.tracks.map(\.title), titles([5, 7, 6, 1, 3, 0, 4]), "the playlist after replacements")
             try expectOrder("after replacements")
             album.tracks = OrderedToMany(album.tracks.reversed())
             try expectEqual(album.tracks.map(\.title), titles([3, 1, 4, 9, 8, 7]), "the album reversed")
@@ -399,12 +416,15 @@ extension GraphCheck {
             try bench.change(container) { other in
                 let track: Track = try other.insert()
                 track.title = "late"
-                var (first, second) = (try other.existingObject(album.id).tracks, try other.existingObject(playlist.id).tracks)
+                var (first, second) = (
+                    try other.existingObject(album.id).tracks, try other.existingObject(playlist.id).tracks
+                )
                 first.append(track)
                 second.append(track)
             }
             try context.refreshAllObjects()
-            try expectEqual(album.tracks.map(\.title), titles([1, 4, 9, 8, 7, 3]) + ["late"], "an append of another context")
+            try expectEqual(
+                album.tracks.map(\.title), titles([1, 4, 9, 8, 7, 3]) + ["late"], "an append of another context")
             try expectEqual(playlist.tracks.last?.title, "late", "an append to the playlist of another context")
         },
         GraphCheck(
@@ -427,7 +447,8 @@ extension GraphCheck {
                 try expectEqual(playlist.tracks.map(\.title), titles, "the playlist \(text)")
                 try context.save()
                 let other = container.makeContext()
-                try expectEqual(try other.existingObject(album.id).tracks.map(\.title), titles, "the album \(text), stored")
+                try expectEqual(
+                    try other.existingObject(album.id).tracks.map(\.title), titles, "the album \(text), stored")
                 try expectEqual(
                     try other.existingObject(playlist.id).tracks.map(\.title), titles, "the playlist \(text), stored")
             }
@@ -443,7 +464,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.ordered-one-place",
-            "After 1,000 insertions at one place, some with a save between them, another context reads the same order.", .apple
+            "After 1,000 insertions at one place, some with a save between them, another context reads the same order.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -501,7 +523,8 @@ extension GraphCheck {
             try other.save()
             try expectEqual(try bench.storedValues(shelf.objectID, in: container)?["cover"] ?? .null, .null, "stored")
             let third = container.makeContext()
-            try expectEqual(try third.existingObject(with: shelf.objectID).objects("extras").count, 0, "the stored members")
+            try expectEqual(
+                try third.existingObject(with: shelf.objectID).objects("extras").count, 0, "the stored members")
         },
     ]
 }

@@ -42,12 +42,14 @@ extension GraphCheck {
             try expectEqual(order, ["willSave", "validate", "commit", "didSave", "notice"], "the phases of \(lines)")
             try expectEqual(
                 lines.filter { $0.hasPrefix("validate") }.sorted(),
-                ["validateForDelete deleted", "validateForInsert inserted", "validateForUpdate updated"], "the validations")
+                ["validateForDelete deleted", "validateForInsert inserted", "validateForUpdate updated"],
+                "the validations")
             try expectEqual(
                 lines.filter { $0.hasPrefix("didSave") }.sorted(),
                 ["didSave deleted", "didSave inserted", "didSave updated"], "the calls of didSave")
             try expectEqual(
-                lines.filter { $0 == "willSave updated" }.count, 3, "the calls of willSave of an object that changes twice")
+                lines.filter { $0 == "willSave updated" }.count, 3,
+                "the calls of willSave of an object that changes twice")
             try expectEqual(
                 Set(lines.filter { $0.hasPrefix("willSave") }),
                 ["willSave deleted", "willSave inserted", "willSave updated"], "the objects of willSave")
@@ -65,7 +67,8 @@ extension GraphCheck {
             let date = Date(timeIntervalSinceReferenceDate: 5)
             draft.whenSaving = { if $0.stamp == nil { $0.stamp = date } }
             try context.save()
-            try expectEqual(try bench.storedValues(draft.objectID, in: container)?["stamp"], .date(date), "the stored date")
+            try expectEqual(
+                try bench.storedValues(draft.objectID, in: container)?["stamp"], .date(date), "the stored date")
             try expect(!context.hasChanges, "no changes after the save")
             draft.calls = []
             draft.whenSaving = { $0.count += 1 }
@@ -75,7 +78,8 @@ extension GraphCheck {
             try expectEqual(try bench.storedVersion(draft.objectID, in: container), 1, "the stored version")
             draft.whenSaving = nil
             try context.save()
-            try expectEqual(try bench.storedValues(draft.objectID, in: container)?["title"], "endless", "the stored title")
+            try expectEqual(
+                try bench.storedValues(draft.objectID, in: container)?["title"], "endless", "the stored title")
             // What willSave sets without tracking is stored and asks for no other round.
             draft.calls = []
             draft.whenSaving = { draft in draft.context?.withoutTracking { draft.count += 1 } }
@@ -83,7 +87,8 @@ extension GraphCheck {
             let count = draft.count
             try context.save()
             try expectEqual(draft.calls.filter { $0 == "willSave" }.count, 1, "the calls of a quiet willSave")
-            try expectEqual(try bench.storedValues(draft.objectID, in: container)?["count"], .int(count + 1), "the stored count")
+            try expectEqual(
+                try bench.storedValues(draft.objectID, in: container)?["count"], .int(count + 1), "the stored count")
         },
         GraphCheck(
             "save.nothing",
@@ -146,7 +151,9 @@ extension GraphCheck {
             for code in [.busy, .noSpace, .ioFailure] as [StoreError.Code] {
                 meter.failNextCommit(with: StoreError(code, "The commit fails, because the check says so."))
                 try expectError(code, in: "the save") { try context.save() }
-                try expect(updated.isUpdated && inserted.isInserted && deleted.isDeleted, "everything is pending after \(code)")
+                try expect(
+                    updated.isUpdated && inserted.isInserted && deleted.isDeleted, "everything is pending after \(code)"
+                )
                 try expectEqual(updated.version, 1, "the version after \(code)")
             }
             try context.save()
@@ -156,11 +163,14 @@ extension GraphCheck {
             try expectEqual(copy.title, "new", "the stored title")
             try expectEqual(copy.tracks.map(\.objectID), [inserted.objectID], "the stored tracks")
             try expectEqual(copy.tracks.first?.tags.map(\.objectID), [ids[2]], "the stored tags")
-            try expectError(.objectNotFound, in: "reading the deleted album") { _ = try other.existingObject(with: ids[1]) }
+            try expectError(.objectNotFound, in: "reading the deleted album") {
+                _ = try other.existingObject(with: ids[1])
+            }
         },
         GraphCheck(
             "save.derived",
-            "If a save changes their sources, derived attributes are correct in the context at once, and in the store.", .both
+            "If a save changes their sources, derived attributes are correct in the context at once, and in the store.",
+            .both
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -175,10 +185,12 @@ extension GraphCheck {
                 try expectEqual(artist.albumCount, count, "the number of albums \(text)")
                 try expect(artist.stamp.map { $0 >= start - 1 } ?? false, "the stamp \(text)")
                 let stored = try bench.storedValues(artist.objectID, in: container)
-                try expectEqual(stored?["upperName"] ?? .null, name.map { .string($0) } ?? .null, "the stored upper name \(text)")
+                try expectEqual(
+                    stored?["upperName"] ?? .null, name.map { .string($0) } ?? .null, "the stored upper name \(text)")
                 try expectEqual(stored?["albumCount"], .int(count), "the stored number of albums \(text)")
                 try expectEqual(stored?["stamp"] ?? .null, artist["stamp"], "the stored stamp \(text)")
-                try expectEqual(artist.version, try bench.storedVersion(artist.objectID, in: container), "the version \(text)")
+                try expectEqual(
+                    artist.version, try bench.storedVersion(artist.objectID, in: container), "the version \(text)")
                 try expect(!artist.hasChanges, "no changes \(text)")
             }
             try expectDerived("JONI", 3, "after the insert")
@@ -208,7 +220,9 @@ extension GraphCheck {
             .apple
         ) { bench in
             let model = try GraphModel.twoStores.get()
-            let stores = [try bench.workbench.create(model, name: "left"), try bench.workbench.create(model, name: "right")]
+            let stores = [
+                try bench.workbench.create(model, name: "left"), try bench.workbench.create(model, name: "right"),
+            ]
             let meter = StoreMeter()
             let container = try PersistentContainer(
                 [try bench.wrapped(stores[0]), try bench.wrapped(MeteredStore(stores[1], meter))], model: model,
@@ -218,7 +232,9 @@ extension GraphCheck {
             (left["name"], right["name"]) = ("l", "r")
             meter.failNextCommit(with: StoreError(.noSpace, "The disk is full, because the check says so."))
             let error = try expectError(.noSpace, in: "the save") { try context.save() }
-            try expect(error.message.contains("\(stores[0].location)"), "the saved store in the message", otherwise: error.message)
+            try expect(
+                error.message.contains("\(stores[0].location)"), "the saved store in the message",
+                otherwise: error.message)
             try expect(!left.isInserted && right.isInserted, "what is pending")
             let generation = try bench.generation(of: stores[0])
             try context.save()
@@ -226,7 +242,8 @@ extension GraphCheck {
             try expect(!context.hasChanges, "no changes after the retry")
             let other = container.makeContext()
             try expectEqual(try other.existingObject(with: left.objectID)["name"], "l", "the object of the first store")
-            try expectEqual(try other.existingObject(with: right.objectID)["name"], "r", "the object of the second store")
+            try expectEqual(
+                try other.existingObject(with: right.objectID)["name"], "r", "the object of the second store")
             try expectEqual(left.version, 1, "the version of the object of the first store")
         },
     ]

@@ -16,7 +16,8 @@ extension GraphCheck {
                 ("required", .null, .missing, 1570), ("number", 0, .tooSmall, 1620), ("number", 11, .tooLarge, 1610),
                 ("amount", 0.25, .tooSmall, 1620),
                 ("day", .date(Date(timeIntervalSinceReferenceDate: -1)), .tooEarly, 1640),
-                ("day", .date(Date(timeIntervalSinceReferenceDate: 1001)), .tooLate, 1630), ("text", "a", .tooShort, 1670),
+                ("day", .date(Date(timeIntervalSinceReferenceDate: 1001)), .tooLate, 1630),
+                ("text", "a", .tooShort, 1670),
                 ("text", "abcdef", .tooLong, 1660), ("code", "abc", .noMatch, 1680), ("code", "ABc", .noMatch, 1680),
             ]
             for isInsert in [true, false] {
@@ -38,19 +39,26 @@ extension GraphCheck {
                 }
             }
             let context = container.makeContext()
-            for (count, kind, code) in [(1, ValidationFailure.Kind.tooFew(minimum: 2), 1580), (4, .tooMany(maximum: 3), 1590)] {
+            for (count, kind, code) in [
+                (1, ValidationFailure.Kind.tooFew(minimum: 2), 1580), (4, .tooMany(maximum: 3), 1590),
+            ] {
                 let club = try context.insert("Club")
                 var members = try club.objects("members")
                 for _ in 0..<count { members.insert(try context.insert("ClubMember")) }
-                let error = try expectError(.validationFailed, in: "a save with \(count) members") { try context.save() }
+                let error = try expectError(.validationFailed, in: "a save with \(count) members") {
+                    try context.save()
+                }
                 try expectEqual(error.failures.map(\.kind), [kind], "the failures with \(count) members")
                 try expectEqual(error.failures.map(\.code), [code], "the code with \(count) members")
                 try expectEqual(error.failures.map(\.property), ["members"], "the property with \(count) members")
-                try expectEqual(error.failures.map(\.subject), [.object(club.objectID)], "the object with \(count) members")
+                try expectEqual(
+                    error.failures.map(\.subject), [.object(club.objectID)], "the object with \(count) members")
                 context.rollback()
             }
             let must = try context.insert("Must")
-            let error = try expectError(.validationFailed, in: "a save without a mandatory reference") { try context.save() }
+            let error = try expectError(.validationFailed, in: "a save without a mandatory reference") {
+                try context.save()
+            }
             try expectEqual(error.failures.map(\.kind), [.missing], "the failures of a reference")
             try expectEqual(error.failures.map(\.subject), [.object(must.objectID)], "the object with the reference")
         },
@@ -98,7 +106,8 @@ extension GraphCheck {
             let rule = try context.insert("Rule")
             rule["required"] = ""
             try context.save()
-            for (name, value) in [("number", 5), ("amount", 1.5), ("text", "abc"), ("code", "ABC")] as [(String, Value)] {
+            for (name, value) in [("number", 5), ("amount", 1.5), ("text", "abc"), ("code", "ABC")] as [(String, Value)]
+            {
                 rule[name] = value
                 try context.save()
                 rule[name] = .null
@@ -107,7 +116,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "validation.custom",
-            "If an override trims a text, the trimmed text is stored. If it throws, its failure is passed on unchanged.", .apple
+            "If an override trims a text, the trimmed text is stored. If it throws, its failure is passed on unchanged.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -116,7 +126,8 @@ extension GraphCheck {
             draft.title = "  padded  "
             try context.save()
             try expectEqual(draft.title, "padded", "the text in the context")
-            try expectEqual(try bench.storedValues(draft.objectID, in: container)?["title"], "padded", "the stored text")
+            try expectEqual(
+                try bench.storedValues(draft.objectID, in: container)?["title"], "padded", "the stored text")
             try expect(!context.hasChanges, "no changes after the save")
             // Too long before the override shortens it.
             draft.title = String(repeating: " ", count: 30) + "short"
@@ -124,7 +135,9 @@ extension GraphCheck {
             try expectEqual(draft.title, "short", "a text that is valid when it is trimmed")
             draft.refusal = "is not what we publish"
             draft.title = "other"
-            let error = try expectError(.validationFailed, in: "a save that the override refuses") { try context.save() }
+            let error = try expectError(.validationFailed, in: "a save that the override refuses") {
+                try context.save()
+            }
             try expectEqual(
                 error.failures, [draft.validationFailure("is not what we publish", for: "title")], "the failures")
             try expectEqual(error.failures.first?.code, 1550, "the code")
@@ -132,7 +145,8 @@ extension GraphCheck {
             try expectEqual(try bench.storedValues(draft.objectID, in: container)?["title"], "short", "the stored text")
         },
         GraphCheck(
-            "validation.deleted-exempt", "For an invalid object that is deleted, only delete validation applies.", .apple
+            "validation.deleted-exempt", "For an invalid object that is deleted, only delete validation applies.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -162,7 +176,8 @@ extension GraphCheck {
             let error = try expectError(.validationFailed, in: "the save") { try context.save() }
             try expectEqual(error.failures.count, 3, "the number of failures")
             for text in error.failures.map(\.message) + ["\(error)", error.message] {
-                try expect(!text.contains(plantedSecret) && !text.contains("987"), "no value in a message", otherwise: text)
+                try expect(
+                    !text.contains(plantedSecret) && !text.contains("987"), "no value in a message", otherwise: text)
             }
             context.rollback()
             let album: Album = try context.insert()

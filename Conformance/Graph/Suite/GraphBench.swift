@@ -16,6 +16,8 @@ package final class GraphBench {
     /// - Parameters:
     ///   - model: The model; nil for the suite's own.
     ///   - name: The name of the store in the directory of the run.
+    /// - Returns: The container.
+    /// - Throws: The error of creating the store.
     func makeContainer(_ model: ManagedObjectModel? = nil, name: String = "store") throws -> PersistentContainer {
         try container(for: try workbench.create(try model ?? GraphModel.standard.get(), name: name))
     }
@@ -31,7 +33,8 @@ package final class GraphBench {
         try Store(store, registry: StoreRegistry([workbench.type]))
     }
 
-    /// Creates a store, fills it, and returns a container whose reads and commits are counted and can fail.
+    /// Creates a store, fills it, and returns a container whose reads and commits are counted and
+    /// can fail.
     func makeMetered(
         _ model: ManagedObjectModel? = nil, name: String = "store",
         fill: (ManagedObjectContext) throws -> Void = { _ in }
@@ -57,16 +60,17 @@ package final class GraphBench {
         try require(container.stores.first, "a store in the container").persistentStore
     }
 
-    /// Returns the stored values of an object, read without a context; nil if there is no such object.
+    /// Returns the stored values of an object, read without a context; nil if the object does not
+    /// exist.
     func storedValues(_ id: ObjectID, in container: PersistentContainer) throws -> [String: Value]? {
         let snapshot = try store(of: container).snapshot()
         defer { snapshot.close() }
         var batch = RecordBatch(model: snapshot.model)
         guard try snapshot.record(with: id, into: &batch) else { return nil }
-        return try batch.values(at: 0)
+        return batch.values(at: 0)
     }
 
-    /// Returns the stored version of an object; nil if there is no such object.
+    /// Returns the stored version of an object; nil if the object does not exist.
     func storedVersion(_ id: ObjectID, in container: PersistentContainer) throws -> UInt32? {
         let snapshot = try store(of: container).snapshot()
         defer { snapshot.close() }
@@ -82,7 +86,9 @@ package final class GraphBench {
         return try snapshot.count(FetchRequest(entity))
     }
 
-    /// Returns a text that changes with every commit that changes anything: the generation, where the store records it.
+    /// Returns a text that changes with every commit that changes anything.
+    ///
+    /// It is the generation, if the store records it.
     func generation(of container: PersistentContainer) throws -> String { try generation(of: try store(of: container)) }
 
     /// Returns a text that changes with every commit that changes anything.

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// One behavior of contexts and managed objects that can be checked on any store.
 ///
-/// The ID never changes once released. ``all`` is the only list of checks. A check makes its own stores, with the types and options
-/// of a ``StoreFixture``:
+/// The ID never changes once released. ``all`` is the only list of checks. A check makes its own
+/// stores, with the type and the options of a ``StoreFixture``:
 ///
 /// ```swift
 /// for check in GraphCheck.all { try await check.run(on: StoreFixture(MyStoreType())) }
@@ -19,7 +19,7 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
         case both = "A/R"
     }
 
-    /// How a run ends.
+    /// The result of a run.
     package enum Outcome: Sendable {
         case passed
         /// The stores lack a capability that the check needs.

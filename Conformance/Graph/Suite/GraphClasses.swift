@@ -17,16 +17,46 @@ extension GraphCheck {
         static func propertyName(of path: AnyKeyPath) -> String? {
             [\Person.name: "name", \Person.salary: "salary"][path]
         }
-        var name: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        var salary: Int64? { get { optionalInt64(slot: 1) } set { setOptionalInt64(newValue, slot: 1) } }
-        var nick: String? { get { transient(slot: 2) } set { setTransient(newValue, slot: 2) } }
-        var passport: ManagedObject? { get { toOne(slot: 3) } set { setToOne(newValue, slot: 3) } }
-        var team: ManagedObject? { get { toOne(slot: 4) } set { setToOne(newValue, slot: 4) } }
-        var friends: ToMany<Person> { get { toMany(slot: 5) } set { setToMany(newValue, slot: 5) } }
-        var partner: Person? { get { toOne(slot: 6) } set { setToOne(newValue, slot: 6) } }
-        var manager: Person? { get { toOne(slot: 7) } set { setToOne(newValue, slot: 7) } }
-        var reports: ToMany<Person> { get { toMany(slot: 8) } set { setToMany(newValue, slot: 8) } }
-        var favorite: Album? { get { toOne(slot: 9) } set { setToOne(newValue, slot: 9) } }
+        var name: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        var salary: Int64? {
+            get { optionalInt64(slot: 1) }
+            set { setOptionalInt64(newValue, slot: 1) }
+        }
+        var nick: String? {
+            get { transient(slot: 2) }
+            set { setTransient(newValue, slot: 2) }
+        }
+        var passport: ManagedObject? {
+            get { toOne(slot: 3) }
+            set { setToOne(newValue, slot: 3) }
+        }
+        var team: ManagedObject? {
+            get { toOne(slot: 4) }
+            set { setToOne(newValue, slot: 4) }
+        }
+        var friends: ToMany<Person> {
+            get { toMany(slot: 5) }
+            set { setToMany(newValue, slot: 5) }
+        }
+        var partner: Person? {
+            get { toOne(slot: 6) }
+            set { setToOne(newValue, slot: 6) }
+        }
+        var manager: Person? {
+            get { toOne(slot: 7) }
+            set { setToOne(newValue, slot: 7) }
+        }
+        var reports: ToMany<Person> {
+            get { toMany(slot: 8) }
+            set { setToMany(newValue, slot: 8) }
+        }
+        var favorite: Album? {
+            get { toOne(slot: 9) }
+            set { setToOne(newValue, slot: 9) }
+        }
         var turns: [String] = []
         static var shape: ClassShape {
             ClassShape(
@@ -45,11 +75,17 @@ extension GraphCheck {
     final class Artist: ManagedObject, ManagedObjectClass {
         static var entityName: EntityName { "Artist" }
         static func propertyName(of path: AnyKeyPath) -> String? { [\Artist.name: "name"][path] }
-        var name: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
+        var name: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
         var upperName: String? { optionalText(slot: 1) }
         var albumCount: Int64? { optionalInt64(slot: 2) }
         var stamp: Date? { optionalDate(slot: 3) }
-        var albums: ToMany<Album> { get { toMany(slot: 4) } set { setToMany(newValue, slot: 4) } }
+        var albums: ToMany<Album> {
+            get { toMany(slot: 4) }
+            set { setToMany(newValue, slot: 4) }
+        }
         static var shape: ClassShape {
             ClassShape(
                 "Artist",
@@ -65,12 +101,30 @@ extension GraphCheck {
         static func propertyName(of path: AnyKeyPath) -> String? {
             [\Album.title: "title", \Album.year: "year", \Album.plays: "plays"][path]
         }
-        var title: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        var year: Int16 { get { int16(slot: 1) } set { setInt16(newValue, slot: 1) } }
-        var rating: Double? { get { optionalDouble(slot: 2) } set { setOptionalDouble(newValue, slot: 2) } }
-        var plays: Int64 { get { int64(slot: 3) } set { setInt64(newValue, slot: 3) } }
-        var artist: Artist? { get { toOne(slot: 4) } set { setToOne(newValue, slot: 4) } }
-        var tracks: OrderedToMany<Track> { get { orderedToMany(slot: 5) } set { setOrderedToMany(newValue, slot: 5) } }
+        var title: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        var year: Int16 {
+            get { int16(slot: 1) }
+            set { setInt16(newValue, slot: 1) }
+        }
+        var rating: Double? {
+            get { optionalDouble(slot: 2) }
+            set { setOptionalDouble(newValue, slot: 2) }
+        }
+        var plays: Int64 {
+            get { int64(slot: 3) }
+            set { setInt64(newValue, slot: 3) }
+        }
+        var artist: Artist? {
+            get { toOne(slot: 4) }
+            set { setToOne(newValue, slot: 4) }
+        }
+        var tracks: OrderedToMany<Track> {
+            get { orderedToMany(slot: 5) }
+            set { setOrderedToMany(newValue, slot: 5) }
+        }
         static var shape: ClassShape {
             ClassShape(
                 "Album",
@@ -84,11 +138,26 @@ extension GraphCheck {
     final class Track: ManagedObject, ManagedObjectClass {
         static var entityName: EntityName { "Track" }
         static func propertyName(of path: AnyKeyPath) -> String? { [\Track.title: "title"][path] }
-        var title: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        var album: Album? { get { toOne(slot: 1) } set { setToOne(newValue, slot: 1) } }
-        var genre: Genre? { get { toOne(slot: 2) } set { setToOne(newValue, slot: 2) } }
-        var playlists: ToMany<Playlist> { get { toMany(slot: 3) } set { setToMany(newValue, slot: 3) } }
-        var tags: ToMany<ManagedObject> { get { toMany(slot: 4) } set { setToMany(newValue, slot: 4) } }
+        var title: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        var album: Album? {
+            get { toOne(slot: 1) }
+            set { setToOne(newValue, slot: 1) }
+        }
+        var genre: Genre? {
+            get { toOne(slot: 2) }
+            set { setToOne(newValue, slot: 2) }
+        }
+        var playlists: ToMany<Playlist> {
+            get { toMany(slot: 3) }
+            set { setToMany(newValue, slot: 3) }
+        }
+        var tags: ToMany<ManagedObject> {
+            get { toMany(slot: 4) }
+            set { setToMany(newValue, slot: 4) }
+        }
         static var shape: ClassShape {
             ClassShape(
                 "Track",
@@ -102,16 +171,28 @@ extension GraphCheck {
     final class Genre: ManagedObject, ManagedObjectClass {
         static var entityName: EntityName { "Genre" }
         static func propertyName(of path: AnyKeyPath) -> String? { [\Genre.name: "name"][path] }
-        var name: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        var tracks: ToMany<Track> { get { toMany(slot: 1) } set { setToMany(newValue, slot: 1) } }
+        var name: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        var tracks: ToMany<Track> {
+            get { toMany(slot: 1) }
+            set { setToMany(newValue, slot: 1) }
+        }
         static var shape: ClassShape { ClassShape("Genre", [.field("name", .string), .toMany("tracks")]) }
     }
 
     final class Playlist: ManagedObject, ManagedObjectClass {
         static var entityName: EntityName { "Playlist" }
         static func propertyName(of path: AnyKeyPath) -> String? { [\Playlist.name: "name"][path] }
-        var name: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        var tracks: OrderedToMany<Track> { get { orderedToMany(slot: 1) } set { setOrderedToMany(newValue, slot: 1) } }
+        var name: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        var tracks: OrderedToMany<Track> {
+            get { orderedToMany(slot: 1) }
+            set { setOrderedToMany(newValue, slot: 1) }
+        }
         static var shape: ClassShape {
             ClassShape("Playlist", [.field("name", .string), .toMany("tracks", isOrdered: true)])
         }
@@ -120,14 +201,23 @@ extension GraphCheck {
     class Asset: ManagedObject, ManagedObjectClass {
         class var entityName: EntityName { "Asset" }
         class func propertyName(of path: AnyKeyPath) -> String? { [\Asset.name: "name"][path] }
-        final var name: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        final var size: Int64? { get { optionalInt64(slot: 1) } set { setOptionalInt64(newValue, slot: 1) } }
+        final var name: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        final var size: Int64? {
+            get { optionalInt64(slot: 1) }
+            set { setOptionalInt64(newValue, slot: 1) }
+        }
         class var shape: ClassShape { ClassShape("Asset", [.field("name", .string), .field("size", .integer64)]) }
     }
 
     final class Image: Asset {
         override class var entityName: EntityName { "Image" }
-        var width: Int32? { get { optionalInt32(slot: 2) } set { setOptionalInt32(newValue, slot: 2) } }
+        var width: Int32? {
+            get { optionalInt32(slot: 2) }
+            set { setOptionalInt32(newValue, slot: 2) }
+        }
         override class var shape: ClassShape {
             ClassShape("Image", [.field("name", .string), .field("size", .integer64), .field("width", .integer32)])
         }
@@ -135,7 +225,10 @@ extension GraphCheck {
 
     class Video: Asset {
         override class var entityName: EntityName { "Video" }
-        final var seconds: Int32? { get { optionalInt32(slot: 2) } set { setOptionalInt32(newValue, slot: 2) } }
+        final var seconds: Int32? {
+            get { optionalInt32(slot: 2) }
+            set { setOptionalInt32(newValue, slot: 2) }
+        }
         override class var shape: ClassShape {
             ClassShape("Video", [.field("name", .string), .field("size", .integer64), .field("seconds", .integer32)])
         }
@@ -143,7 +236,10 @@ extension GraphCheck {
 
     final class Clip: Video {
         override class var entityName: EntityName { "Clip" }
-        var source: String? { get { optionalText(slot: 3) } set { setOptionalText(newValue, slot: 3) } }
+        var source: String? {
+            get { optionalText(slot: 3) }
+            set { setOptionalText(newValue, slot: 3) }
+        }
         override class var shape: ClassShape {
             ClassShape(
                 "Clip",
@@ -167,12 +263,30 @@ extension GraphCheck {
     final class Draft: ManagedObject, ManagedObjectClass {
         static var entityName: EntityName { "Draft" }
         static func propertyName(of path: AnyKeyPath) -> String? { [\Draft.title: "title"][path] }
-        var title: String? { get { optionalText(slot: 0) } set { setOptionalText(newValue, slot: 0) } }
-        var count: Int64 { get { int64(slot: 1) } set { setInt64(newValue, slot: 1) } }
-        var stamp: Date? { get { optionalDate(slot: 2) } set { setOptionalDate(newValue, slot: 2) } }
-        var cached: String? { get { transient(slot: 3) } set { setTransient(newValue, slot: 3) } }
-        var next: Draft? { get { toOne(slot: 4) } set { setToOne(newValue, slot: 4) } }
-        var before: Draft? { get { toOne(slot: 5) } set { setToOne(newValue, slot: 5) } }
+        var title: String? {
+            get { optionalText(slot: 0) }
+            set { setOptionalText(newValue, slot: 0) }
+        }
+        var count: Int64 {
+            get { int64(slot: 1) }
+            set { setInt64(newValue, slot: 1) }
+        }
+        var stamp: Date? {
+            get { optionalDate(slot: 2) }
+            set { setOptionalDate(newValue, slot: 2) }
+        }
+        var cached: String? {
+            get { transient(slot: 3) }
+            set { setTransient(newValue, slot: 3) }
+        }
+        var next: Draft? {
+            get { toOne(slot: 4) }
+            set { setToOne(newValue, slot: 4) }
+        }
+        var before: Draft? {
+            get { toOne(slot: 5) }
+            set { setToOne(newValue, slot: 5) }
+        }
         static var shape: ClassShape {
             ClassShape(
                 "Draft",
@@ -186,7 +300,7 @@ extension GraphCheck {
         var calls: [String] = []
         /// The count that `awakeFromInsert` saw.
         var countAtInsert: Int64?
-        /// Where the hooks of a save are noted, too.
+        /// A journal of the hooks of several objects.
         var journal: Journal?
         var whenSaving: ((Draft) -> Void)?
         /// Whether titles are trimmed.
@@ -247,21 +361,66 @@ extension GraphCheck {
     final class Everything: ManagedObject, ManagedObjectClass {
         static var entityName: EntityName { "Everything" }
         static func propertyName(of path: AnyKeyPath) -> String? { nil }
-        var i16: Int16? { get { optionalInt16(slot: 0) } set { setOptionalInt16(newValue, slot: 0) } }
-        var i32: Int32? { get { optionalInt32(slot: 1) } set { setOptionalInt32(newValue, slot: 1) } }
-        var i64: Int64? { get { optionalInt64(slot: 2) } set { setOptionalInt64(newValue, slot: 2) } }
-        var dec: Decimal? { get { optionalDecimal(slot: 3) } set { setOptionalDecimal(newValue, slot: 3) } }
-        var dbl: Double? { get { optionalDouble(slot: 4) } set { setOptionalDouble(newValue, slot: 4) } }
-        var flt: Float? { get { optionalFloat(slot: 5) } set { setOptionalFloat(newValue, slot: 5) } }
-        var str: String? { get { optionalText(slot: 6) } set { setOptionalText(newValue, slot: 6) } }
-        var flag: Bool? { get { optionalBool(slot: 7) } set { setOptionalBool(newValue, slot: 7) } }
-        var day: Date? { get { optionalDate(slot: 8) } set { setOptionalDate(newValue, slot: 8) } }
-        var blob: Data? { get { optionalData(slot: 9) } set { setOptionalData(newValue, slot: 9) } }
-        var ident: UUID? { get { optionalUUID(slot: 10) } set { setOptionalUUID(newValue, slot: 10) } }
-        var link: String? { get { optionalText(slot: 11) } set { setOptionalText(newValue, slot: 11) } }
-        var coded: Coded? { get { coded(slot: 12) } set { setCoded(newValue, slot: 12) } }
-        var oid: ObjectID? { get { reference(slot: 13) } set { setReference(newValue, slot: 13) } }
-        var place: [String: Value]? { get { composite(slot: 14) } set { setComposite(newValue, slot: 14) } }
+        var i16: Int16? {
+            get { optionalInt16(slot: 0) }
+            set { setOptionalInt16(newValue, slot: 0) }
+        }
+        var i32: Int32? {
+            get { optionalInt32(slot: 1) }
+            set { setOptionalInt32(newValue, slot: 1) }
+        }
+        var i64: Int64? {
+            get { optionalInt64(slot: 2) }
+            set { setOptionalInt64(newValue, slot: 2) }
+        }
+        var dec: Decimal? {
+            get { optionalDecimal(slot: 3) }
+            set { setOptionalDecimal(newValue, slot: 3) }
+        }
+        var dbl: Double? {
+            get { optionalDouble(slot: 4) }
+            set { setOptionalDouble(newValue, slot: 4) }
+        }
+        var flt: Float? {
+            get { optionalFloat(slot: 5) }
+            set { setOptionalFloat(newValue, slot: 5) }
+        }
+        var str: String? {
+            get { optionalText(slot: 6) }
+            set { setOptionalText(newValue, slot: 6) }
+        }
+        var flag: Bool? {
+            get { optionalBool(slot: 7) }
+            set { setOptionalBool(newValue, slot: 7) }
+        }
+        var day: Date? {
+            get { optionalDate(slot: 8) }
+            set { setOptionalDate(newValue, slot: 8) }
+        }
+        var blob: Data? {
+            get { optionalData(slot: 9) }
+            set { setOptionalData(newValue, slot: 9) }
+        }
+        var ident: UUID? {
+            get { optionalUUID(slot: 10) }
+            set { setOptionalUUID(newValue, slot: 10) }
+        }
+        var link: String? {
+            get { optionalText(slot: 11) }
+            set { setOptionalText(newValue, slot: 11) }
+        }
+        var coded: Coded? {
+            get { coded(slot: 12) }
+            set { setCoded(newValue, slot: 12) }
+        }
+        var oid: ObjectID? {
+            get { reference(slot: 13) }
+            set { setReference(newValue, slot: 13) }
+        }
+        var place: [String: Value]? {
+            get { composite(slot: 14) }
+            set { setComposite(newValue, slot: 14) }
+        }
         static var shape: ClassShape {
             ClassShape(
                 "Everything",

@@ -155,7 +155,10 @@ enum GraphModel {
             attributes: [
                 .string("title", maximumLength: 20), .integer64("count", isOptional: false, default: 7), .date("stamp"),
                 .string("cached").transient(),
-            ], relationships: [.toOne("next", to: "Draft", inverse: "before"), .toOne("before", to: "Draft", inverse: "next")]),
+            ],
+            relationships: [
+                .toOne("next", to: "Draft", inverse: "before"), .toOne("before", to: "Draft", inverse: "next"),
+            ]),
     ]
 
     /// Uniqueness, which not all stores have.
@@ -179,6 +182,6 @@ enum GraphModel {
                 .float("flt"), .string("str"), .boolean("flag"), .date("day"), .binaryData("blob"), .uuid("ident"),
                 .uri("link"), .transformable("coded"), .init("oid", type: .objectID),
                 .composite("place", elements: [.string("street"), .integer32("number")]),
-            ]),
+            ])
     ]
 }

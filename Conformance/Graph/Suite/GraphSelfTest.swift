@@ -1,4 +1,7 @@
-/// Shows that the graph suite can fail: each check that is named for a fault passes on a sound store and fails on one with the fault.
+/// Shows that the graph suite can fail.
+///
+/// Each check that is named for a fault passes on a sound store and fails on a store with the
+/// fault.
 package enum GraphSelfTest {
     /// The faults of stores that a context must not hide, and the check that finds each.
     package static let faults: [(fault: FaultyStoreType.Fault, check: String)] = [
@@ -8,10 +11,11 @@ package enum GraphSelfTest {
         (.forgetsPlaces, "relations.ordered"), (.admitsTakenValues, "merge.unique"), (.ignoresOrder, "fetch.pending"),
         (.ignoresLimit, "fetch.count"), (.miscounts, "fetch.count"), (.showsLaterCommits, "faults.one-state"),
         (.losesLastCommit, "identity.uri"), (.writesHalf, "merge.error"), (.listsIDsByKey, "fetch.count"),
-        (.cutsSubentities, "identity.subentity"), (.leavesLinks, "delete.links"), (.truncatesAtNUL, "change.typed-dynamic"),
+        (.cutsSubentities, "identity.subentity"), (.leavesLinks, "delete.links"),
+        (.truncatesAtNUL, "change.typed-dynamic"),
     ]
 
-    /// What became of one fault.
+    /// The result for one fault.
     package enum Outcome: Sendable {
         /// The check passes on the sound store and fails on the faulty one.
         case caught(ConformanceFailure)

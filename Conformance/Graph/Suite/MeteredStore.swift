@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// Counts what a store is asked for, and makes calls fail on demand.
+/// Counts the calls of a store, and makes calls fail if a check wants it.
 final class StoreMeter: Sendable {
     /// The calls since the last reset.
     struct Counts: Equatable {
