@@ -36,7 +36,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - configuration: The configuration; nil to find it (see ``RoostConfiguration``).
-    ///   - stores: The names of stores in the configuration, each also the name of a configuration of
+    ///   - names: The names of stores in the configuration, each also the name of a configuration of
     ///     the model if there are several; nil for the default store.
     ///   - model: The program's model; nil for the model that the configuration names.
     ///   - types: The classes of the entities.

@@ -67,7 +67,8 @@ extension ClassShape.Property {
         func problem(_ text: String) -> StoreError {
             StoreError(
                 .invalidModel,
-                "Class '\(type)' does not fit entity '\(entity.name)': \(text). Generate the class again from the model.")
+                "Class '\(type)' does not fit entity '\(entity.name)': \(text). Generate the class again from the model."
+            )
         }
         switch kind {
         case .field(let kind, let place):

@@ -25,7 +25,9 @@ public actor BackgroundContext {
         context = container.makeContext(name)
     }
 
-    /// Runs `body` with the context. Merges other contexts' saves before, and ends the event after.
+    /// Runs `body` with the context.
+    ///
+    /// Merges other contexts' saves before, and ends the event after.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -70,7 +72,9 @@ public final class ContextExecutor: SerialExecutor {
     private let name: String
     private let isStarted = Mutex(false)
 
-    /// Creates an executor. Its thread starts with the first job.
+    /// Creates an executor.
+    ///
+    /// Its thread starts with the first job.
     public init(_ name: String = "context") { self.name = name }
 
     deinit {

@@ -103,7 +103,9 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Contexts
 
-    /// The context of the main actor. It merges other contexts' saves automatically.
+    /// The context of the main actor.
+    ///
+    /// It merges other contexts' saves automatically.
     @MainActor
     public var viewContext: ManagedObjectContext {
         if let context = view.context { return context }
@@ -124,7 +126,9 @@ public final class PersistentContainer: Sendable {
         ManagedObjectContext(self, name: name)
     }
 
-    /// Runs `body` with a new context on a thread of the container. Discards unsaved changes.
+    /// Runs `body` with a new context on a thread of the container.
+    ///
+    /// Discards unsaved changes.
     ///
     /// ```swift
     /// let id = try await container.perform { context in
@@ -140,7 +144,9 @@ public final class PersistentContainer: Sendable {
         return try await background.perform(body)
     }
 
-    /// Runs `body` with a new context on the calling thread. Discards unsaved changes.
+    /// Runs `body` with a new context on the calling thread.
+    ///
+    /// Discards unsaved changes.
     public func performAndWait<Result, Failure: Error>(
         _ body: (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -236,7 +242,9 @@ public final class PersistentContainer: Sendable {
         return try base.storeSet.store(ofEntity: entity.number).metadata().storeUUID == uuid ? id : nil
     }
 
-    /// Closes all stores. Contexts throw `closed` from then on.
+    /// Closes all stores.
+    ///
+    /// Contexts throw `closed` from then on.
     ///
     /// - Throws: The first error of closing; all stores are closed then too.
     public func close() throws(StoreError) {
@@ -248,8 +256,9 @@ public final class PersistentContainer: Sendable {
     }
 }
 
-/// What a container and its contexts share. Contexts keep it, not the container that keeps the view
-/// context.
+/// What a container and its contexts share.
+///
+/// Contexts keep it, not the container that keeps the view context.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet

@@ -65,7 +65,9 @@ extension GraphCore {
             for index in extra.members.indices {
                 let destination = model.relationships[extra.members[index].relationship].destination
                 let root = model.entities[destination].root
-                for (place, key) in new where place.root == root { extra.members[index].state.replace(place.key, by: key) }
+                for (place, key) in new where place.root == root {
+                    extra.members[index].state.replace(place.key, by: key)
+                }
             }
         }
     }
@@ -148,7 +150,9 @@ extension GraphCore {
         return [key]
     }
 
-    /// Takes a deleted object out of the other side of a relationship. Its own side stays as it was.
+    /// Takes a deleted object out of the other side of a relationship.
+    ///
+    /// Its own side stays as it was.
     private func disconnect(
         _ object: ManagedObject, from member: ManagedObject, _ relationship: ManagedObjectModel.Relationship
     ) {

@@ -127,7 +127,9 @@ extension GraphCore {
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 
-    /// Tells an object that its row arrived. What it sets is no change.
+    /// Tells an object that its row arrived.
+    ///
+    /// What it sets is no change.
     func wake(_ object: ManagedObject) {
         let wasTracking = isTracking
         isTracking = false

@@ -48,6 +48,7 @@ final class GraphCore {
 
     /// Where the objects of the current round of `willSave` begin among the touched ones.
     var roundStart: Int?
+    private weak var knownOrphanage: GraphCore?
     /// By entity number: a row of nulls, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
 
@@ -127,6 +128,7 @@ final class GraphCore {
     /// - Parameters:
     ///   - entity: The number of the object's own entity.
     ///   - key: The key.
+    /// - Returns: The object.
     func object(_ entity: Int, _ key: Int64) -> ManagedObject {
         let root = classes.entities[entity].entity.root
         return registry.find(root, key) ?? makeObject(entity, root, key)
@@ -146,7 +148,19 @@ final class GraphCore {
         registry.remove(object, classes.entities[Int(object.entityNumber)].entity.root)
     }
 
-    /// Lets an object leave the context. Its row stays readable.
+    /// What objects point to that have left the context.
+    ///
+    /// They keep it, the context does not.
+    private var orphanage: GraphCore {
+        if let known = knownOrphanage { return known }
+        let fresh = GraphCore(classes, stores: nil)
+        knownOrphanage = fresh
+        return fresh
+    }
+
+    /// Lets an object leave the context.
+    ///
+    /// Its row stays readable.
     func orphan(_ object: ManagedObject, _ orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
         object.flags = [.orphan]
@@ -159,7 +173,7 @@ final class GraphCore {
 
     /// Lets all objects leave the context.
     func orphanAll() {
-        let orphanage = GraphCore(classes, stores: nil)
+        let orphanage = orphanage
         for object in registry.all() { orphan(object, orphanage) }
         registry.removeAll()
         changed.removeAll()
@@ -171,7 +185,7 @@ final class GraphCore {
     /// Lets one object leave the context.
     func expel(_ object: ManagedObject) {
         forget(object)
-        orphan(object, GraphCore(classes, stores: nil))
+        orphan(object, orphanage)
     }
 
     // MARK: Changes

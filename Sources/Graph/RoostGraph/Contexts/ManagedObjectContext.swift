@@ -189,7 +189,9 @@ public final class ManagedObjectContext {
         object(with: id.objectID) as? Object
     }
 
-    /// Returns the object for an ID if it is in the context. Does not read.
+    /// Returns the object for an ID if it is in the context.
+    ///
+    /// Does not read.
     public func registeredObject(for id: ObjectID) -> ManagedObject? {
         model.entity(id.entity).flatMap { core.registered($0.root, id.key) }
     }
@@ -289,13 +291,17 @@ public final class ManagedObjectContext {
 
     // MARK: Discarding
 
-    /// Discards all inserts, changes and deletes. Does not read.
+    /// Discards all inserts, changes and deletes.
+    ///
+    /// Does not read.
     public func rollback() {
         core.clearLatched()
         core.rollback()
     }
 
-    /// Removes all objects from the context. They must not be used afterwards.
+    /// Removes all objects from the context.
+    ///
+    /// They must not be used afterwards.
     public func reset() {
         core.clearLatched()
         retained.removeAll()
@@ -360,8 +366,9 @@ public final class ManagedObjectContext {
         core.pinned = reader
     }
 
-    /// Lets reads see the current state of the stores again. Objects keep their values until they are
-    /// refreshed.
+    /// Lets reads see the current state of the stores again.
+    ///
+    /// Objects keep their values until they are refreshed.
     public func unpin() {
         core.pinned = nil
         core.closeReader()

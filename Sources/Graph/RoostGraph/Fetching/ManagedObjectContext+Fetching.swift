@@ -129,6 +129,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: The request.
     ///   - count: The number of objects of a page.
+    /// - Returns: The result.
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func pages<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, of count: Int
@@ -195,7 +196,8 @@ extension GraphCore {
             let relationship = try model.requireRelationship(RelationshipName(object.info.entity.name, name: name))
             let root = model.entities[relationship.destination].root
             if relationship.isToMany {
-                keys[root, default: (relationship.destination, [])].keys += try memberKeys(of: object, relationship.number)
+                keys[root, default: (relationship.destination, [])].keys += try memberKeys(
+                    of: object, relationship.number)
             } else if let field = object.info.references[relationship.number],
                 let (_, key) = RowAccess.reference(object.firedRow, field)
             {
@@ -206,7 +208,9 @@ extension GraphCore {
             var known: Set<Int64> = []
             let unique = entry.keys.filter { known.insert($0).inserted }
             try read(
-                unique.filter { registered(root, $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil },
+                unique.filter {
+                    registered(root, $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
+                },
                 root: root)
             for object in try self.objects(unique, destination: entry.destination)
             where seen.insert(ObjectIdentifier(object)).inserted {
@@ -245,7 +249,8 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
             let page = ids[start..<Swift.min(ids.count, start + pageCount)]
             let core = context.core
             _ = core.latching { () throws(StoreError) in
-                try core.read(page.filter { core.registered(object.root, $0.key)?.row == nil }.map(\.key), root: object.root)
+                try core.read(
+                    page.filter { core.registered(object.root, $0.key)?.row == nil }.map(\.key), root: object.root)
             }
         }
         return object as? Object

@@ -86,7 +86,9 @@ struct Members {
 
     private mutating func settle() {
         var keys = (base ?? []).filter { !removed.contains($0) }
-        keys += appended.isEmpty ? added.filter { !baseKeys.contains($0) }.sorted() : appended.filter { !baseKeys.contains($0) }
+        keys +=
+            appended.isEmpty
+            ? added.filter { !baseKeys.contains($0) }.sorted() : appended.filter { !baseKeys.contains($0) }
         current = keys
     }
 

@@ -39,7 +39,9 @@ extension ManagedObject {
     }
 
     @inline(__always)
-    final func storeOptional<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(_ value: T?, at offset: Int, _ field: Int) {
+    final func storeOptional<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(
+        _ value: T?, at offset: Int, _ field: Int
+    ) {
         guard let row = writableRow() else { return }
         row.storeBytes(of: value ?? 0, toByteOffset: offset, as: T.self)
         RowAccess.setNull(value == nil, row, field)
@@ -160,7 +162,9 @@ extension ManagedObject {
 
     /// The value of a mandatory attribute.
     @inlinable
-    public final func double(at offset: Int) -> Double { Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset))) }
+    public final func double(at offset: Int) -> Double {
+        Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset)))
+    }
     /// The value of an optional attribute.
     @inlinable
     public final func optionalDouble(at offset: Int, _ field: Int) -> Double? {
@@ -193,7 +197,9 @@ extension ManagedObject {
 
     /// The value of a mandatory attribute.
     @inlinable
-    public final func float(at offset: Int) -> Float { Float(bitPattern: UInt32(littleEndian: load(UInt32.self, at: offset))) }
+    public final func float(at offset: Int) -> Float {
+        Float(bitPattern: UInt32(littleEndian: load(UInt32.self, at: offset)))
+    }
     /// The value of an optional attribute.
     @inlinable
     public final func optionalFloat(at offset: Int, _ field: Int) -> Float? {
@@ -259,7 +265,9 @@ extension ManagedObject {
 
     /// The value of a mandatory attribute.
     @inlinable
-    public final func date(at offset: Int) -> Date { Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset)))) }
+    public final func date(at offset: Int) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset))))
+    }
     /// The value of an optional attribute.
     @inlinable
     public final func optionalDate(at offset: Int, _ field: Int) -> Date? {

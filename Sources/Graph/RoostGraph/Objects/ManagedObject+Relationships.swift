@@ -98,7 +98,9 @@ extension ManagedObject {
         return OrderedToMany(self, found.number)
     }
 
-    /// Returns whether the members of a to-many relationship are still unread. Does not read.
+    /// Returns whether the members of a to-many relationship are still unread.
+    ///
+    /// Does not read.
     public final func hasFault(for relationship: String) -> Bool {
         guard let number = info.entity.relationship(relationship)?.number else { return false }
         guard model(number).isToMany else { return false }

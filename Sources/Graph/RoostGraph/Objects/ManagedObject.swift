@@ -64,8 +64,9 @@ open class ManagedObject {
         static let detectsConflicts = Flags(rawValue: 128)
     }
 
-    /// Creates an object. Contexts call it; programs insert objects with
-    /// ``ManagedObjectContext/insert(_:)-(EntityName)``.
+    /// Creates an object.
+    ///
+    /// Contexts call it; programs insert objects with ``ManagedObjectContext/insert(_:)-(EntityName)``.
     public required init(place: ObjectSeat) {
         core = place.core
         key = place.key
@@ -130,7 +131,9 @@ open class ManagedObject {
 
     /// Called once after the object was inserted, with the defaults of the model.
     open func awakeFromInsert() {}
-    /// Called when the object's values were read. What it sets is not a change.
+    /// Called when the object's values were read.
+    ///
+    /// What it sets is not a change.
     open func awakeFromFetch() {}
     /// Called by each call of ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
@@ -145,7 +148,9 @@ open class ManagedObject {
     /// The properties that ``validate(_:for:)`` checks; none by default, so that a save of many objects
     /// costs nothing for it.
     open class var validatedProperties: [String] { [] }
-    /// Checks a value of ``validatedProperties``, and may replace it. Called before a save, before the rules of the model.
+    /// Checks a value of ``validatedProperties``, and may replace it.
+    ///
+    /// Called before a save, before the rules of the model.
     ///
     /// - Parameters:
     ///   - value: The value of an attribute or the ID of the destination of a to-one relationship.
@@ -165,6 +170,7 @@ open class ManagedObject {
     /// - Parameters:
     ///   - reason: The rule, in words, without the value.
     ///   - property: The property that breaks it; nil for the object as a whole.
+    /// - Returns: The failure.
     public final func validationFailure(_ reason: String, for property: String? = nil) -> ValidationFailure {
         ValidationFailure(
             .object(objectID), entity: info.entity.name, property: property, kind: .unsuitable(reason))
@@ -194,7 +200,9 @@ extension ManagedObject: CustomStringConvertible {
     }
 }
 
-/// The place of a new object in a context. Only contexts make one.
+/// The place of a new object in a context.
+///
+/// Only contexts make one.
 public struct ObjectSeat {
     let core: GraphCore
     let entity: UInt16

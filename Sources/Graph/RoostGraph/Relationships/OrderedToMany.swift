@@ -79,7 +79,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     // MARK: Changes
 
-    /// Replaces members. An object that is a member already moves to its last place.
+    /// Replaces members.
+    ///
+    /// An object that is a member already moves to its last place.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
         let former = elements
         let new = Array(objects)
@@ -89,7 +91,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
                 + former[range.upperBound...].filter { !moved.contains($0) })
     }
 
-    /// Adds an object at the end, if it is no member yet. Does not read the members.
+    /// Adds an object at the end, if it is no member yet.
+    ///
+    /// Does not read the members.
     public mutating func append(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }

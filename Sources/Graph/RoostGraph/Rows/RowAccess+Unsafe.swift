@@ -117,6 +117,9 @@ enum RowAccess {
     ///
     /// - Parameters:
     ///   - row: The row to copy.
+    ///   - field: The position of the field.
+    ///   - byteOffset: Where its slot is.
+    ///   - layout: Where the tail is.
     ///   - bytes: The new bytes; nil makes the field null.
     ///   - target: Memory for the row and the difference in bytes.
     static func replaceTail(

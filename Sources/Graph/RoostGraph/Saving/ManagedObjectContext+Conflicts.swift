@@ -177,7 +177,11 @@ extension GraphCore {
 
     /// Sets all properties of an object, references with their other sides.
     ///
-    /// - Parameter onlyNamed: Whether properties without a value stay as they are.
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - values: The values by name.
+    ///   - onlyNamed: Whether properties without a value stay as they are.
+    /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false
     ) throws(StoreError) {

@@ -30,7 +30,9 @@ public struct MergePolicy: Sendable {
 
     private init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-    /// The save fails, and the error has every conflict. The default.
+    /// The save fails, and the error has every conflict.
+    ///
+    /// The default.
     public static let error = MergePolicy("error", .error)
     /// Property by property; where both sides changed one, the store's value holds.
     public static let mergeByPropertyStoreTrump = MergePolicy("mergeByPropertyStoreTrump", .storeTrump)
