@@ -116,10 +116,11 @@ final class Artist: ManagedObject, ManagedObjectClass {
     static var shape: ClassShape {
         ClassShape(
             "Artist",
-            [
-                .field("name", .string), .field("rank", .integer64), .toMany("albums"), .field("passport", .reference),
-                .toMany("friends"), .field("favorite", .reference), .field("upperName", .string),
-                .field("albumCount", .integer64),
+            properties: [
+                .field("name", as: .string), .field("rank", as: .integer64), .toMany("albums"),
+                .field("passport", as: .reference),
+                .toMany("friends"), .field("favorite", as: .reference), .field("upperName", as: .string),
+                .field("albumCount", as: .integer64),
             ])
     }
 }
@@ -164,10 +165,10 @@ final class Album: ManagedObject, ManagedObjectClass {
     static var shape: ClassShape {
         ClassShape(
             "Album",
-            [
-                .field("title", .string), .field("year", .integer16), .field("rating", .double),
-                .field("released", .date), .field("isLive", .boolean), .field("cover", .data),
-                .field("artist", .reference), .toMany("tracks", isOrdered: true),
+            properties: [
+                .field("title", as: .string), .field("year", as: .integer16), .field("rating", as: .double),
+                .field("released", as: .date), .field("isLive", as: .boolean), .field("cover", as: .data),
+                .field("artist", as: .reference), .toMany("tracks", isOrdered: true),
             ])
     }
 }
@@ -194,8 +195,8 @@ final class Track: ManagedObject, ManagedObjectClass {
     static var shape: ClassShape {
         ClassShape(
             "Track",
-            [
-                .field("title", .string), .field("seconds", .integer32), .field("album", .reference),
+            properties: [
+                .field("title", as: .string), .field("seconds", as: .integer32), .field("album", as: .reference),
                 .toMany("playlists"),
             ])
     }
@@ -213,7 +214,7 @@ final class Playlist: ManagedObject, ManagedObjectClass {
         set { setOrderedToMany(newValue, slot: 1) }
     }
     static var shape: ClassShape {
-        ClassShape("Playlist", [.field("name", .string), .toMany("tracks", isOrdered: true)])
+        ClassShape("Playlist", properties: [.field("name", as: .string), .toMany("tracks", isOrdered: true)])
     }
 }
 
@@ -229,6 +230,6 @@ final class Passport: ManagedObject, ManagedObjectClass {
         set { setToOne(newValue, slot: 1) }
     }
     static var shape: ClassShape {
-        ClassShape("Passport", [.field("number", .string), .field("holder", .reference)])
+        ClassShape("Passport", properties: [.field("number", as: .string), .field("holder", as: .reference)])
     }
 }

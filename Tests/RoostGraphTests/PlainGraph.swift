@@ -154,7 +154,7 @@ struct History {
     let container: PersistentContainer
     var contexts: [ManagedObjectContext]
     var active = 0
-    /// What the store has, and what the active context shows.
+    /// The content of the store, and the content that the active context shows.
     var saved = PlainGraph()
     var current = PlainGraph()
 
@@ -305,7 +305,7 @@ struct History {
         case 24, 25:
             try context.save()
             saved = current
-            // Another context goes on.
+            // Another context continues.
             active = a % contexts.count
             contexts[active].processPendingChanges()
         case 26:

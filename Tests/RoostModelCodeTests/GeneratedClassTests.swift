@@ -56,11 +56,11 @@ struct GeneratedClassTests {
 
                 nonisolated private enum _AlbumClass {
                     static let entityName = EntityName("Album")
-                    static let shape = ClassShape(entityName, [
-                        .field("rating", .double, at: \(rating.byteOffset), \(rating.index)),
-                        .field("title", .string, at: \(title.byteOffset), \(title.index)),
+                    static let shape = ClassShape(entityName, properties: [
+                        .field("rating", as: .double, at: \(rating.byteOffset), \(rating.index)),
+                        .field("title", as: .string, at: \(title.byteOffset), \(title.index)),
                         .toMany("tracks", isOrdered: true),
-                        .field("year", .integer16, at: \(year.byteOffset), \(year.index)),
+                        .field("year", as: .integer16, at: \(year.byteOffset), \(year.index)),
                     ])
                     static let paths: [any AnyKeyPath & Sendable] = [
                         \\Album.rating,
@@ -95,13 +95,13 @@ struct GeneratedClassTests {
         #expect(
             text.contains(
                 """
-                    static let shape = ClassShape(entityName, [
-                        .field("born", .date),
+                    static let shape = ClassShape(entityName, properties: [
+                        .field("born", as: .date),
                         .toMany("friends", isOrdered: false),
-                        .field("name", .string),
-                        .field("age", .integer32),
-                        .field("deputy", .polymorphicReference),
-                        .field("isKind", .boolean),
+                        .field("name", as: .string),
+                        .field("age", as: .integer32),
+                        .field("deputy", as: .polymorphicReference),
+                        .field("isKind", as: .boolean),
                     ])
                 """))
         #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))

@@ -48,7 +48,7 @@ public final class ContextExecutor: SerialExecutor {
         var isEnded = false
     }
 
-    /// What the thread keeps, so that it does not keep the executor.
+    /// The state that the thread keeps, so that it does not keep the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)

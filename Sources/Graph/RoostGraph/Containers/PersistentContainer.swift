@@ -22,12 +22,12 @@ public final class PersistentContainer: Sendable {
     ///   - stores: The stores, all of compatible models. Each holds the hierarchies of the
     ///     configuration with its position in `configurations`.
     ///   - model: The program's model, which has the rules; nil for that of the first store.
-    ///   - types: The classes of the entities; an entity without a class has that of its superentity,
-    ///     or ``ManagedObject``.
+    ///   - types: The classes of the entities; an entity without a class has that of its
+    ///     superentity, or ``ManagedObject``.
     ///   - configurations: The names of configurations of the model, one for each store; not needed
     ///     with one store.
-    /// - Throws: `invalidModel` if a class does not fit its entity, a hierarchy is in no store or in
-    ///   two, or a relationship connects two stores; `modelMismatch`.
+    /// - Throws: `invalidModel` if a class does not fit its entity, a hierarchy is in no store or
+    ///   in two, or a relationship connects two stores; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -153,8 +153,8 @@ public final class PersistentContainer: Sendable {
         try body(makeContext())
     }
 
-    /// Gives an actor's context a home: it merges other contexts' saves automatically, and the actor
-    /// ends its events.
+    /// Gives an actor's context a home: it merges other contexts' saves automatically, and the
+    /// actor ends its events.
     ///
     /// Call it in the actor's initializer.
     public func attach<Owner: ContextActor>(_ actor: Owner) {
@@ -178,7 +178,7 @@ public final class PersistentContainer: Sendable {
         if !notice.isEmpty { base.hub.post(notice, from: nil) }
     }
 
-    /// Inserts objects as a request says, and tells all contexts that merge automatically.
+    /// Inserts objects as a request says, and notifies all contexts that merge automatically.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchInsertRequest)``.
     @discardableResult
@@ -191,7 +191,7 @@ public final class PersistentContainer: Sendable {
         return result
     }
 
-    /// Updates objects as a request says, and tells all contexts that merge automatically.
+    /// Updates objects as a request says, and notifies all contexts that merge automatically.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchUpdateRequest)``.
     @discardableResult
@@ -204,7 +204,7 @@ public final class PersistentContainer: Sendable {
         return result
     }
 
-    /// Deletes objects as a request says, and tells all contexts that merge automatically.
+    /// Deletes objects as a request says, and notifies all contexts that merge automatically.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchDeleteRequest)``.
     @discardableResult
@@ -256,7 +256,7 @@ public final class PersistentContainer: Sendable {
     }
 }
 
-/// What a container and its contexts share.
+/// The state that a container and its contexts share.
 ///
 /// Contexts keep it, not the container that keeps the view context.
 final class ContainerBase: Sendable {

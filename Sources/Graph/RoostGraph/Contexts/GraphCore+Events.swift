@@ -12,7 +12,8 @@ extension GraphCore {
 
     // MARK: Keys
 
-    /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve now.
+    /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve
+    /// now.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
         if var block = reservedKeys[entity.root], block.next < block.end {
             defer { reservedKeys[entity.root] = block }
@@ -97,7 +98,7 @@ extension GraphCore {
         undeleted.append(object)
     }
 
-    /// Applies the delete rules of deleted objects, and of those that they delete.
+    /// Applies the delete rules of deleted objects, and of the objects that these rules delete.
     func propagateDeletes() {
         guard !undeleted.isEmpty else { return }
         var deleted: [ManagedObject] = []

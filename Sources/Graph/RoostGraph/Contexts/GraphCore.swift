@@ -39,14 +39,14 @@ final class GraphCore {
 
     var fetchedRows = RowPage.Pool(isFetched: true)
     var privateRows = RowPage.Pool(isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
-    /// Rows that were read in company, of objects that nobody asked for yet.
+    /// Rows that were read in company, of objects that were not requested yet.
     var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The objects that were prefetched, until the end of the event.
     var prefetched: [ManagedObject] = []
     /// The reference through which the newest fault was made.
     var company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
-    /// Where the objects of the current round of `willSave` begin among the touched ones.
+    /// The position among the touched objects at which the current round of `willSave` began.
     var roundStart: Int?
     private weak var knownOrphanage: GraphCore?
     /// By entity number: a row of nulls, for objects that cannot be read.
@@ -148,7 +148,7 @@ final class GraphCore {
         registry.remove(object, classes.entities[Int(object.entityNumber)].entity.root)
     }
 
-    /// What objects point to that have left the context.
+    /// The core of the objects that have left the context.
     ///
     /// They keep it, the context does not.
     private var orphanage: GraphCore {
@@ -167,7 +167,7 @@ final class GraphCore {
         object.state = object.state.intersection(.privateRow)
         object.extra = nil
         object.core = orphanage
-        // The object keeps the core that it points to; its `deinit` lets go of it.
+        // The object keeps the core that it points to; its `deinit` releases it.
         _ = Unmanaged.passRetained(orphanage)
     }
 
@@ -283,7 +283,7 @@ final class GraphCore {
 }
 
 extension ManagedObject {
-    /// Lets go of the row, and of the committed row of a private one.
+    /// Releases the row, and the committed row of a private one.
     final func releaseRow() {
         guard let row else { return }
         if state.contains(.privateRow) {

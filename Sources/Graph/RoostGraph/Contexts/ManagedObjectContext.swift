@@ -40,8 +40,8 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// Its properties then read as null, and it is not validated. If false, reading it is an error that
-    /// the next save, fetch or count throws.
+    /// Its properties then read as null, and it is not validated. If false, reading it is an error
+    /// that the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -56,9 +56,9 @@ public final class ManagedObjectContext {
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
-    /// What other contexts deleted, as far as observers do not know it.
+    /// The objects that other contexts deleted since observers were notified.
     var invalidated: [ManagedObject] = []
-    /// What the current event refreshed.
+    /// The objects that the current event refreshed.
     var refreshed: [ManagedObject] = []
     var isSaving = false
     /// Whether the home was asked to end the event.
@@ -104,7 +104,7 @@ public final class ManagedObjectContext {
         processPendingChanges()
     }
 
-    /// Whether somebody else than the context's own methods ends its events.
+    /// Whether the context's home ends its events.
     private(set) var hasHome = false
 
     var model: ManagedObjectModel { core.model }
@@ -145,8 +145,8 @@ public final class ManagedObjectContext {
 
     /// Inserts a new object of a class.
     ///
-    /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class that
-    ///   the container does not know.
+    /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class
+    ///   that the container does not know.
     public func insert<Object: ManagedObjectClass>(_ type: Object.Type = Object.self) throws(StoreError) -> Object {
         let object = try insert(Object.entityName)
         guard let typed = object as? Object else {
@@ -166,9 +166,9 @@ public final class ManagedObjectContext {
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
-    /// Reads nothing, except for the ID of an entity with subentities, whose object can be of another
-    /// class. An ID of an unknown entity is an error that the next save, fetch or count throws; the
-    /// result is then a fault of the first entity that cannot be read.
+    /// Reads nothing, except for the ID of an entity with subentities, whose object can be of
+    /// another class. An ID of an unknown entity is an error that the next save, fetch or count
+    /// throws; the result is then a fault of the first entity that cannot be read.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.object(0, id.key)
@@ -221,7 +221,7 @@ public final class ManagedObjectContext {
     ) throws(StoreError) -> Object {
         guard let object = try existingObject(with: id.objectID) as? Object else {
             throw StoreError(
-                .invalidRequest, "\(id.objectID) is no object of class '\(Object.self)' in this container.")
+                .invalidRequest, "\(id.objectID) is not an object of class '\(Object.self)' in this container.")
         }
         return object
     }
@@ -277,7 +277,8 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next save.
+    /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next
+    /// save.
     ///
     /// For derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
@@ -309,8 +310,8 @@ public final class ManagedObjectContext {
         core.orphanAll()
     }
 
-    /// Discards an object's changes and turns it into a fault; or reads its current row and keeps the
-    /// changes.
+    /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
+    /// the changes.
     ///
     /// - Parameters:
     ///   - object: An object of the context.

@@ -26,8 +26,8 @@ public final class ObservationToken {
 }
 
 extension ManagedObjectContext {
-    /// Calls `body` at the end of each event that changed objects, in the context's isolation, until
-    /// the token is released.
+    /// Calls `body` at the end of each event that changed objects, in the context's isolation,
+    /// until the token is released.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
         nextObserver += 1
         let id = nextObserver
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
         return ObservationToken { [weak self] in self?.saveObservers.removeAll { $0.id == id } }
     }
 
-    /// Tells observers what the event changed.
+    /// Notifies observers of the changes of the event.
     func notifyObservers() {
         guard !core.touched.isEmpty || !refreshed.isEmpty || !invalidated.isEmpty else { return }
         let (refreshed, invalidated) = (refreshed, invalidated)

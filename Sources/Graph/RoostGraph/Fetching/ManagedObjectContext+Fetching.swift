@@ -5,14 +5,14 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects that a request asks for, as the unsaved changes leave them.
     ///
-    /// Objects that the context has already keep their values. Objects with equal sort keys, and all
-    /// objects without an order, come in the order of their keys.
+    /// Objects that the context has already keep their values. Objects with equal sort keys, and
+    /// all objects without an order, come in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; what reading throws.
-    /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise one
-    ///   comparison for each change more; and if the predicate or the order follows relationships, all
-    ///   objects of the entity are compared.
+    /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
+    ///   one comparison for each change more; and if the predicate or the order follows
+    ///   relationships, all objects of the entity are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -123,8 +123,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the result of a request as a collection that reads one page of objects at a time, when
-    /// it is accessed.
+    /// Returns the result of a request as a collection that reads one page of objects at a time,
+    /// when it is accessed.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -141,8 +141,8 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
-    ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects at
-    ///     once. Objects that nobody keeps are kept until the end of the event.
+    ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects
+    ///     at once. Unreferenced objects are kept until the end of the event.
     /// - Throws: `unknownProperty` for a path that is none; what reading throws.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
@@ -222,7 +222,7 @@ extension GraphCore {
     }
 }
 
-/// The result of a request, of which one page of objects is read at a time.
+/// The result of a request, read one page of objects at a time.
 ///
 /// The order is that of the moment in which the request was executed: changes move nothing.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
@@ -260,8 +260,8 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects that a request asks for; the store reads on a thread of Roost's own.
     ///
-    /// The result has what the store has at that time. Unsaved changes that matter to the request make
-    /// it read again in the caller's isolation.
+    /// The result has what the store has at that time. Unsaved changes that matter to the request
+    /// make it read again in the caller's isolation.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
@@ -298,7 +298,8 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core Data.
+    /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core
+    /// Data.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {

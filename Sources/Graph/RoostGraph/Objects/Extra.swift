@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What few objects have beside their row.
+/// The parts of an object that few objects have.
 final class Extra {
     /// The to-many relationships that were read or changed.
     var members: [(relationship: Int, state: Members)] = []
@@ -21,20 +21,20 @@ final class Extra {
 
 /// The members of a to-many relationship of one object: what the store has, and the differences.
 struct Members {
-    /// The keys that the store has, in their order; nil until somebody looks at them.
+    /// The keys that the store has, in their order; nil until they are read.
     private(set) var base: [Int64]?
     private var baseKeys: Set<Int64> = []
-    /// The keys that are members though the store does not have them.
+    /// The keys that are members although the store does not have them.
     private(set) var added: Set<Int64> = []
-    /// The keys that are no members though the store may have them.
+    /// The keys that are not members although the store may have them.
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
-    /// The current members in their order; nil until somebody looks at them.
+    /// The current members in their order; nil until they are read.
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new places.
     private(set) var isReordered = false
-    /// What is being saved in the background.
+    /// The differences that are being saved in the background.
     var inFlight: (added: Set<Int64>, removed: Set<Int64>)?
 
     var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }

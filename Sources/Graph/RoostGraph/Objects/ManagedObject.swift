@@ -7,8 +7,8 @@ public import RoostCore
 /// ``objectID`` is.
 ///
 /// An object is a *fault* until its values are needed. Then it reads them, together with those of
-/// its neighbors. A property that cannot be read is null or zero, and the error waits in the context
-/// for the next save, fetch or count.
+/// its neighbors. A property that cannot be read is null or zero, and the error waits in the
+/// context for the next save, fetch or count.
 ///
 /// ```swift
 /// let album = try context.insert("Album")
@@ -33,7 +33,7 @@ open class ManagedObject {
     @usableFromInline @exclusivity(unchecked) final var state: State = []
     @exclusivity(unchecked) final var flags: Flags = []
 
-    /// What a setter must know.
+    /// The facts that a setter must know.
     @usableFromInline
     struct State: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
@@ -60,13 +60,14 @@ open class ManagedObject {
         static let orphan = Flags(rawValue: 32)
         /// Delete rules were applied to the deleted object.
         static let propagated = Flags(rawValue: 64)
-        /// The object takes part in the next save, even if it is unchanged.
+        /// The next save checks the object, even if it is unchanged.
         static let detectsConflicts = Flags(rawValue: 128)
     }
 
     /// Creates an object.
     ///
-    /// Contexts call it; programs insert objects with ``ManagedObjectContext/insert(_:)-(EntityName)``.
+    /// Contexts call it; programs insert objects with
+    /// ``ManagedObjectContext/insert(_:)-(EntityName)``.
     public required init(place: ObjectSeat) {
         core = place.core
         key = place.key
@@ -145,8 +146,8 @@ open class ManagedObject {
     open func willTurnIntoFault() {}
     /// Called after the object's values were discarded.
     open func didTurnIntoFault() {}
-    /// The properties that ``validate(_:for:)`` checks; none by default, so that a save of many objects
-    /// costs nothing for it.
+    /// The properties that ``validate(_:for:)`` checks; none by default, so that a save of many
+    /// objects costs nothing for it.
     open class var validatedProperties: [String] { [] }
     /// Checks a value of ``validatedProperties``, and may replace it.
     ///

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The members of an ordered to-many relationship: an array without duplicates.
 ///
-/// Both sides of the relationship change at once. A save writes the places of the members that moved,
-/// and no others.
+/// Both sides of the relationship change at once. A save writes the places of the members that
+/// moved, and no others.
 ///
 /// ```swift
 /// playlist.tracks.append(track)
@@ -91,7 +91,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
                 + former[range.upperBound...].filter { !moved.contains($0) })
     }
 
-    /// Adds an object at the end, if it is no member yet.
+    /// Adds an object at the end, if it is not a member yet.
     ///
     /// Does not read the members.
     public mutating func append(_ object: Element) {

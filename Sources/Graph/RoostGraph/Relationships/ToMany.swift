@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of their keys.
 ///
-/// Adding and removing read nothing; the members are read when the program looks at them. Both sides
-/// of the relationship change at once.
+/// Adding and removing read nothing; the members are read when the program looks at them. Both
+/// sides of the relationship change at once.
 ///
 /// ```swift
 /// artist.albums.insert(album)

@@ -227,7 +227,7 @@ extension GraphCore {
         expel(object)
     }
 
-    /// Replaces a new object by a stored one: relationships lead to that one, and the new one is
+    /// Replaces a new object by a stored one: relationships refer to that one, and the new one is
     /// dropped.
     func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
         for relationship in object.info.relationships where relationship.isToMany {

@@ -8,13 +8,15 @@ extension ManagedObjectContext {
 
     /// Saves all changes, all or none in each store, durable on return.
     ///
-    /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A conflict
-    /// with another context's save is resolved by ``mergePolicy``. After an error nothing was written,
-    /// and all changes are still pending; with several stores, the error says which were saved.
+    /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
+    /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
+    /// was written, and all changes are still pending; with several stores, the error says which
+    /// were saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
-    ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``; `constraintViolation`;
-    ///   `objectNotFound` with all ``StoreError/missingObjects``; `deleteDenied`; what committing throws.
+    ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
+    ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
+    ///   `deleteDenied`; what committing throws.
     public func save() throws(StoreError) {
         guard !isSaving else {
             throw StoreError(.invalidRequest, "The context is being saved already; do not save from its hooks.")
@@ -42,7 +44,8 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the isolation.
+    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the
+    /// isolation.
     ///
     /// Changes that are made meanwhile stay pending. After an error all changes do.
     ///
@@ -147,7 +150,7 @@ extension ManagedObjectContext {
 
     // MARK: The commit
 
-    /// What a commit wrote.
+    /// The content of a commit.
     struct Outcome {
         var pending: PendingChanges
         /// The changes with derived attributes, and with objects that depend on changed ones.
@@ -178,7 +181,7 @@ extension ManagedObjectContext {
             var failures = FailureList()
             var rules = ChangeRules(store.rules, on: snapshot)
             let ids = (0..<changes.inserts.count).map { changes.inserts.id(at: $0) }
-            try rules.apply(to: &changes, &failures) { .object(ids[$0]) }
+            try rules.apply(to: &changes, failures: &failures) { .object(ids[$0]) }
             try failures.throwIfAny()
         }
         return Outcome(pending: pending, changes: changes)
@@ -278,7 +281,7 @@ extension GraphCore {
         where object.state.contains(.privateRow) && object.flags.isDisjoint(with: [.deleted, .inaccessible]) {
             guard let row = object.row else { continue }
             let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
-            try failures.check(reader, &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
+            try failures.check(reader, rules: &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
                 .object(object.objectID)
             }
         }
