@@ -87,6 +87,11 @@ extension GraphCore {
         }
     }
 
+    /// Whether the row of a fault was read already, in company.
+    func isReadAhead(_ object: ManagedObject) -> Bool {
+        readAhead[ObjectPlace(root: object.root, key: object.key)] != nil
+    }
+
     static func entityNumber(of row: UnsafeRawPointer) -> Int {
         Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.entity, as: UInt16.self)))
     }
@@ -135,6 +140,12 @@ extension GraphCore {
         isTracking = false
         object.awakeFromFetch()
         isTracking = wasTracking
+        guard !object.flags.contains(.changed), object.state.contains(.privateRow), let row = object.row
+        else { return }
+        // What the hook set is part of the row as it was read.
+        if let committed = PrivateRow.committed(row) { RowPage.release(committed) }
+        PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+        object.state.remove(.privateRow)
     }
 
     /// Turns an object into a fault.

@@ -39,6 +39,11 @@ extension ManagedObjectContext {
         core.forgetBases()
         try core.reread(stale)
         core.forgetReferences(to: gone.filter { !$0.flags.contains(.changed) })
+        if retainsRegisteredObjects || !observers.isEmpty {
+            let new = inserted.map { object(with: $0) }
+            mergedInserts += new
+            if retainsRegisteredObjects { retained.formUnion(new) }
+        }
         refreshed += stale
         invalidated += gone
         notifyObservers()

@@ -56,6 +56,8 @@ public final class ManagedObjectContext {
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
+    /// The objects that other contexts inserted since observers were notified.
+    var mergedInserts: [ManagedObject] = []
     /// The objects that other contexts deleted since observers were notified.
     var invalidated: [ManagedObject] = []
     /// The objects that the current event refreshed.
@@ -320,12 +322,12 @@ public final class ManagedObjectContext {
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
+        core.closeReader()
         guard mergingChanges else {
             core.discardChanges(of: object)
             core.turnIntoFault(object)
             return
         }
-        core.closeReader()
         try core.reread([object])
     }
 

@@ -244,13 +244,18 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
-        if object.isFault {
+        if object.isFault, context.core.isReadAhead(object) {
+            _ = object.firedRow
+        } else if object.isFault {
             let start = position / pageCount * pageCount
             let page = ids[start..<Swift.min(ids.count, start + pageCount)]
             let core = context.core
             _ = core.latching { () throws(StoreError) in
                 try core.read(
-                    page.filter { core.registered(object.root, $0.key)?.row == nil }.map(\.key), root: object.root)
+                    page.filter {
+                        core.registered(object.root, $0.key)?.row == nil
+                            && core.readAhead[ObjectPlace(root: object.root, key: $0.key)] == nil
+                    }.map(\.key), root: object.root)
             }
         }
         return object as? Object

@@ -35,7 +35,7 @@ struct Members {
     /// Whether an ordered relationship needs new places.
     private(set) var isReordered = false
     /// The differences that are being saved in the background.
-    var inFlight: (added: Set<Int64>, removed: Set<Int64>)?
+    var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
 
     var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
@@ -130,16 +130,27 @@ struct Members {
     // MARK: Saves in the background
 
     /// Notes that the differences are being saved.
-    mutating func takeOff() { inFlight = hasDifferences ? (added, removed) : nil }
+    ///
+    /// Later ones are noted beside them.
+    mutating func takeOff() {
+        inFlight = hasDifferences ? (added, removed, isReordered) : nil
+        isReordered = false
+    }
+
+    /// Notes that the differences were not saved: all of them are pending.
+    mutating func abort() {
+        if let inFlight { isReordered = isReordered || inFlight.isReordered }
+        inFlight = nil
+    }
 
     /// Notes that the store has what was being saved; later differences stay.
-    mutating func land(_ flight: (added: Set<Int64>, removed: Set<Int64>)) {
+    mutating func land() {
+        guard let flight = inFlight else { return }
         inFlight = nil
         added.subtract(flight.added)
         removed.subtract(flight.removed)
         appended.removeAll { !added.contains($0) }
-        isReordered = isReordered && !(added.isEmpty && removed.isEmpty)
         (base, baseKeys) = (nil, [])
-        current = nil
+        if !isReordered { current = nil }
     }
 }

@@ -89,7 +89,9 @@ extension ManagedObject {
 
     /// Sets the value of a field, whatever its type.
     final func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
-        guard core.touch(self) else { return }
+        // The value is checked before anything changes.
+        guard !flags.contains(.orphan) else { return }
+        _ = firedRow
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
         collect(value, field, &replacements)
         replacements.sort { $0.field.index < $1.field.index }

@@ -125,7 +125,8 @@ open class ManagedObject {
     /// The number of times the object was written, as of the last read; 0 for a new object.
     public final var version: UInt32 {
         if flags.contains(.inserted) { return 0 }
-        return RowAccess.version(firedRow)
+        let row = firedRow
+        return RowAccess.version(committedRow ?? row)
     }
 
     // MARK: Hooks

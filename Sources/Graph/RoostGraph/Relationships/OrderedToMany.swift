@@ -109,6 +109,22 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
+    /// Exchanges two members.
+    public mutating func swapAt(_ left: Int, _ right: Int) {
+        var objects = elements
+        objects.swapAt(left, right)
+        set(objects)
+    }
+
+    /// Runs `body` with the members as one array, and takes over its order.
+    public mutating func withContiguousMutableStorageIfAvailable<Result>(
+        _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
+    ) rethrows -> Result? {
+        var objects = elements
+        defer { set(objects) }
+        return try objects.withContiguousMutableStorageIfAvailable(body)
+    }
+
     /// Moves the member at one position to another one.
     ///
     /// - Parameters:
