@@ -183,7 +183,8 @@ let package = Package(
         .target(
             name: "RoostConformance",
             dependencies: [
-                "RoostCore", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
+                "RoostCore", "RoostGraph", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores",
+                "RoostSystem",
             ],
             path: "Conformance", swiftSettings: strict),
         .target(
@@ -380,6 +381,11 @@ let package = Package(
                 "RoostKeyValue", "RoostQuery",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "RoostGraphConformanceTests",
+            dependencies: [
+                "Roost", "RoostConformance", "RoostCore", "SortedFile",
+            ], swiftSettings: strict),
         // The process that counts what operations cost, with functions of its own in the place of the C library's.
         .target(name: "CallCounter", path: "Tests/CallCounter"),
         .executableTarget(

@@ -61,7 +61,7 @@ struct PendingFetchTests {
                 }
                 let limited = Bool.random(using: &random)
                 let request = FetchRequest(
-                    EntityName(entity), where: try FetchRequest.Predicate(text),
+                    EntityName(entity), where: try FetchRequest.Predicate(format: text),
                     sortedBy: Self.orders[entity]?.randomElement(using: &random) ?? [],
                     limit: limited ? Int.random(in: 0..<6, using: &random) : nil,
                     offset: limited ? Int.random(in: 0..<4, using: &random) : nil)

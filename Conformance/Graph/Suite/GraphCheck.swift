@@ -1,0 +1,97 @@
+package import RoostCore
+
+/// One behavior of contexts and managed objects that can be checked on any store.
+///
+/// The ID never changes once released. ``all`` is the only list of checks.
+/// A check makes its own stores, with the types and options
+/// of a ``StoreFixture``:
+///
+/// ```swift
+/// for check in GraphCheck.all { try await check.run(on: StoreFixture(MyStoreType())) }
+/// ```
+package struct GraphCheck: Sendable, CustomStringConvertible {
+    /// Whose decision a behavior is.
+    package enum Origin: String, Sendable {
+        /// Core Data behaves so.
+        case apple = "A"
+        /// Roost decides, because Core Data is silent or does something else.
+        case roost = "R"
+        /// Partly each.
+        case both = "A/R"
+    }
+
+    /// The end of a run.
+    package enum Outcome: Sendable {
+        case passed
+        /// The stores lack a capability that the check needs.
+        case skipped(StoreCapability)
+        case failed(ConformanceFailure)
+    }
+
+    /// The stable name, `group.subject`.
+    package let id: String
+    /// The behavior, in one or two sentences.
+    package let behavior: String
+    /// Whose decision the behavior is.
+    package let origin: Origin
+    /// The capabilities that stores must have for the behavior to apply.
+    package let needs: [StoreCapability]
+    private let body: @Sendable (GraphBench) async throws -> Void
+
+    init(
+        _ id: String, _ behavior: String, _ origin: Origin, needs: [StoreCapability] = [],
+        _ body: @escaping @Sendable (GraphBench) throws -> Void
+    ) {
+        (self.id, self.behavior, self.origin, self.needs) = (id, behavior, origin, [.writing] + needs)
+        self.body = { bench in try body(bench) }
+    }
+
+    init(
+        waiting id: String, _ behavior: String, _ origin: Origin, needs: [StoreCapability] = [],
+        _ body: @escaping @Sendable (GraphBench) async throws -> Void
+    ) {
+        (self.id, self.behavior, self.origin, self.needs) = (id, behavior, origin, [.writing] + needs)
+        self.body = body
+    }
+
+    /// Runs the check in a directory of its own, and examines the stores that it leaves open.
+    ///
+    /// - Parameter fixture: The stores to use.
+    /// - Returns: How the run ended.
+    package func outcome(on fixture: StoreFixture) async -> Outcome {
+        if let missing = needs.first(where: { !fixture.capabilities.contains($0) }) { return .skipped(missing) }
+        do {
+            let bench = GraphBench(try Workbench(fixture))
+            defer { bench.workbench.discard() }
+            try await body(bench)
+            try bench.workbench.examineStores()
+            return .passed
+        } catch let mismatch as Mismatch {
+            return .failed(
+                ConformanceFailure(
+                    check: id, store: fixture.name, expected: mismatch.expected, actual: mismatch.actual))
+        } catch {
+            return .failed(
+                ConformanceFailure(check: id, store: fixture.name, expected: behavior, actual: "\(error)"))
+        }
+    }
+
+    /// Runs the check as ``outcome(on:)`` does.
+    ///
+    /// - Throws: ``ConformanceFailure``, whatever failed.
+    package func run(on fixture: StoreFixture) async throws(ConformanceFailure) {
+        if case .failed(let failure) = await outcome(on: fixture) { throw failure }
+    }
+
+    /// The ID, which a test case has as its name.
+    package var description: String { id }
+
+    /// The check with this ID, or nil.
+    package static func named(_ id: String) -> GraphCheck? { all.first { $0.id == id } }
+
+    /// All checks, in the order in which reports list them.
+    package static let all: [GraphCheck] = [
+        identity, faults, insertion, changing, relations, orderedRelations, deletion, validation, saving, conflicts,
+        constraintConflicts, refreshing, merging, fetching,
+    ].flatMap { $0 }
+}

@@ -1,0 +1,209 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostSystem
+
+/// Counts the calls of a store, and makes calls fail on request.
+final class StoreMeter: Sendable {
+    /// The calls since the last reset.
+    struct Counts: Equatable {
+        /// Fetches, counts, lists of IDs, reads of records and reads of links.
+        var readCount = 0
+        /// The records that were read, or the keys that were asked for.
+        var recordCount = 0
+        /// Reads of the members of a to-many relationship.
+        var linkReadCount = 0
+        var commitCount = 0
+    }
+
+    private struct State {
+        var counts = Counts()
+        var readError: StoreError?
+        var commitError: StoreError?
+        var reservesKeys = true
+        var beforeCommit: (@Sendable () throws(StoreError) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// The calls since the last reset.
+    var counts: Counts { state.withLock(\.counts) }
+
+    /// Runs `body` and returns what it asked the store for.
+    func counting(_ body: () throws -> Void) rethrows -> Counts {
+        state.withLock { $0.counts = Counts() }
+        try body()
+        return counts
+    }
+
+    /// Makes the next read fail.
+    func failNextRead(with error: StoreError) { state.withLock { $0.readError = error } }
+
+    /// Makes the next commit fail.
+    func failNextCommit(with error: StoreError) { state.withLock { $0.commitError = error } }
+
+    /// Sets whether keys can be reserved.
+    func setReservesKeys(_ reserves: Bool) { state.withLock { $0.reservesKeys = reserves } }
+
+    /// Sets what runs before the next commit.
+    func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
+        state.withLock { $0.beforeCommit = body }
+    }
+
+    func read(records: Int = 0, links: Int = 0) throws(StoreError) {
+        let error = state.withLock { state -> StoreError? in
+            state.counts.readCount += 1
+            state.counts.recordCount += records
+            state.counts.linkReadCount += links
+            defer { state.readError = nil }
+            return state.readError
+        }
+        if let error { throw error }
+    }
+
+    func received(_ count: Int) { state.withLock { $0.counts.recordCount += count } }
+
+    func commit() throws(StoreError) {
+        let (error, body) = state.withLock { state in
+            state.counts.commitCount += 1
+            defer { (state.commitError, state.beforeCommit) = (nil, nil) }
+            return (state.commitError, state.beforeCommit)
+        }
+        if let body { try body() }
+        if let error { throw error }
+    }
+
+    func reserve() throws(StoreError) {
+        guard state.withLock(\.reservesKeys) else {
+            throw StoreError(.busy, "The store cannot reserve keys now, because the check says so.")
+        }
+    }
+}
+
+/// A store that counts what it is asked for.
+final class MeteredStore: PersistentStore {
+    private let base: any PersistentStore
+    private let meter: StoreMeter
+
+    init(_ base: any PersistentStore, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+
+    var type: any PersistentStoreType { base.type }
+    var location: StoreLocation { base.location }
+    var model: ManagedObjectModel { base.model }
+    var isReadOnly: Bool { base.isReadOnly }
+
+    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+
+    func snapshot() throws(StoreError) -> any StoreSnapshot { MeteredSnapshot(try base.snapshot(), meter) }
+
+    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+        try meter.reserve()
+        return try base.reserveKeys(count, for: entity)
+    }
+
+    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+        try meter.commit()
+        return try base.commit(changes)
+    }
+
+    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
+    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func close() throws(StoreError) { try base.close() }
+}
+
+/// A snapshot that counts what it is asked for.
+private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
+    private let base: any StoreSnapshot
+    private let meter: StoreMeter
+
+    init(_ base: any StoreSnapshot, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+
+    var model: ManagedObjectModel { base.model }
+
+    func recordedTally() throws(StoreError) -> StoreTally? { try base.recordedTally() }
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
+    func close() { base.close() }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        try meter.read()
+        return MeteredCursor(try base.records(of: entity, after: id), meter)
+    }
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        try meter.read(records: ids.count)
+        return try base.records(with: ids)
+    }
+
+    func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        try meter.read(records: 1)
+        return try base.record(with: id, into: &batch)
+    }
+
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        try meter.read(links: 1)
+        return try base.links(of: relationship, after: link)
+    }
+
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        try meter.read(links: 1)
+        return try base.links(of: relationship, from: id)
+    }
+
+    func groupedLinks(
+        of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
+    ) throws(StoreError) -> any LinkCursor {
+        try meter.read(links: 1)
+        return try base.links(of: relationship.name, from: ids)
+    }
+
+    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+        try meter.read()
+        return MeteredCursor(try base.fetch(request), meter)
+    }
+
+    func count(_ request: FetchRequest) throws(StoreError) -> Int {
+        try meter.read()
+        return try base.count(request)
+    }
+
+    func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
+        try meter.read()
+        ids += try base.objectIDs(checked: request)
+    }
+
+    func makeObjectGraph() -> any ObjectGraph { MeteredGraph(base.objectGraph(), meter) }
+}
+
+/// A graph that counts what it is asked for.
+private final class MeteredGraph: ObjectGraph {
+    private let base: any ObjectGraph
+    private let meter: StoreMeter
+
+    init(_ base: any ObjectGraph, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        try meter.read(records: keys.count)
+        try base.read(keys, inHierarchyOf: root, into: &batch)
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        try meter.read(links: 1)
+        try base.appendDestinations(of: relationship, from: key, to: &keys)
+    }
+}
+
+/// A cursor that counts the records that it gives.
+private final class MeteredCursor: RecordCursor {
+    private let base: any RecordCursor
+    private let meter: StoreMeter
+
+    init(_ base: any RecordCursor, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        let hasMore = try base.next(into: &batch)
+        meter.received(batch.count)
+        return hasMore
+    }
+}

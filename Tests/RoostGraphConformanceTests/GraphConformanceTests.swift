@@ -1,0 +1,89 @@
+import Foundation
+import Roost
+import RoostConformance
+import RoostCore
+import SortedFile
+import Testing
+
+@Suite("Contexts on every store")
+struct GraphConformanceTests {
+    /// The built-in stores that can be written, and the example of a store of another package.
+    static let fixtures: [StoreFixture] =
+        StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }
+        .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
+
+    @Test("do what the behaviors say", arguments: GraphCheck.all, fixtures)
+    func check(_ check: GraphCheck, on fixture: StoreFixture) async throws {
+        let known = KnownFailure.all.first { $0.check == check.id && ($0.store == nil || $0.store == fixture.name) }
+        if let known, known.stopsProcess {
+            let failure = ConformanceFailure(
+                check: check.id, store: fixture.name, expected: check.behavior, actual: "it stops the process")
+            await Figures.shared.note(check, fixture, .failed(failure))
+            withKnownIssue("\(known.reason)") { throw failure }
+            return
+        }
+        let outcome = await check.outcome(on: fixture)
+        await Figures.shared.note(check, fixture, outcome)
+        switch outcome {
+        case .passed, .skipped:
+            if let known {
+                Issue.record(
+                    "\(check.id) passes on \(fixture.name): remove it from the known failures (\(known.reason))")
+            }
+        case .failed(let failure):
+            guard let known else { throw failure }
+            withKnownIssue("\(known.reason)") { throw failure }
+        }
+    }
+
+    @Test("has no two checks of one ID, and no known failure of a check that does not exist")
+    func ids() {
+        #expect(Set(GraphCheck.all.map(\.id)).count == GraphCheck.all.count)
+        for known in KnownFailure.all { #expect(GraphCheck.named(known.check) != nil, "\(known.check)") }
+        #expect(Self.fixtures.count >= 5)
+    }
+}
+
+/// A check that fails, and why.
+struct KnownFailure {
+    let check: String
+    /// The name of the store; nil for all.
+    let store: String?
+    let reason: String
+    /// Whether the check would stop the process of the tests, so that it cannot run.
+    let stopsProcess: Bool
+
+    init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, _ reason: String) {
+        (self.check, self.store, self.reason, self.stopsProcess) = (check, store, reason, stopsProcess)
+    }
+
+    static let all: [KnownFailure] = []
+}
+
+/// The figures of a run, which are printed when the last check ends.
+actor Figures {
+    static let shared = Figures()
+
+    private var passed: [String: Int] = [:]
+    private var skipped: [String: Int] = [:]
+    private var failed: [String: [String]] = [:]
+    private var count = 0
+
+    func note(_ check: GraphCheck, _ fixture: StoreFixture, _ outcome: GraphCheck.Outcome) {
+        count += 1
+        switch outcome {
+        case .passed: passed[fixture.description, default: 0] += 1
+        case .skipped: skipped[fixture.description, default: 0] += 1
+        case .failed: failed[fixture.description, default: []].append(check.id)
+        }
+        guard count == GraphCheck.all.count * GraphConformanceTests.fixtures.count else { return }
+        print("graph suite: \(GraphCheck.all.count) checks x \(GraphConformanceTests.fixtures.count) stores")
+        for fixture in GraphConformanceTests.fixtures.map(\.description) {
+            let failures = (failed[fixture] ?? []).sorted()
+            let list = failures.isEmpty ? "" : ": \(failures.joined(separator: ", "))"
+            print(
+                "  \(fixture): \(passed[fixture] ?? 0) passed, \(skipped[fixture] ?? 0) skipped, \(failures.count) failed\(list)"
+            )
+        }
+    }
+}
