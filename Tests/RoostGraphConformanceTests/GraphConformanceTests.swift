@@ -57,7 +57,12 @@ struct KnownFailure {
         (self.check, self.store, self.reason, self.stopsProcess) = (check, store, reason, stopsProcess)
     }
 
-    static let all: [KnownFailure] = []
+    static let all: [KnownFailure] = [
+        KnownFailure("change.transient", "a save does not check the rules of transient attributes"),
+        KnownFailure(
+            "faults.after-delete-saved", "the error of an object that left its context does not reach the context"),
+        KnownFailure("merging.other-process", "no context compares the generation of a store with the one it has seen"),
+    ]
 }
 
 /// The figures of a run, which are printed when the last check ends.

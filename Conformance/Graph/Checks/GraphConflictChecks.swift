@@ -37,7 +37,7 @@ extension GraphCheck {
         }
 
         /// Fails unless the name and the salary are these in the context and in the store, and nothing is
-    /// pending.
+        /// pending.
         func expectBoth(_ name: Value, _ salary: Value) throws {
             try expectEqual([person["name"], person["salary"]], [name, salary], "the values in the context")
             try expectEqual(try stored(), [name, salary], "the stored values")
