@@ -5,6 +5,8 @@ OBJECTS ?= 100000
 SEED ?= 1
 OPERATIONS ?= 1000000
 QUERIES ?= 1000000
+HISTORIES ?= 1300
+REQUESTS ?= 10000
 STATES ?= all
 FAULTS ?= all
 FILES ?= 20000
@@ -61,6 +63,8 @@ faults: setup
 		-Xswiftc -enable-testing --skip-build --filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
 	ROOST_CRASH_STATES=$(STATES) ROOST_CRASH_FAULTS=$(FAULTS) ROOST_CRASH_KILLS=100 $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests'
+	ROOST_GRAPH_HISTORIES=$(HISTORIES) ROOST_GRAPH_REQUESTS=$(REQUESTS) $(SWIFT) test --configuration release \
+		-Xswiftc -enable-testing --skip-build --filter 'RoostGraphTests.HistoryTests|RoostGraphTests.PendingFetchTests'
 	$(RUN_CAMPAIGNS)
 
 campaigns: setup

@@ -18,6 +18,8 @@ let pairs: Set<String> = [
     "LinkBatch.swift: init(_:_:order:inverseOrder:)", "RecordAgreement+Unsafe.swift: holds(_:_:)",
     "StoreFile+Checks+Unsafe.swift: sameFile(_:_:)", "StoreFile+Names.swift: hasOtherNames(_:_:)",
     "RecordSortOrder.swift: precedes(_:_:)", "StandardTextOrder+Unsafe.swift: order(_:_:)",
+    // A requirement of the standard library's collections.
+    "OrderedToMany.swift: swapAt(_:_:)",
     "StoreComparison.swift: diff(_:_:limit:trustingDigests:cancellation:)",
 ]
 let roots = ["Sources", "Conformance", "Examples"]

@@ -16,8 +16,8 @@ extension PersistentContainer {
     ///   - types: The classes of the entities.
     ///   - options: How to open the store.
     ///   - incompatible: The rule for a store of another version of the model.
-    /// - Throws: As ``Store/open(_:model:options:ifMissing:ifIncompatible:)``; `invalidModel` if a class
-    ///   does not fit its entity.
+    /// - Throws: As ``Store/open(_:model:options:ifMissing:ifIncompatible:)``; `invalidModel` if a
+    ///   class does not fit its entity.
     public convenience init(
         _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = [],
         options: StoreOptions = StoreOptions(), ifIncompatible incompatible: IncompatibleStoreRule = .refuse
@@ -28,7 +28,7 @@ extension PersistentContainer {
         }
     }
 
-    /// Opens stores that the configuration names; creates those that do not exist.
+    /// Opens stores that the configuration names; creates missing stores.
     ///
     /// ```swift
     /// let container = try PersistentContainer(configuration: nil, types: MusicModel.types)
@@ -36,7 +36,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - configuration: The configuration; nil to find it (see ``RoostConfiguration``).
-    ///   - stores: The names of stores in the configuration, each also the name of a configuration of
+    ///   - names: The names of stores in the configuration, each also the name of a configuration of
     ///     the model if there are several; nil for the default store.
     ///   - model: The program's model; nil for the model that the configuration names.
     ///   - types: The classes of the entities.

@@ -22,7 +22,8 @@ struct HistoryTests {
             let fewer = try History.shrink(steps, failure)
             let text = try failure(fewer) ?? "it passes now"
             Issue.record(
-                "ROOST_GRAPH_SEED=\(Self.seed &+ number): \(text)\n\(fewer.map(\.description).joined(separator: ",\n"))")
+                "ROOST_GRAPH_SEED=\(Self.seed &+ number): \(text)\n\(fewer.map(\.description).joined(separator: ",\n"))"
+            )
             return
         }
     }

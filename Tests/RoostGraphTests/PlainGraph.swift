@@ -15,7 +15,9 @@ struct PlainGraph: Equatable {
 
     static let ordered: Set<String> = ["Album.tracks", "Playlist.tracks"]
 
-    func ids(_ entity: String) -> [ObjectID] { nodes.filter { $0.value.entity == entity }.keys.sorted { $0.key < $1.key } }
+    func ids(_ entity: String) -> [ObjectID] {
+        nodes.filter { $0.value.entity == entity }.keys.sorted { $0.key < $1.key }
+    }
 
     mutating func link(_ a: ObjectID, _ name: String, _ b: ObjectID, at position: Int? = nil) {
         var list = nodes[a]?.many[name] ?? []
@@ -127,7 +129,9 @@ struct PlainGraph: Equatable {
     }
 }
 
-/// One step of a random history. Numbers choose among the objects that there are.
+/// One step of a random history.
+///
+/// Numbers choose among the objects that there are.
 struct Step: CustomStringConvertible {
     var kind: Int
     var a: Int
@@ -150,7 +154,7 @@ struct History {
     let container: PersistentContainer
     var contexts: [ManagedObjectContext]
     var active = 0
-    /// What the store has, and what the active context shows.
+    /// The content of the store, and the content that the active context shows.
     var saved = PlainGraph()
     var current = PlainGraph()
 
@@ -221,7 +225,9 @@ struct History {
             let holder = b % 4 == 0 ? nil : pick("Artist", b)
             let passport: Passport = try object(id)
             passport.holder = try holder.map { try object($0) }
-            if let holder { current.setPassport(holder, id) } else if let old = current.nodes[id]?.one["holder"] {
+            if let holder {
+                current.setPassport(holder, id)
+            } else if let old = current.nodes[id]?.one["holder"] {
                 current.setPassport(old, nil)
             }
         case 11, 12:
@@ -248,7 +254,9 @@ struct History {
             album.tracks.append(try object(track))
             current.set(track, "album", id, inverse: "tracks")
         case 16:
-            guard let id = pick("Album", a), let count = current.nodes[id]?.many["tracks"]?.count, count > 0 else { return }
+            guard let id = pick("Album", a), let count = current.nodes[id]?.many["tracks"]?.count, count > 0 else {
+                return
+            }
             let album: Album = try object(id)
             album.tracks.move(from: b % count, to: c % count)
             var list = current.nodes[id]?.many["tracks"] ?? []
@@ -297,7 +305,7 @@ struct History {
         case 24, 25:
             try context.save()
             saved = current
-            // Another context goes on.
+            // Another context continues.
             active = a % contexts.count
             contexts[active].processPendingChanges()
         case 26:
@@ -312,7 +320,9 @@ struct History {
     /// Compares everything.
     mutating func check(_ step: Int) throws {
         let problems = try current.differences(from: contexts[active])
-        guard problems.isEmpty else { throw Problem("after step \(step): \(problems.prefix(6).joined(separator: "; "))") }
+        guard problems.isEmpty else {
+            throw Problem("after step \(step): \(problems.prefix(6).joined(separator: "; "))")
+        }
     }
 
     static func failure(of steps: [Step], in location: StoreLocation, checksEach: Int) throws -> String? {

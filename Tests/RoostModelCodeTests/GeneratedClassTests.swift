@@ -31,14 +31,14 @@ struct GeneratedClassTests {
 
                     /// The attribute `rating`, optional.
                     var rating: Double? {
-                        get { optionalDouble(at: \(rating.byteOffset), \(rating.index)) }
-                        set { setOptionalDouble(newValue, at: \(rating.byteOffset), \(rating.index)) }
+                        get { optionalDouble(at: \(rating.byteOffset), field: \(rating.index)) }
+                        set { setOptionalDouble(newValue, at: \(rating.byteOffset), field: \(rating.index)) }
                     }
 
                     /// The attribute `title`, mandatory.
                     var title: String {
-                        get { text(at: \(title.byteOffset), \(title.index)) }
-                        set { setText(newValue, at: \(title.byteOffset), \(title.index)) }
+                        get { text(at: \(title.byteOffset), field: \(title.index)) }
+                        set { setText(newValue, at: \(title.byteOffset), field: \(title.index)) }
                     }
 
                     /// The ordered to-many relationship `tracks`.
@@ -49,18 +49,18 @@ struct GeneratedClassTests {
 
                     /// The attribute `year`, optional.
                     var year: Int16? {
-                        get { optionalInt16(at: \(year.byteOffset), \(year.index)) }
-                        set { setOptionalInt16(newValue, at: \(year.byteOffset), \(year.index)) }
+                        get { optionalInt16(at: \(year.byteOffset), field: \(year.index)) }
+                        set { setOptionalInt16(newValue, at: \(year.byteOffset), field: \(year.index)) }
                     }
                 }
 
                 nonisolated private enum _AlbumClass {
                     static let entityName = EntityName("Album")
-                    static let shape = ClassShape(entityName, [
-                        .field("rating", .double, at: \(rating.byteOffset), \(rating.index)),
-                        .field("title", .string, at: \(title.byteOffset), \(title.index)),
+                    static let shape = ClassShape(entityName, properties: [
+                        .field("rating", as: .double, at: \(rating.byteOffset), field: \(rating.index)),
+                        .field("title", as: .string, at: \(title.byteOffset), field: \(title.index)),
                         .toMany("tracks", isOrdered: true),
-                        .field("year", .integer16, at: \(year.byteOffset), \(year.index)),
+                        .field("year", as: .integer16, at: \(year.byteOffset), field: \(year.index)),
                     ])
                     static let paths: [any AnyKeyPath & Sendable] = [
                         \\Album.rating,
@@ -95,13 +95,13 @@ struct GeneratedClassTests {
         #expect(
             text.contains(
                 """
-                    static let shape = ClassShape(entityName, [
-                        .field("born", .date),
+                    static let shape = ClassShape(entityName, properties: [
+                        .field("born", as: .date),
                         .toMany("friends", isOrdered: false),
-                        .field("name", .string),
-                        .field("age", .integer32),
-                        .field("deputy", .polymorphicReference),
-                        .field("isKind", .boolean),
+                        .field("name", as: .string),
+                        .field("age", as: .integer32),
+                        .field("deputy", as: .polymorphicReference),
+                        .field("isKind", as: .boolean),
                     ])
                 """))
         #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))

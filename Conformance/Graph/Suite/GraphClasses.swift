@@ -61,11 +61,11 @@ extension GraphCheck {
         static var shape: ClassShape {
             ClassShape(
                 "Person",
-                [
-                    .field("name", .string), .field("salary", .integer64), .transient("nick", .string),
-                    .field("passport", .reference), .field("team", .reference), .toMany("friends"),
-                    .field("partner", .reference), .field("manager", .reference), .toMany("reports"),
-                    .field("favorite", .reference),
+                properties: [
+                    .field("name", as: .string), .field("salary", as: .integer64), .transient("nick", as: .string),
+                    .field("passport", as: .reference), .field("team", as: .reference), .toMany("friends"),
+                    .field("partner", as: .reference), .field("manager", as: .reference), .toMany("reports"),
+                    .field("favorite", as: .reference),
                 ])
         }
         override func willTurnIntoFault() { turns.append("will") }
@@ -89,9 +89,9 @@ extension GraphCheck {
         static var shape: ClassShape {
             ClassShape(
                 "Artist",
-                [
-                    .field("name", .string), .field("upperName", .string), .field("albumCount", .integer64),
-                    .field("stamp", .date), .toMany("albums"),
+                properties: [
+                    .field("name", as: .string), .field("upperName", as: .string), .field("albumCount", as: .integer64),
+                    .field("stamp", as: .date), .toMany("albums"),
                 ])
         }
     }
@@ -128,9 +128,10 @@ extension GraphCheck {
         static var shape: ClassShape {
             ClassShape(
                 "Album",
-                [
-                    .field("title", .string), .field("year", .integer16), .field("rating", .double),
-                    .field("plays", .integer64), .field("artist", .reference), .toMany("tracks", isOrdered: true),
+                properties: [
+                    .field("title", as: .string), .field("year", as: .integer16), .field("rating", as: .double),
+                    .field("plays", as: .integer64), .field("artist", as: .reference),
+                    .toMany("tracks", isOrdered: true),
                 ])
         }
     }
@@ -161,8 +162,8 @@ extension GraphCheck {
         static var shape: ClassShape {
             ClassShape(
                 "Track",
-                [
-                    .field("title", .string), .field("album", .reference), .field("genre", .reference),
+                properties: [
+                    .field("title", as: .string), .field("album", as: .reference), .field("genre", as: .reference),
                     .toMany("playlists"), .toMany("tags"),
                 ])
         }
@@ -179,7 +180,9 @@ extension GraphCheck {
             get { toMany(slot: 1) }
             set { setToMany(newValue, slot: 1) }
         }
-        static var shape: ClassShape { ClassShape("Genre", [.field("name", .string), .toMany("tracks")]) }
+        static var shape: ClassShape {
+            ClassShape("Genre", properties: [.field("name", as: .string), .toMany("tracks")])
+        }
     }
 
     final class Playlist: ManagedObject, ManagedObjectClass {
@@ -194,7 +197,7 @@ extension GraphCheck {
             set { setOrderedToMany(newValue, slot: 1) }
         }
         static var shape: ClassShape {
-            ClassShape("Playlist", [.field("name", .string), .toMany("tracks", isOrdered: true)])
+            ClassShape("Playlist", properties: [.field("name", as: .string), .toMany("tracks", isOrdered: true)])
         }
     }
 
@@ -209,7 +212,9 @@ extension GraphCheck {
             get { optionalInt64(slot: 1) }
             set { setOptionalInt64(newValue, slot: 1) }
         }
-        class var shape: ClassShape { ClassShape("Asset", [.field("name", .string), .field("size", .integer64)]) }
+        class var shape: ClassShape {
+            ClassShape("Asset", properties: [.field("name", as: .string), .field("size", as: .integer64)])
+        }
     }
 
     final class Image: Asset {
@@ -219,7 +224,11 @@ extension GraphCheck {
             set { setOptionalInt32(newValue, slot: 2) }
         }
         override class var shape: ClassShape {
-            ClassShape("Image", [.field("name", .string), .field("size", .integer64), .field("width", .integer32)])
+            ClassShape(
+                "Image",
+                properties: [
+                    .field("name", as: .string), .field("size", as: .integer64), .field("width", as: .integer32),
+                ])
         }
     }
 
@@ -230,7 +239,11 @@ extension GraphCheck {
             set { setOptionalInt32(newValue, slot: 2) }
         }
         override class var shape: ClassShape {
-            ClassShape("Video", [.field("name", .string), .field("size", .integer64), .field("seconds", .integer32)])
+            ClassShape(
+                "Video",
+                properties: [
+                    .field("name", as: .string), .field("size", as: .integer64), .field("seconds", as: .integer32),
+                ])
         }
     }
 
@@ -243,9 +256,9 @@ extension GraphCheck {
         override class var shape: ClassShape {
             ClassShape(
                 "Clip",
-                [
-                    .field("name", .string), .field("size", .integer64), .field("seconds", .integer32),
-                    .field("source", .string),
+                properties: [
+                    .field("name", as: .string), .field("size", as: .integer64), .field("seconds", as: .integer32),
+                    .field("source", as: .string),
                 ])
         }
     }
@@ -290,9 +303,9 @@ extension GraphCheck {
         static var shape: ClassShape {
             ClassShape(
                 "Draft",
-                [
-                    .field("title", .string), .field("count", .integer64), .field("stamp", .date),
-                    .transient("cached", .string), .field("next", .reference), .field("before", .reference),
+                properties: [
+                    .field("title", as: .string), .field("count", as: .integer64), .field("stamp", as: .date),
+                    .transient("cached", as: .string), .field("next", as: .reference), .field("before", as: .reference),
                 ])
         }
 
@@ -300,7 +313,7 @@ extension GraphCheck {
         var calls: [String] = []
         /// The count that `awakeFromInsert` saw.
         var countAtInsert: Int64?
-        /// A journal of the hooks of several objects.
+        /// The list of the hooks of a save.
         var journal: Journal?
         var whenSaving: ((Draft) -> Void)?
         /// Whether titles are trimmed.
@@ -424,12 +437,14 @@ extension GraphCheck {
         static var shape: ClassShape {
             ClassShape(
                 "Everything",
-                [
-                    .field("i16", .integer16), .field("i32", .integer32), .field("i64", .integer64),
-                    .field("dec", .decimal), .field("dbl", .double), .field("flt", .float), .field("str", .string),
-                    .field("flag", .boolean), .field("day", .date), .field("blob", .data), .field("ident", .uuid),
-                    .field("link", .uri), .field("coded", .transformable), .field("oid", .objectID),
-                    .field("place", .composite),
+                properties: [
+                    .field("i16", as: .integer16), .field("i32", as: .integer32), .field("i64", as: .integer64),
+                    .field("dec", as: .decimal), .field("dbl", as: .double), .field("flt", as: .float),
+                    .field("str", as: .string),
+                    .field("flag", as: .boolean), .field("day", as: .date), .field("blob", as: .data),
+                    .field("ident", as: .uuid),
+                    .field("link", as: .uri), .field("coded", as: .transformable), .field("oid", as: .objectID),
+                    .field("place", as: .composite),
                 ])
         }
     }

@@ -149,7 +149,7 @@ struct ModelSections {
         return """
             nonisolated private enum \(name) {
                 static let entityName = EntityName(\(SwiftText.literal(entity.declaration.name)))
-                static let shape = ClassShape(entityName, \(shape))
+                static let shape = ClassShape(entityName, properties: \(shape))
                 static let paths: [any AnyKeyPath & Sendable] = \(paths)
                 static let names: [String] = \(names)
             }

@@ -46,7 +46,7 @@ struct PropertyCode {
             documentation = "The transient attribute `\(name)`."
             getter = "transient(slot: \(slot))"
             setter = "setTransient(newValue, slot: \(slot))"
-            shape = ".transient(\(SwiftText.literal(name)), .\(attribute.type.name))"
+            shape = ".transient(\(SwiftText.literal(name)), as: .\(attribute.type.name))"
             return
         }
         let isDerived = attribute.derivationExpression != nil
@@ -60,7 +60,7 @@ struct PropertyCode {
         let get = prefixed ? "optional\(access.suffix)" : access.name
         let set = prefixed ? "setOptional\(access.suffix)" : "set\(access.suffix)"
         if isFlat, access.hasConstantForm {
-            let place = "at: \(field.byteOffset), \(field.index)"
+            let place = "at: \(field.byteOffset), field: \(field.index)"
             getter = "\(get)(\(isOptional || access.needsIndex ? place : "at: \(field.byteOffset)"))"
             setter = isDerived ? nil : "\(set)(newValue, \(place))"
         } else {
@@ -87,7 +87,7 @@ struct PropertyCode {
             type = "\(destination)?"
             let kind = relationship.isOptional ? "optional" : "mandatory"
             documentation = "The to-one relationship `\(name)`, \(kind)."
-            let place = isFlat ? "at: \(field.byteOffset), \(field.index)" : "slot: \(slot)"
+            let place = isFlat ? "at: \(field.byteOffset), field: \(field.index)" : "slot: \(slot)"
             getter = "toOne(\(place))"
             setter = "setToOne(newValue, \(place))"
             shape = Self.shape(field, isFlat: isFlat)
@@ -102,8 +102,8 @@ struct PropertyCode {
     }
 
     private static func shape(_ field: RecordLayout.Field, isFlat: Bool) -> String {
-        let place = isFlat ? ", at: \(field.byteOffset), \(field.index)" : ""
-        return ".field(\(SwiftText.literal(field.name)), .\(field.kind)\(place))"
+        let place = isFlat ? ", at: \(field.byteOffset), field: \(field.index)" : ""
+        return ".field(\(SwiftText.literal(field.name)), as: .\(field.kind)\(place))"
     }
 
     private static func access(to attribute: AttributeDescription) -> Access {

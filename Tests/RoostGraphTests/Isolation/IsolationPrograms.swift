@@ -142,7 +142,8 @@ struct IsolationProgram {
                 }
                 """,
             right: "let stream = AsyncStream<ObjectID> { $0.yield(album.objectID) }",
-            wrong: "let stream = AsyncStream<ManagedObject> { $0.yield(album) }", diagnostic: "risks causing data races"),
+            wrong: "let stream = AsyncStream<ManagedObject> { $0.yield(album) }", diagnostic: "risks causing data races"
+        ),
         IsolationProgram(
             name: "An object is kept in a Sendable struct", phase: .types,
             text: """
@@ -185,5 +186,7 @@ struct IsolationProgram {
     func text(isRight: Bool) -> String { text.replacing("<<>>", with: isRight ? right : wrong) }
 
     /// The position of the line that differs.
-    var line: Int { text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("<<>>") } ?? 0 }
+    var line: Int {
+        text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("<<>>") } ?? 0
+    }
 }

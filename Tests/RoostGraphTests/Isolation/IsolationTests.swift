@@ -11,7 +11,8 @@ struct IsolationTests {
 
         /// The compiler and the modules beside the test bundle; nil where one of them is missing.
         static func find() -> Compiler? {
-            var directory = URL(fileURLWithPath: CommandLine.arguments.first { $0.contains(".xctest") } ?? Bundle.main.bundlePath)
+            var directory = URL(
+                fileURLWithPath: CommandLine.arguments.first { $0.contains(".xctest") } ?? Bundle.main.bundlePath)
             while directory.path != "/" {
                 let modules = directory.appending(path: "Modules")
                 if FileManager.default.fileExists(atPath: modules.appending(path: "RoostGraph.swiftmodule").path) {
@@ -40,14 +41,16 @@ struct IsolationTests {
             process.executableURL = URL(fileURLWithPath: path)
             process.arguments = [
                 "-swift-version", "6", "-enable-upcoming-feature", "NonisolatedNonsendingByDefault",
-                "-parse-as-library", "-wmo", "-emit-sil", "-o", "/dev/null", "-diagnostic-style", "llvm", "-I", modules, file.path,
+                "-parse-as-library", "-wmo", "-emit-sil", "-o", "/dev/null", "-diagnostic-style", "llvm", "-I", modules,
+                file.path,
             ]
             // The modules of C targets, which the package's own modules import.
             let sources = URL(fileURLWithPath: #filePath).appending(path: "../../../../Sources/C").standardized
             let products = URL(fileURLWithPath: modules).deletingLastPathComponent()
             for map in [
                 products.appending(path: "CRoostSystem.build/module.modulemap"),
-                sources.appending(path: "CXXHash/module.modulemap"), sources.appending(path: "CSQLite/module.modulemap"),
+                sources.appending(path: "CXXHash/module.modulemap"),
+                sources.appending(path: "CSQLite/module.modulemap"),
                 sources.appending(path: "CLMDB/module.modulemap"), sources.appending(path: "CZlib/module.modulemap"),
             ] where FileManager.default.fileExists(atPath: map.path) {
                 process.arguments?.append(contentsOf: ["-Xcc", "-fmodule-map-file=\(map.path)"])

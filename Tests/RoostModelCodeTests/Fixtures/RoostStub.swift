@@ -46,14 +46,14 @@ public struct ClassShape: Sendable {
     public struct Property: Sendable {
         public let name: String
         public static func field(
-            _ name: String, _ kind: RecordLayout.Field.Kind, at offset: Int, _ index: Int
+            _ name: String, as kind: RecordLayout.Field.Kind, at offset: Int, field index: Int
         ) -> Property { Property(name: name) }
-        public static func field(_ name: String, _ kind: RecordLayout.Field.Kind) -> Property { Property(name: name) }
+        public static func field(_ name: String, as kind: RecordLayout.Field.Kind) -> Property { Property(name: name) }
         public static func toMany(_ name: String, isOrdered: Bool) -> Property { Property(name: name) }
-        public static func transient(_ name: String, _ type: AttributeType) -> Property { Property(name: name) }
+        public static func transient(_ name: String, as type: AttributeType) -> Property { Property(name: name) }
     }
     public let properties: [Property]
-    public init(_ entity: EntityName, _ properties: [Property]) { self.properties = properties }
+    public init(_ entity: EntityName, properties: [Property]) { self.properties = properties }
 }
 
 public final class ManagedObjectContext {}
@@ -131,73 +131,73 @@ extension ManagedObject: CustomStringConvertible {
 
 extension ManagedObject {
     public final func int16(at offset: Int) -> Int16 { 0 }
-    public final func optionalInt16(at offset: Int, _ field: Int) -> Int16? { nil }
-    public final func setInt16(_ value: Int16, at offset: Int, _ field: Int) {}
-    public final func setOptionalInt16(_ value: Int16?, at offset: Int, _ field: Int) {}
+    public final func optionalInt16(at offset: Int, field: Int) -> Int16? { nil }
+    public final func setInt16(_ value: Int16, at offset: Int, field: Int) {}
+    public final func setOptionalInt16(_ value: Int16?, at offset: Int, field: Int) {}
     public final func int16(slot: Int) -> Int16 { 0 }
     public final func optionalInt16(slot: Int) -> Int16? { nil }
     public final func setInt16(_ value: Int16, slot: Int) {}
     public final func setOptionalInt16(_ value: Int16?, slot: Int) {}
     public final func int32(at offset: Int) -> Int32 { 0 }
-    public final func optionalInt32(at offset: Int, _ field: Int) -> Int32? { nil }
-    public final func setInt32(_ value: Int32, at offset: Int, _ field: Int) {}
-    public final func setOptionalInt32(_ value: Int32?, at offset: Int, _ field: Int) {}
+    public final func optionalInt32(at offset: Int, field: Int) -> Int32? { nil }
+    public final func setInt32(_ value: Int32, at offset: Int, field: Int) {}
+    public final func setOptionalInt32(_ value: Int32?, at offset: Int, field: Int) {}
     public final func int32(slot: Int) -> Int32 { 0 }
     public final func optionalInt32(slot: Int) -> Int32? { nil }
     public final func setInt32(_ value: Int32, slot: Int) {}
     public final func setOptionalInt32(_ value: Int32?, slot: Int) {}
     public final func int64(at offset: Int) -> Int64 { 0 }
-    public final func optionalInt64(at offset: Int, _ field: Int) -> Int64? { nil }
-    public final func setInt64(_ value: Int64, at offset: Int, _ field: Int) {}
-    public final func setOptionalInt64(_ value: Int64?, at offset: Int, _ field: Int) {}
+    public final func optionalInt64(at offset: Int, field: Int) -> Int64? { nil }
+    public final func setInt64(_ value: Int64, at offset: Int, field: Int) {}
+    public final func setOptionalInt64(_ value: Int64?, at offset: Int, field: Int) {}
     public final func int64(slot: Int) -> Int64 { 0 }
     public final func optionalInt64(slot: Int) -> Int64? { nil }
     public final func setInt64(_ value: Int64, slot: Int) {}
     public final func setOptionalInt64(_ value: Int64?, slot: Int) {}
     public final func double(at offset: Int) -> Double { 0 }
-    public final func optionalDouble(at offset: Int, _ field: Int) -> Double? { nil }
-    public final func setDouble(_ value: Double, at offset: Int, _ field: Int) {}
-    public final func setOptionalDouble(_ value: Double?, at offset: Int, _ field: Int) {}
+    public final func optionalDouble(at offset: Int, field: Int) -> Double? { nil }
+    public final func setDouble(_ value: Double, at offset: Int, field: Int) {}
+    public final func setOptionalDouble(_ value: Double?, at offset: Int, field: Int) {}
     public final func double(slot: Int) -> Double { 0 }
     public final func optionalDouble(slot: Int) -> Double? { nil }
     public final func setDouble(_ value: Double, slot: Int) {}
     public final func setOptionalDouble(_ value: Double?, slot: Int) {}
     public final func float(at offset: Int) -> Float { 0 }
-    public final func optionalFloat(at offset: Int, _ field: Int) -> Float? { nil }
-    public final func setFloat(_ value: Float, at offset: Int, _ field: Int) {}
-    public final func setOptionalFloat(_ value: Float?, at offset: Int, _ field: Int) {}
+    public final func optionalFloat(at offset: Int, field: Int) -> Float? { nil }
+    public final func setFloat(_ value: Float, at offset: Int, field: Int) {}
+    public final func setOptionalFloat(_ value: Float?, at offset: Int, field: Int) {}
     public final func float(slot: Int) -> Float { 0 }
     public final func optionalFloat(slot: Int) -> Float? { nil }
     public final func setFloat(_ value: Float, slot: Int) {}
     public final func setOptionalFloat(_ value: Float?, slot: Int) {}
     public final func bool(at offset: Int) -> Bool { false }
-    public final func optionalBool(at offset: Int, _ field: Int) -> Bool? { nil }
-    public final func setBool(_ value: Bool, at offset: Int, _ field: Int) {}
-    public final func setOptionalBool(_ value: Bool?, at offset: Int, _ field: Int) {}
+    public final func optionalBool(at offset: Int, field: Int) -> Bool? { nil }
+    public final func setBool(_ value: Bool, at offset: Int, field: Int) {}
+    public final func setOptionalBool(_ value: Bool?, at offset: Int, field: Int) {}
     public final func bool(slot: Int) -> Bool { false }
     public final func optionalBool(slot: Int) -> Bool? { nil }
     public final func setBool(_ value: Bool, slot: Int) {}
     public final func setOptionalBool(_ value: Bool?, slot: Int) {}
     public final func date(at offset: Int) -> Date { Date() }
-    public final func optionalDate(at offset: Int, _ field: Int) -> Date? { nil }
-    public final func setDate(_ value: Date, at offset: Int, _ field: Int) {}
-    public final func setOptionalDate(_ value: Date?, at offset: Int, _ field: Int) {}
+    public final func optionalDate(at offset: Int, field: Int) -> Date? { nil }
+    public final func setDate(_ value: Date, at offset: Int, field: Int) {}
+    public final func setOptionalDate(_ value: Date?, at offset: Int, field: Int) {}
     public final func date(slot: Int) -> Date { Date() }
     public final func optionalDate(slot: Int) -> Date? { nil }
     public final func setDate(_ value: Date, slot: Int) {}
     public final func setOptionalDate(_ value: Date?, slot: Int) {}
-    public final func text(at offset: Int, _ field: Int) -> String { "" }
-    public final func optionalText(at offset: Int, _ field: Int) -> String? { nil }
-    public final func setText(_ value: String, at offset: Int, _ field: Int) {}
-    public final func setOptionalText(_ value: String?, at offset: Int, _ field: Int) {}
+    public final func text(at offset: Int, field: Int) -> String { "" }
+    public final func optionalText(at offset: Int, field: Int) -> String? { nil }
+    public final func setText(_ value: String, at offset: Int, field: Int) {}
+    public final func setOptionalText(_ value: String?, at offset: Int, field: Int) {}
     public final func text(slot: Int) -> String { "" }
     public final func optionalText(slot: Int) -> String? { nil }
     public final func setText(_ value: String, slot: Int) {}
     public final func setOptionalText(_ value: String?, slot: Int) {}
-    public final func data(at offset: Int, _ field: Int) -> Data { Data() }
-    public final func optionalData(at offset: Int, _ field: Int) -> Data? { nil }
-    public final func setData(_ value: Data, at offset: Int, _ field: Int) {}
-    public final func setOptionalData(_ value: Data?, at offset: Int, _ field: Int) {}
+    public final func data(at offset: Int, field: Int) -> Data { Data() }
+    public final func optionalData(at offset: Int, field: Int) -> Data? { nil }
+    public final func setData(_ value: Data, at offset: Int, field: Int) {}
+    public final func setOptionalData(_ value: Data?, at offset: Int, field: Int) {}
     public final func data(slot: Int) -> Data { Data() }
     public final func optionalData(slot: Int) -> Data? { nil }
     public final func setData(_ value: Data, slot: Int) {}
@@ -218,8 +218,8 @@ extension ManagedObject {
     public final func setCoded<T: Codable & Sendable>(_ value: T?, slot: Int) {}
     public final func transient<T>(slot: Int) -> T? { nil }
     public final func setTransient<T>(_ value: T?, slot: Int) {}
-    public final func toOne<T: ManagedObject>(at offset: Int, _ field: Int) -> T? { nil }
-    public final func setToOne<T: ManagedObject>(_ value: T?, at offset: Int, _ field: Int) {}
+    public final func toOne<T: ManagedObject>(at offset: Int, field: Int) -> T? { nil }
+    public final func setToOne<T: ManagedObject>(_ value: T?, at offset: Int, field: Int) {}
     public final func toOne<T: ManagedObject>(slot: Int) -> T? { nil }
     public final func setToOne<T: ManagedObject>(_ value: T?, slot: Int) {}
     public final func toMany<T: ManagedObject>(slot: Int) -> ToMany<T> { ToMany() }

@@ -2,14 +2,15 @@ public import RoostCore
 
 /// The properties that a class of managed objects expects of its entity.
 ///
-/// Generated code has one for each class. A container compares it with the model when it opens, so a
-/// class of another version of the model is refused before it reads anything. The position of a
+/// Generated code has one for each class. A container compares it with the model when it opens, so
+/// a class of another version of the model is refused before it reads anything. The position of a
 /// property in the list is its *slot*, by which accessors name it. A subclass lists the properties
 /// of its superclass first.
 ///
 /// ```swift
 /// static var shape: ClassShape {
-///     ClassShape("Album", [.field("plays", .integer64, at: 25, 1), .toMany("tracks", isOrdered: true)])
+///     ClassShape(
+///         "Album", properties: [.field("plays", as: .integer64, at: 25, field: 1)])
 /// }
 /// ```
 public struct ClassShape: Sendable {
@@ -27,13 +28,13 @@ public struct ClassShape: Sendable {
         /// A stored attribute or a to-one relationship of an entity without superentity and
         /// subentities, at a fixed place of its records.
         public static func field(
-            _ name: String, _ kind: RecordLayout.Field.Kind, at offset: Int, _ index: Int
+            _ name: String, as kind: RecordLayout.Field.Kind, at offset: Int, field index: Int
         ) -> Property {
             Property(name: name, kind: .field(kind, place: (offset, index)))
         }
 
         /// A stored attribute or a to-one relationship, at a place that each subentity decides.
-        public static func field(_ name: String, _ kind: RecordLayout.Field.Kind) -> Property {
+        public static func field(_ name: String, as kind: RecordLayout.Field.Kind) -> Property {
             Property(name: name, kind: .field(kind, place: nil))
         }
 
@@ -43,7 +44,7 @@ public struct ClassShape: Sendable {
         }
 
         /// An attribute that no store keeps.
-        public static func transient(_ name: String, _ type: AttributeType) -> Property {
+        public static func transient(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .transient(type))
         }
     }
@@ -53,7 +54,7 @@ public struct ClassShape: Sendable {
     let properties: [Property]
 
     /// Creates a shape.
-    public init(_ entity: EntityName, _ properties: [Property]) {
+    public init(_ entity: EntityName, properties: [Property]) {
         self.entity = entity
         self.properties = properties
     }
@@ -67,11 +68,12 @@ extension ClassShape.Property {
         func problem(_ text: String) -> StoreError {
             StoreError(
                 .invalidModel,
-                "Class '\(type)' does not fit entity '\(entity.name)': \(text). Generate the class again from the model.")
+                "Class '\(type)' does not fit entity '\(entity.name)': \(text). Generate the class again from the model."
+            )
         }
         switch kind {
         case .field(let kind, let place):
-            guard let field = entity.layout.field(name) else { throw problem("there is no stored property '\(name)'") }
+            guard let field = entity.layout.field(name) else { throw problem("it has no stored property '\(name)'") }
             guard field.kind == kind else { throw problem("property '\(name)' has another type") }
             if let place, place.offset != field.byteOffset || place.index != field.index {
                 throw problem("property '\(name)' is at another place in the records")
@@ -80,7 +82,7 @@ extension ClassShape.Property {
                 name: name, field: field, relationship: entity.relationship(name)?.number, isTransient: false)
         case .toMany(let isOrdered):
             guard let relationship = entity.relationship(name), relationship.isToMany else {
-                throw problem("there is no to-many relationship '\(name)'")
+                throw problem("it has no to-many relationship '\(name)'")
             }
             guard relationship.isOrdered == isOrdered else {
                 throw problem("relationship '\(name)' is \(isOrdered ? "not ordered" : "ordered")")
@@ -88,7 +90,7 @@ extension ClassShape.Property {
             return EntityInfo.Slot(name: name, field: nil, relationship: relationship.number, isTransient: false)
         case .transient(let type):
             guard let attribute = entity.attribute(name), attribute.isTransient, attribute.type == type else {
-                throw problem("there is no transient attribute '\(name)' of this type")
+                throw problem("it has no transient attribute '\(name)' of this type")
             }
             return EntityInfo.Slot(name: name, field: nil, relationship: nil, isTransient: true)
         }

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// What contexts know about an entity, computed once for each container.
+/// The facts about an entity that contexts need, computed once for each container.
 final class EntityInfo: Sendable {
-    /// Where a property of the entity's class is.
+    /// The place of a property of the entity's class.
     struct Slot: Sendable {
         let name: String
         /// The field of a stored attribute or a to-one relationship.

@@ -25,7 +25,9 @@ public actor BackgroundContext {
         context = container.makeContext(name)
     }
 
-    /// Runs `body` with the context. Merges other contexts' saves before, and ends the event after.
+    /// Runs `body` with the context.
+    ///
+    /// Merges other contexts' saves before, and ends the event after.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -46,7 +48,7 @@ public final class ContextExecutor: SerialExecutor {
         var isEnded = false
     }
 
-    /// What the thread keeps, so that it does not keep the executor.
+    /// The state that the thread keeps, so that it does not keep the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)
@@ -70,7 +72,9 @@ public final class ContextExecutor: SerialExecutor {
     private let name: String
     private let isStarted = Mutex(false)
 
-    /// Creates an executor. Its thread starts with the first job.
+    /// Creates an executor.
+    ///
+    /// Its thread starts with the first job.
     public init(_ name: String = "context") { self.name = name }
 
     deinit {

@@ -38,7 +38,9 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether notices are kept. A context that merges by hand needs none.
+    /// Whether notices are kept.
+    ///
+    /// A context that merges by hand needs none.
     func setOpen(_ isOpen: Bool) {
         state.withLock { state in
             state.isOpen = isOpen

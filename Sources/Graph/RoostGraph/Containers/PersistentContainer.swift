@@ -22,12 +22,12 @@ public final class PersistentContainer: Sendable {
     ///   - stores: The stores, all of compatible models. Each holds the hierarchies of the
     ///     configuration with its position in `configurations`.
     ///   - model: The program's model, which has the rules; nil for that of the first store.
-    ///   - types: The classes of the entities; an entity without a class has that of its superentity,
-    ///     or ``ManagedObject``.
+    ///   - types: The classes of the entities; an entity without a class has that of its
+    ///     superentity, or ``ManagedObject``.
     ///   - configurations: The names of configurations of the model, one for each store; not needed
     ///     with one store.
-    /// - Throws: `invalidModel` if a class does not fit its entity, a hierarchy is in no store or in
-    ///   two, or a relationship connects two stores; `modelMismatch`.
+    /// - Throws: `invalidModel` if a class does not fit its entity, a hierarchy is in no store or
+    ///   in two, or a relationship connects two stores; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -103,7 +103,9 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Contexts
 
-    /// The context of the main actor. It merges other contexts' saves automatically.
+    /// The context of the main actor.
+    ///
+    /// It merges other contexts' saves automatically.
     @MainActor
     public var viewContext: ManagedObjectContext {
         if let context = view.context { return context }
@@ -124,7 +126,9 @@ public final class PersistentContainer: Sendable {
         ManagedObjectContext(self, name: name)
     }
 
-    /// Runs `body` with a new context on a thread of the container. Discards unsaved changes.
+    /// Runs `body` with a new context on a thread of the container.
+    ///
+    /// Discards unsaved changes.
     ///
     /// ```swift
     /// let id = try await container.perform { context in
@@ -140,15 +144,17 @@ public final class PersistentContainer: Sendable {
         return try await background.perform(body)
     }
 
-    /// Runs `body` with a new context on the calling thread. Discards unsaved changes.
+    /// Runs `body` with a new context on the calling thread.
+    ///
+    /// Discards unsaved changes.
     public func performAndWait<Result, Failure: Error>(
         _ body: (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try body(makeContext())
     }
 
-    /// Gives an actor's context a home: it merges other contexts' saves automatically, and the actor
-    /// ends its events.
+    /// Gives an actor's context a home: it merges other contexts' saves automatically, and the
+    /// actor ends its events.
     ///
     /// Call it in the actor's initializer.
     public func attach<Owner: ContextActor>(_ actor: Owner) {
@@ -172,7 +178,7 @@ public final class PersistentContainer: Sendable {
         if !notice.isEmpty { base.hub.post(notice, from: nil) }
     }
 
-    /// Inserts objects as a request says, and tells all contexts that merge automatically.
+    /// Inserts objects as a request says, and notifies all contexts that merge automatically.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchInsertRequest)``.
     @discardableResult
@@ -185,7 +191,7 @@ public final class PersistentContainer: Sendable {
         return result
     }
 
-    /// Updates objects as a request says, and tells all contexts that merge automatically.
+    /// Updates objects as a request says, and notifies all contexts that merge automatically.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchUpdateRequest)``.
     @discardableResult
@@ -198,7 +204,7 @@ public final class PersistentContainer: Sendable {
         return result
     }
 
-    /// Deletes objects as a request says, and tells all contexts that merge automatically.
+    /// Deletes objects as a request says, and notifies all contexts that merge automatically.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchDeleteRequest)``.
     @discardableResult
@@ -236,7 +242,9 @@ public final class PersistentContainer: Sendable {
         return try base.storeSet.store(ofEntity: entity.number).metadata().storeUUID == uuid ? id : nil
     }
 
-    /// Closes all stores. Contexts throw `closed` from then on.
+    /// Closes all stores.
+    ///
+    /// Contexts throw `closed` from then on.
     ///
     /// - Throws: The first error of closing; all stores are closed then too.
     public func close() throws(StoreError) {
@@ -248,8 +256,9 @@ public final class PersistentContainer: Sendable {
     }
 }
 
-/// What a container and its contexts share. Contexts keep it, not the container that keeps the view
-/// context.
+/// The state that a container and its contexts share.
+///
+/// Contexts keep it, not the container that keeps the view context.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet

@@ -15,7 +15,7 @@ final class StoreSet: Sendable {
     func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
 }
 
-/// What a context reads in one event: one snapshot of each store, so that all reads agree.
+/// The reads of one event of a context: one snapshot of each store, so that all reads agree.
 final class EventReader {
     private let stores: StoreSet
     private var snapshots: [(any StoreSnapshot)?]

@@ -12,7 +12,8 @@ extension GraphCore {
 
     // MARK: Keys
 
-    /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve now.
+    /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve
+    /// now.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
         if var block = reservedKeys[entity.root], block.next < block.end {
             defer { reservedKeys[entity.root] = block }
@@ -65,7 +66,9 @@ extension GraphCore {
             for index in extra.members.indices {
                 let destination = model.relationships[extra.members[index].relationship].destination
                 let root = model.entities[destination].root
-                for (place, key) in new where place.root == root { extra.members[index].state.replace(place.key, by: key) }
+                for (place, key) in new where place.root == root {
+                    extra.members[index].state.replace(place.key, by: key)
+                }
             }
         }
     }
@@ -95,7 +98,7 @@ extension GraphCore {
         undeleted.append(object)
     }
 
-    /// Applies the delete rules of deleted objects, and of those that they delete.
+    /// Applies the delete rules of deleted objects, and of the objects that these rules delete.
     func propagateDeletes() {
         guard !undeleted.isEmpty else { return }
         var deleted: [ManagedObject] = []
@@ -148,7 +151,9 @@ extension GraphCore {
         return [key]
     }
 
-    /// Takes a deleted object out of the other side of a relationship. Its own side stays as it was.
+    /// Takes a deleted object out of the other side of a relationship.
+    ///
+    /// Its own side stays as it was.
     private func disconnect(
         _ object: ManagedObject, from member: ManagedObject, _ relationship: ManagedObjectModel.Relationship
     ) {

@@ -7,7 +7,7 @@ extension GraphCore {
 
     /// Reads the row of a fault, and those of its neighbors.
     ///
-    /// - Returns: The row; a row of nulls if there is none or it cannot be read. Then the error is
+    /// - Returns: The row; a row of nulls if it is missing or cannot be read. Then the error is
     ///   kept, unless a missing object counts as deleted.
     @inline(never)
     func fire(_ object: ManagedObject) -> UnsafeRawPointer {
@@ -50,7 +50,7 @@ extension GraphCore {
         return row
     }
 
-    /// Reads the row of an object; leaves it a fault if there is no such object.
+    /// Reads the row of an object; the object stays a fault if the store does not have it.
     private func readRow(of object: ManagedObject) throws(StoreError) {
         let root = object.root
         let place = ObjectPlace(root: root, key: object.key)
@@ -87,11 +87,16 @@ extension GraphCore {
         }
     }
 
+    /// Whether the row of a fault was read already, in company.
+    func isReadAhead(_ object: ManagedObject) -> Bool {
+        readAhead[ObjectPlace(root: object.root, key: object.key)] != nil
+    }
+
     static func entityNumber(of row: UnsafeRawPointer) -> Int {
         Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.entity, as: UInt16.self)))
     }
 
-    /// Reads rows of one hierarchy: faults get theirs, others wait until somebody asks for them.
+    /// Reads rows of one hierarchy: faults get theirs, others wait until they are requested.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
         let stored = keys.filter { $0 > 0 }
         guard !stored.isEmpty else { return }
@@ -127,12 +132,20 @@ extension GraphCore {
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 
-    /// Tells an object that its row arrived. What it sets is no change.
+    /// Calls the hook of an object whose row arrived.
+    ///
+    /// Values that the hook sets are not changes.
     func wake(_ object: ManagedObject) {
         let wasTracking = isTracking
         isTracking = false
         object.awakeFromFetch()
         isTracking = wasTracking
+        guard !object.flags.contains(.changed), object.state.contains(.privateRow), let row = object.row
+        else { return }
+        // What the hook set is part of the row as it was read.
+        if let committed = PrivateRow.committed(row) { RowPage.release(committed) }
+        PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+        object.state.remove(.privateRow)
     }
 
     /// Turns an object into a fault.

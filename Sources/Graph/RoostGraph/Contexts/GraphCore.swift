@@ -39,15 +39,16 @@ final class GraphCore {
 
     var fetchedRows = RowPage.Pool(isFetched: true)
     var privateRows = RowPage.Pool(isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
-    /// Rows that were read in company, of objects that nobody asked for yet.
+    /// Rows that were read in company, of objects that were not requested yet.
     var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The objects that were prefetched, until the end of the event.
     var prefetched: [ManagedObject] = []
     /// The reference through which the newest fault was made.
     var company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
-    /// Where the objects of the current round of `willSave` begin among the touched ones.
+    /// The position among the touched objects at which the current round of `willSave` began.
     var roundStart: Int?
+    private weak var knownOrphanage: GraphCore?
     /// By entity number: a row of nulls, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
 
@@ -127,6 +128,7 @@ final class GraphCore {
     /// - Parameters:
     ///   - entity: The number of the object's own entity.
     ///   - key: The key.
+    /// - Returns: The object.
     func object(_ entity: Int, _ key: Int64) -> ManagedObject {
         let root = classes.entities[entity].entity.root
         return registry.find(root, key) ?? makeObject(entity, root, key)
@@ -146,20 +148,32 @@ final class GraphCore {
         registry.remove(object, classes.entities[Int(object.entityNumber)].entity.root)
     }
 
-    /// Lets an object leave the context. Its row stays readable.
+    /// The core of the objects that have left the context.
+    ///
+    /// They keep it, the context does not.
+    private var orphanage: GraphCore {
+        if let known = knownOrphanage { return known }
+        let fresh = GraphCore(classes, stores: nil)
+        knownOrphanage = fresh
+        return fresh
+    }
+
+    /// Lets an object leave the context.
+    ///
+    /// Its row stays readable.
     func orphan(_ object: ManagedObject, _ orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
         object.flags = [.orphan]
         object.state = object.state.intersection(.privateRow)
         object.extra = nil
         object.core = orphanage
-        // The object keeps the core that it points to; its `deinit` lets go of it.
+        // The object keeps the core that it points to; its `deinit` releases it.
         _ = Unmanaged.passRetained(orphanage)
     }
 
     /// Lets all objects leave the context.
     func orphanAll() {
-        let orphanage = GraphCore(classes, stores: nil)
+        let orphanage = orphanage
         for object in registry.all() { orphan(object, orphanage) }
         registry.removeAll()
         changed.removeAll()
@@ -171,7 +185,7 @@ final class GraphCore {
     /// Lets one object leave the context.
     func expel(_ object: ManagedObject) {
         forget(object)
-        orphan(object, GraphCore(classes, stores: nil))
+        orphan(object, orphanage)
     }
 
     // MARK: Changes
@@ -269,7 +283,7 @@ final class GraphCore {
 }
 
 extension ManagedObject {
-    /// Lets go of the row, and of the committed row of a private one.
+    /// Releases the row, and the committed row of a private one.
     final func releaseRow() {
         guard let row else { return }
         if state.contains(.privateRow) {

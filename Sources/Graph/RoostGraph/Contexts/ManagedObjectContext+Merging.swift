@@ -39,6 +39,11 @@ extension ManagedObjectContext {
         core.forgetBases()
         try core.reread(stale)
         core.forgetReferences(to: gone.filter { !$0.flags.contains(.changed) })
+        if retainsRegisteredObjects || !observers.isEmpty {
+            let new = inserted.map { object(with: $0) }
+            mergedInserts += new
+            if retainsRegisteredObjects { retained.formUnion(new) }
+        }
         refreshed += stale
         invalidated += gone
         notifyObservers()
@@ -60,7 +65,8 @@ extension GraphCore {
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {
-            let keys = gone.filter { model.entities[relationship.destination].includes(Int($0.entityNumber)) }.map(\.key)
+            let keys = gone.filter { model.entities[relationship.destination].includes(Int($0.entityNumber)) }.map(
+                \.key)
             guard !keys.isEmpty else { continue }
             for object in changed {
                 guard let extra = object.extra else { continue }
@@ -73,7 +79,9 @@ extension GraphCore {
         }
     }
 
-    /// Reads the current rows of objects. Their changes stay, on top of the new rows.
+    /// Reads the current rows of objects.
+    ///
+    /// Their changes stay, on top of the new rows.
     func reread(_ objects: [ManagedObject]) throws(StoreError) {
         for (root, group) in Dictionary(grouping: objects, by: \.root) {
             let keys = group.filter { $0.row != nil && $0.key > 0 }.map(\.key)

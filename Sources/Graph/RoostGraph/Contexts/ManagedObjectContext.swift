@@ -40,8 +40,8 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// Its properties then read as null, and it is not validated. If false, reading it is an error that
-    /// the next save, fetch or count throws.
+    /// Its properties then read as null, and it is not validated. If false, reading it is an error
+    /// that the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -56,9 +56,11 @@ public final class ManagedObjectContext {
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
-    /// What other contexts deleted, as far as observers do not know it.
+    /// The objects that other contexts inserted since observers were notified.
+    var mergedInserts: [ManagedObject] = []
+    /// The objects that other contexts deleted since observers were notified.
     var invalidated: [ManagedObject] = []
-    /// What the current event refreshed.
+    /// The objects that the current event refreshed.
     var refreshed: [ManagedObject] = []
     var isSaving = false
     /// Whether the home was asked to end the event.
@@ -104,7 +106,7 @@ public final class ManagedObjectContext {
         processPendingChanges()
     }
 
-    /// Whether somebody else than the context's own methods ends its events.
+    /// Whether the context's home ends its events.
     private(set) var hasHome = false
 
     var model: ManagedObjectModel { core.model }
@@ -145,8 +147,8 @@ public final class ManagedObjectContext {
 
     /// Inserts a new object of a class.
     ///
-    /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class that
-    ///   the container does not know.
+    /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class
+    ///   that the container does not know.
     public func insert<Object: ManagedObjectClass>(_ type: Object.Type = Object.self) throws(StoreError) -> Object {
         let object = try insert(Object.entityName)
         guard let typed = object as? Object else {
@@ -166,9 +168,9 @@ public final class ManagedObjectContext {
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
-    /// Reads nothing, except for the ID of an entity with subentities, whose object can be of another
-    /// class. An ID of an unknown entity is an error that the next save, fetch or count throws; the
-    /// result is then a fault of the first entity that cannot be read.
+    /// Reads nothing, except for the ID of an entity with subentities, whose object can be of
+    /// another class. An ID of an unknown entity is an error that the next save, fetch or count
+    /// throws; the result is then a fault of the first entity that cannot be read.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.object(0, id.key)
@@ -189,7 +191,9 @@ public final class ManagedObjectContext {
         object(with: id.objectID) as? Object
     }
 
-    /// Returns the object for an ID if it is in the context. Does not read.
+    /// Returns the object for an ID if it is in the context.
+    ///
+    /// Does not read.
     public func registeredObject(for id: ObjectID) -> ManagedObject? {
         model.entity(id.entity).flatMap { core.registered($0.root, id.key) }
     }
@@ -219,7 +223,7 @@ public final class ManagedObjectContext {
     ) throws(StoreError) -> Object {
         guard let object = try existingObject(with: id.objectID) as? Object else {
             throw StoreError(
-                .invalidRequest, "\(id.objectID) is no object of class '\(Object.self)' in this container.")
+                .invalidRequest, "\(id.objectID) is not an object of class '\(Object.self)' in this container.")
         }
         return object
     }
@@ -275,7 +279,8 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next save.
+    /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next
+    /// save.
     ///
     /// For derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
@@ -289,13 +294,17 @@ public final class ManagedObjectContext {
 
     // MARK: Discarding
 
-    /// Discards all inserts, changes and deletes. Does not read.
+    /// Discards all inserts, changes and deletes.
+    ///
+    /// Does not read.
     public func rollback() {
         core.clearLatched()
         core.rollback()
     }
 
-    /// Removes all objects from the context. They must not be used afterwards.
+    /// Removes all objects from the context.
+    ///
+    /// They must not be used afterwards.
     public func reset() {
         core.clearLatched()
         retained.removeAll()
@@ -303,8 +312,8 @@ public final class ManagedObjectContext {
         core.orphanAll()
     }
 
-    /// Discards an object's changes and turns it into a fault; or reads its current row and keeps the
-    /// changes.
+    /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
+    /// the changes.
     ///
     /// - Parameters:
     ///   - object: An object of the context.
@@ -313,12 +322,12 @@ public final class ManagedObjectContext {
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
+        core.closeReader()
         guard mergingChanges else {
             core.discardChanges(of: object)
             core.turnIntoFault(object)
             return
         }
-        core.closeReader()
         try core.reread([object])
     }
 
@@ -360,8 +369,9 @@ public final class ManagedObjectContext {
         core.pinned = reader
     }
 
-    /// Lets reads see the current state of the stores again. Objects keep their values until they are
-    /// refreshed.
+    /// Lets reads see the current state of the stores again.
+    ///
+    /// Objects keep their values until they are refreshed.
     public func unpin() {
         core.pinned = nil
         core.closeReader()

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The objects that one event of a context changed.
 public struct ObjectsChange {
-    /// The objects that were inserted in the event.
+    /// The objects that were inserted in the event, here or by another context.
     public let inserted: [ManagedObject]
     /// The objects that changed in the event.
     public let updated: [ManagedObject]
@@ -26,8 +26,8 @@ public final class ObservationToken {
 }
 
 extension ManagedObjectContext {
-    /// Calls `body` at the end of each event that changed objects, in the context's isolation, until
-    /// the token is released.
+    /// Calls `body` at the end of each event that changed objects, in the context's isolation,
+    /// until the token is released.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
         nextObserver += 1
         let id = nextObserver
@@ -43,15 +43,16 @@ extension ManagedObjectContext {
         return ObservationToken { [weak self] in self?.saveObservers.removeAll { $0.id == id } }
     }
 
-    /// Tells observers what the event changed.
+    /// Notifies observers of the changes of the event.
     func notifyObservers() {
-        guard !core.touched.isEmpty || !refreshed.isEmpty || !invalidated.isEmpty else { return }
-        let (refreshed, invalidated) = (refreshed, invalidated)
-        (self.refreshed, self.invalidated) = ([], [])
+        guard !core.touched.isEmpty || !refreshed.isEmpty || !invalidated.isEmpty || !mergedInserts.isEmpty
+        else { return }
+        let (refreshed, invalidated, merged) = (refreshed, invalidated, mergedInserts)
+        (self.refreshed, self.invalidated, mergedInserts) = ([], [], [])
         guard !observers.isEmpty else { return }
         let touched = core.touched.filter { $0.state.contains(.touched) }
         let change = ObjectsChange(
-            inserted: touched.filter(\.isInserted), updated: touched.filter(\.isUpdated),
+            inserted: touched.filter(\.isInserted) + merged, updated: touched.filter(\.isUpdated),
             deleted: touched.filter { $0.flags.contains(.deleted) }, refreshed: refreshed, invalidated: invalidated)
         for observer in observers { observer.body(change) }
     }

@@ -48,13 +48,13 @@ public struct Fetch<Object: ManagedObjectClass>: Sendable {
 /// A sort order by a property of a class.
 ///
 /// ```swift
-/// let newest = SortKey(\Album.year, .reverse)
+/// let newest = SortKey(\Album.year, order: .reverse)
 /// ```
 public struct SortKey<Object: ManagedObjectClass>: Sendable {
     let descriptor: FetchRequest.SortDescriptor
 
     /// Creates an order.
-    public init<V>(_ path: any KeyPath<Object, V> & Sendable, _ order: SortOrder = .forward) {
+    public init<V>(_ path: any KeyPath<Object, V> & Sendable, order: SortOrder = .forward) {
         descriptor = FetchRequest.SortDescriptor(
             Object.propertyName(of: path) ?? "\(path)", ascending: order == .forward)
     }

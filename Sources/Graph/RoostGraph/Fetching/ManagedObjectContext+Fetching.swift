@@ -5,14 +5,14 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects that a request asks for, as the unsaved changes leave them.
     ///
-    /// Objects that the context has already keep their values. Objects with equal sort keys, and all
-    /// objects without an order, come in the order of their keys.
+    /// Objects that the context has already keep their values. Objects with equal sort keys, and
+    /// all objects without an order, come in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; what reading throws.
-    /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise one
-    ///   comparison for each change more; and if the predicate or the order follows relationships, all
-    ///   objects of the entity are compared.
+    /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
+    ///   one comparison for each change more; and if the predicate or the order follows
+    ///   relationships, all objects of the entity are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -123,12 +123,13 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the result of a request as a collection that reads one page of objects at a time, when
-    /// it is accessed.
+    /// Returns the result of a request as a collection that reads one page of objects at a time,
+    /// when it is accessed.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - count: The number of objects of a page.
+    /// - Returns: The result.
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func pages<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, of count: Int
@@ -140,8 +141,8 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
-    ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects at
-    ///     once. Objects that nobody keeps are kept until the end of the event.
+    ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects
+    ///     at once. Unreferenced objects are kept until the end of the event.
     /// - Throws: `unknownProperty` for a path that is none; what reading throws.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
@@ -195,7 +196,8 @@ extension GraphCore {
             let relationship = try model.requireRelationship(RelationshipName(object.info.entity.name, name: name))
             let root = model.entities[relationship.destination].root
             if relationship.isToMany {
-                keys[root, default: (relationship.destination, [])].keys += try memberKeys(of: object, relationship.number)
+                keys[root, default: (relationship.destination, [])].keys += try memberKeys(
+                    of: object, relationship.number)
             } else if let field = object.info.references[relationship.number],
                 let (_, key) = RowAccess.reference(object.firedRow, field)
             {
@@ -206,7 +208,9 @@ extension GraphCore {
             var known: Set<Int64> = []
             let unique = entry.keys.filter { known.insert($0).inserted }
             try read(
-                unique.filter { registered(root, $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil },
+                unique.filter {
+                    registered(root, $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
+                },
                 root: root)
             for object in try self.objects(unique, destination: entry.destination)
             where seen.insert(ObjectIdentifier(object)).inserted {
@@ -218,7 +222,7 @@ extension GraphCore {
     }
 }
 
-/// The result of a request, of which one page of objects is read at a time.
+/// The result of a request, read one page of objects at a time.
 ///
 /// The order is that of the moment in which the request was executed: changes move nothing.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
@@ -240,12 +244,18 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
-        if object.isFault {
+        if object.isFault, context.core.isReadAhead(object) {
+            _ = object.firedRow
+        } else if object.isFault {
             let start = position / pageCount * pageCount
             let page = ids[start..<Swift.min(ids.count, start + pageCount)]
             let core = context.core
             _ = core.latching { () throws(StoreError) in
-                try core.read(page.filter { core.registered(object.root, $0.key)?.row == nil }.map(\.key), root: object.root)
+                try core.read(
+                    page.filter {
+                        core.registered(object.root, $0.key)?.row == nil
+                            && core.readAhead[ObjectPlace(root: object.root, key: $0.key)] == nil
+                    }.map(\.key), root: object.root)
             }
         }
         return object as? Object
@@ -255,8 +265,8 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects that a request asks for; the store reads on a thread of Roost's own.
     ///
-    /// The result has what the store has at that time. Unsaved changes that matter to the request make
-    /// it read again in the caller's isolation.
+    /// The result has what the store has at that time. Unsaved changes that matter to the request
+    /// make it read again in the caller's isolation.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
@@ -293,7 +303,8 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core Data.
+    /// Returns columns, groups and aggregates of saved data, without unsaved changes, as in Core
+    /// Data.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {

@@ -6,7 +6,7 @@ internal import RoostStores
 ///
 /// The changes are one change set, as a save would commit it. Its records are compared with the
 /// request by the store's own predicates and orders, over a graph in which the changes hold
-/// (`ChangedGraph`). So there is no second meaning of a predicate.
+/// (`ChangedGraph`). So a predicate has one meaning.
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
@@ -83,7 +83,8 @@ struct PendingFetch {
     }
 }
 
-/// Shows the records of a cursor and changed ones among them, by ascending keys if the cursor's are.
+/// Shows the records of a cursor and changed ones among them, by ascending keys if the cursor's
+/// are.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What few objects have beside their row.
+/// The parts of an object that few objects have.
 final class Extra {
     /// The to-many relationships that were read or changed.
     var members: [(relationship: Int, state: Members)] = []
@@ -21,21 +21,21 @@ final class Extra {
 
 /// The members of a to-many relationship of one object: what the store has, and the differences.
 struct Members {
-    /// The keys that the store has, in their order; nil until somebody looks at them.
+    /// The keys that the store has, in their order; nil until they are read.
     private(set) var base: [Int64]?
     private var baseKeys: Set<Int64> = []
-    /// The keys that are members though the store does not have them.
+    /// The keys that are members although the store does not have them.
     private(set) var added: Set<Int64> = []
-    /// The keys that are no members though the store may have them.
+    /// The keys that are not members although the store may have them.
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
-    /// The current members in their order; nil until somebody looks at them.
+    /// The current members in their order; nil until they are read.
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new places.
     private(set) var isReordered = false
-    /// What is being saved in the background.
-    var inFlight: (added: Set<Int64>, removed: Set<Int64>)?
+    /// The differences that are being saved in the background.
+    var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
 
     var hasDifferences: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
@@ -86,7 +86,9 @@ struct Members {
 
     private mutating func settle() {
         var keys = (base ?? []).filter { !removed.contains($0) }
-        keys += appended.isEmpty ? added.filter { !baseKeys.contains($0) }.sorted() : appended.filter { !baseKeys.contains($0) }
+        keys +=
+            appended.isEmpty
+            ? added.filter { !baseKeys.contains($0) }.sorted() : appended.filter { !baseKeys.contains($0) }
         current = keys
     }
 
@@ -128,16 +130,27 @@ struct Members {
     // MARK: Saves in the background
 
     /// Notes that the differences are being saved.
-    mutating func takeOff() { inFlight = hasDifferences ? (added, removed) : nil }
+    ///
+    /// Later ones are noted beside them.
+    mutating func takeOff() {
+        inFlight = hasDifferences ? (added, removed, isReordered) : nil
+        isReordered = false
+    }
+
+    /// Notes that the differences were not saved: all of them are pending.
+    mutating func abort() {
+        if let inFlight { isReordered = isReordered || inFlight.isReordered }
+        inFlight = nil
+    }
 
     /// Notes that the store has what was being saved; later differences stay.
-    mutating func land(_ flight: (added: Set<Int64>, removed: Set<Int64>)) {
+    mutating func land() {
+        guard let flight = inFlight else { return }
         inFlight = nil
         added.subtract(flight.added)
         removed.subtract(flight.removed)
         appended.removeAll { !added.contains($0) }
-        isReordered = isReordered && !(added.isEmpty && removed.isEmpty)
         (base, baseKeys) = (nil, [])
-        current = nil
+        if !isReordered { current = nil }
     }
 }

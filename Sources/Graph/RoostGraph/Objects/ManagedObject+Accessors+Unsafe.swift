@@ -32,14 +32,16 @@ extension ManagedObject {
     }
 
     @inline(__always)
-    final func store<T: BitwiseCopyable>(_ value: T, at offset: Int, _ field: Int) {
+    final func store<T: BitwiseCopyable>(_ value: T, at offset: Int, field: Int) {
         guard let row = writableRow() else { return }
         row.storeBytes(of: value, toByteOffset: offset, as: T.self)
         RowAccess.setNull(false, row, field)
     }
 
     @inline(__always)
-    final func storeOptional<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(_ value: T?, at offset: Int, _ field: Int) {
+    final func storeOptional<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(
+        _ value: T?, at offset: Int, field: Int
+    ) {
         guard let row = writableRow() else { return }
         row.storeBytes(of: value ?? 0, toByteOffset: offset, as: T.self)
         RowAccess.setNull(value == nil, row, field)
@@ -64,30 +66,30 @@ extension ManagedObject {
     public final func int16(at offset: Int) -> Int16 { Int16(littleEndian: load(Int16.self, at: offset)) }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalInt16(at offset: Int, _ field: Int) -> Int16? {
+    public final func optionalInt16(at offset: Int, field: Int) -> Int16? {
         isNull(field) ? nil : int16(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setInt16(_ value: Int16, at offset: Int, _ field: Int) {
-        store(value.littleEndian, at: offset, field)
+    public final func setInt16(_ value: Int16, at offset: Int, field: Int) {
+        store(value.littleEndian, at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalInt16(_ value: Int16?, at offset: Int, _ field: Int) {
-        storeOptional(value?.littleEndian, at: offset, field)
+    public final func setOptionalInt16(_ value: Int16?, at offset: Int, field: Int) {
+        storeOptional(value?.littleEndian, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func int16(slot: Int) -> Int16 { optionalInt16(slot: slot) ?? 0 }
     /// The value of an optional attribute.
     public final func optionalInt16(slot: Int) -> Int16? {
-        field(slot).flatMap { optionalInt16(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalInt16(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setInt16(_ value: Int16, slot: Int) {
-        if let field = field(slot) { setInt16(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setInt16(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalInt16(_ value: Int16?, slot: Int) {
-        if let field = field(slot) { setOptionalInt16(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalInt16(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Int32
@@ -97,30 +99,30 @@ extension ManagedObject {
     public final func int32(at offset: Int) -> Int32 { Int32(littleEndian: load(Int32.self, at: offset)) }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalInt32(at offset: Int, _ field: Int) -> Int32? {
+    public final func optionalInt32(at offset: Int, field: Int) -> Int32? {
         isNull(field) ? nil : int32(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setInt32(_ value: Int32, at offset: Int, _ field: Int) {
-        store(value.littleEndian, at: offset, field)
+    public final func setInt32(_ value: Int32, at offset: Int, field: Int) {
+        store(value.littleEndian, at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalInt32(_ value: Int32?, at offset: Int, _ field: Int) {
-        storeOptional(value?.littleEndian, at: offset, field)
+    public final func setOptionalInt32(_ value: Int32?, at offset: Int, field: Int) {
+        storeOptional(value?.littleEndian, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func int32(slot: Int) -> Int32 { optionalInt32(slot: slot) ?? 0 }
     /// The value of an optional attribute.
     public final func optionalInt32(slot: Int) -> Int32? {
-        field(slot).flatMap { optionalInt32(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalInt32(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setInt32(_ value: Int32, slot: Int) {
-        if let field = field(slot) { setInt32(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setInt32(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalInt32(_ value: Int32?, slot: Int) {
-        if let field = field(slot) { setOptionalInt32(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalInt32(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Int64
@@ -130,96 +132,100 @@ extension ManagedObject {
     public final func int64(at offset: Int) -> Int64 { Int64(littleEndian: load(Int64.self, at: offset)) }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalInt64(at offset: Int, _ field: Int) -> Int64? {
+    public final func optionalInt64(at offset: Int, field: Int) -> Int64? {
         isNull(field) ? nil : int64(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setInt64(_ value: Int64, at offset: Int, _ field: Int) {
-        store(value.littleEndian, at: offset, field)
+    public final func setInt64(_ value: Int64, at offset: Int, field: Int) {
+        store(value.littleEndian, at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalInt64(_ value: Int64?, at offset: Int, _ field: Int) {
-        storeOptional(value?.littleEndian, at: offset, field)
+    public final func setOptionalInt64(_ value: Int64?, at offset: Int, field: Int) {
+        storeOptional(value?.littleEndian, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func int64(slot: Int) -> Int64 { optionalInt64(slot: slot) ?? 0 }
     /// The value of an optional attribute.
     public final func optionalInt64(slot: Int) -> Int64? {
-        field(slot).flatMap { optionalInt64(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalInt64(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setInt64(_ value: Int64, slot: Int) {
-        if let field = field(slot) { setInt64(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setInt64(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalInt64(_ value: Int64?, slot: Int) {
-        if let field = field(slot) { setOptionalInt64(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalInt64(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Double
 
     /// The value of a mandatory attribute.
     @inlinable
-    public final func double(at offset: Int) -> Double { Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset))) }
+    public final func double(at offset: Int) -> Double {
+        Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset)))
+    }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalDouble(at offset: Int, _ field: Int) -> Double? {
+    public final func optionalDouble(at offset: Int, field: Int) -> Double? {
         isNull(field) ? nil : double(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setDouble(_ value: Double, at offset: Int, _ field: Int) {
-        store(value.bitPattern.littleEndian, at: offset, field)
+    public final func setDouble(_ value: Double, at offset: Int, field: Int) {
+        store(value.bitPattern.littleEndian, at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalDouble(_ value: Double?, at offset: Int, _ field: Int) {
-        storeOptional(value?.bitPattern.littleEndian, at: offset, field)
+    public final func setOptionalDouble(_ value: Double?, at offset: Int, field: Int) {
+        storeOptional(value?.bitPattern.littleEndian, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func double(slot: Int) -> Double { optionalDouble(slot: slot) ?? 0 }
     /// The value of an optional attribute.
     public final func optionalDouble(slot: Int) -> Double? {
-        field(slot).flatMap { optionalDouble(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalDouble(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setDouble(_ value: Double, slot: Int) {
-        if let field = field(slot) { setDouble(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setDouble(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalDouble(_ value: Double?, slot: Int) {
-        if let field = field(slot) { setOptionalDouble(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalDouble(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Float
 
     /// The value of a mandatory attribute.
     @inlinable
-    public final func float(at offset: Int) -> Float { Float(bitPattern: UInt32(littleEndian: load(UInt32.self, at: offset))) }
+    public final func float(at offset: Int) -> Float {
+        Float(bitPattern: UInt32(littleEndian: load(UInt32.self, at: offset)))
+    }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalFloat(at offset: Int, _ field: Int) -> Float? {
+    public final func optionalFloat(at offset: Int, field: Int) -> Float? {
         isNull(field) ? nil : float(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setFloat(_ value: Float, at offset: Int, _ field: Int) {
-        store(value.bitPattern.littleEndian, at: offset, field)
+    public final func setFloat(_ value: Float, at offset: Int, field: Int) {
+        store(value.bitPattern.littleEndian, at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalFloat(_ value: Float?, at offset: Int, _ field: Int) {
-        storeOptional(value?.bitPattern.littleEndian, at: offset, field)
+    public final func setOptionalFloat(_ value: Float?, at offset: Int, field: Int) {
+        storeOptional(value?.bitPattern.littleEndian, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func float(slot: Int) -> Float { optionalFloat(slot: slot) ?? 0 }
     /// The value of an optional attribute.
     public final func optionalFloat(slot: Int) -> Float? {
-        field(slot).flatMap { optionalFloat(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalFloat(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setFloat(_ value: Float, slot: Int) {
-        if let field = field(slot) { setFloat(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setFloat(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalFloat(_ value: Float?, slot: Int) {
-        if let field = field(slot) { setOptionalFloat(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalFloat(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Bool
@@ -229,63 +235,65 @@ extension ManagedObject {
     public final func bool(at offset: Int) -> Bool { load(UInt8.self, at: offset) != 0 }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalBool(at offset: Int, _ field: Int) -> Bool? {
+    public final func optionalBool(at offset: Int, field: Int) -> Bool? {
         isNull(field) ? nil : bool(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setBool(_ value: Bool, at offset: Int, _ field: Int) {
-        store(UInt8(value ? 1 : 0), at: offset, field)
+    public final func setBool(_ value: Bool, at offset: Int, field: Int) {
+        store(UInt8(value ? 1 : 0), at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalBool(_ value: Bool?, at offset: Int, _ field: Int) {
-        storeOptional(value.map { $0 ? 1 : 0 } as UInt8?, at: offset, field)
+    public final func setOptionalBool(_ value: Bool?, at offset: Int, field: Int) {
+        storeOptional(value.map { $0 ? 1 : 0 } as UInt8?, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func bool(slot: Int) -> Bool { optionalBool(slot: slot) ?? false }
     /// The value of an optional attribute.
     public final func optionalBool(slot: Int) -> Bool? {
-        field(slot).flatMap { optionalBool(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalBool(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setBool(_ value: Bool, slot: Int) {
-        if let field = field(slot) { setBool(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setBool(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalBool(_ value: Bool?, slot: Int) {
-        if let field = field(slot) { setOptionalBool(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalBool(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Date
 
     /// The value of a mandatory attribute.
     @inlinable
-    public final func date(at offset: Int) -> Date { Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset)))) }
+    public final func date(at offset: Int) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset))))
+    }
     /// The value of an optional attribute.
     @inlinable
-    public final func optionalDate(at offset: Int, _ field: Int) -> Date? {
+    public final func optionalDate(at offset: Int, field: Int) -> Date? {
         isNull(field) ? nil : date(at: offset)
     }
     /// Sets a mandatory attribute.
-    public final func setDate(_ value: Date, at offset: Int, _ field: Int) {
-        store(value.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field)
+    public final func setDate(_ value: Date, at offset: Int, field: Int) {
+        store(value.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field: field)
     }
     /// Sets an optional attribute.
-    public final func setOptionalDate(_ value: Date?, at offset: Int, _ field: Int) {
-        storeOptional(value?.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field)
+    public final func setOptionalDate(_ value: Date?, at offset: Int, field: Int) {
+        storeOptional(value?.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field: field)
     }
     /// The value of a mandatory attribute.
     public final func date(slot: Int) -> Date { optionalDate(slot: slot) ?? Date(timeIntervalSinceReferenceDate: 0) }
     /// The value of an optional attribute.
     public final func optionalDate(slot: Int) -> Date? {
-        field(slot).flatMap { optionalDate(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalDate(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setDate(_ value: Date, slot: Int) {
-        if let field = field(slot) { setDate(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setDate(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalDate(_ value: Date?, slot: Int) {
-        if let field = field(slot) { setOptionalDate(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalDate(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Text and data
@@ -300,67 +308,67 @@ extension ManagedObject {
     }
 
     /// Replaces the bytes of a field in the tail: the row stays a whole record.
-    final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, _ field: Int) {
+    final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
         guard let row = writableRow() else { return }
         core.replaceTail(of: self, UnsafeRawPointer(row), field, offset, with: bytes)
     }
 
     /// The value of a mandatory attribute; empty for null.
-    public final func text(at offset: Int, _ field: Int) -> String { optionalText(at: offset, field) ?? "" }
+    public final func text(at offset: Int, field: Int) -> String { optionalText(at: offset, field: field) ?? "" }
     /// The value of an optional attribute.
-    public final func optionalText(at offset: Int, _ field: Int) -> String? {
+    public final func optionalText(at offset: Int, field: Int) -> String? {
         withTail(offset, field) { String(decoding: $0, as: UTF8.self) }
     }
     /// Sets a mandatory attribute.
-    public final func setText(_ value: String, at offset: Int, _ field: Int) {
+    public final func setText(_ value: String, at offset: Int, field: Int) {
         var value = value
-        value.withUTF8 { setTail(UnsafeRawBufferPointer($0), at: offset, field) }
+        value.withUTF8 { setTail(UnsafeRawBufferPointer($0), at: offset, field: field) }
     }
     /// Sets an optional attribute.
-    public final func setOptionalText(_ value: String?, at offset: Int, _ field: Int) {
-        if let value { setText(value, at: offset, field) } else { setTail(nil, at: offset, field) }
+    public final func setOptionalText(_ value: String?, at offset: Int, field: Int) {
+        if let value { setText(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
     /// The value of a mandatory attribute; empty for null.
-    public final func data(at offset: Int, _ field: Int) -> Data { optionalData(at: offset, field) ?? Data() }
+    public final func data(at offset: Int, field: Int) -> Data { optionalData(at: offset, field: field) ?? Data() }
     /// The value of an optional attribute.
-    public final func optionalData(at offset: Int, _ field: Int) -> Data? { withTail(offset, field) { Data($0) } }
+    public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field) { Data($0) } }
     /// Sets a mandatory attribute.
-    public final func setData(_ value: Data, at offset: Int, _ field: Int) {
-        value.withUnsafeBytes { setTail($0, at: offset, field) }
+    public final func setData(_ value: Data, at offset: Int, field: Int) {
+        value.withUnsafeBytes { setTail($0, at: offset, field: field) }
     }
     /// Sets an optional attribute.
-    public final func setOptionalData(_ value: Data?, at offset: Int, _ field: Int) {
-        if let value { setData(value, at: offset, field) } else { setTail(nil, at: offset, field) }
+    public final func setOptionalData(_ value: Data?, at offset: Int, field: Int) {
+        if let value { setData(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
 
     /// The value of a mandatory attribute; empty for null.
     public final func text(slot: Int) -> String { optionalText(slot: slot) ?? "" }
     /// The value of an optional attribute.
     public final func optionalText(slot: Int) -> String? {
-        field(slot).flatMap { optionalText(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalText(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setText(_ value: String, slot: Int) {
-        if let field = field(slot) { setText(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setText(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalText(_ value: String?, slot: Int) {
-        if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field: field.index) }
     }
 
     /// The value of a mandatory attribute; empty for null.
     public final func data(slot: Int) -> Data { optionalData(slot: slot) ?? Data() }
     /// The value of an optional attribute.
     public final func optionalData(slot: Int) -> Data? {
-        field(slot).flatMap { optionalData(at: $0.byteOffset, $0.index) }
+        field(slot).flatMap { optionalData(at: $0.byteOffset, field: $0.index) }
     }
     /// Sets a mandatory attribute.
     public final func setData(_ value: Data, slot: Int) {
-        if let field = field(slot) { setData(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setData(value, at: field.byteOffset, field: field.index) }
     }
     /// Sets an optional attribute.
     public final func setOptionalData(_ value: Data?, slot: Int) {
-        if let field = field(slot) { setOptionalData(value, at: field.byteOffset, field.index) }
+        if let field = field(slot) { setOptionalData(value, at: field.byteOffset, field: field.index) }
     }
 
     // MARK: Other attributes

@@ -12,12 +12,12 @@ extension ManagedObject {
     }
 
     /// The destination of a to-one relationship.
-    public final func toOne<Object: ManagedObject>(at offset: Int, _ field: Int) -> Object? {
+    public final func toOne<Object: ManagedObject>(at offset: Int, field: Int) -> Object? {
         core.destination(of: self, info.entity.layout.fields[field]) as? Object
     }
 
     /// Sets a to-one relationship, and the other side with it.
-    public final func setToOne(_ object: ManagedObject?, at offset: Int, _ field: Int) {
+    public final func setToOne(_ object: ManagedObject?, at offset: Int, field: Int) {
         guard let relationship = info.entity.layout.fields[field].relationship else { return }
         core.setDestination(of: self, relationship, to: object)
     }
@@ -90,7 +90,8 @@ extension ManagedObject {
         return ToMany(self, found.number)
     }
 
-    /// Returns the members of an ordered to-many relationship, which can be changed through the result.
+    /// Returns the members of an ordered to-many relationship, which can be changed through the
+    /// result.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a relationship without an order.
     public final func orderedObjects(_ relationship: String) throws(StoreError) -> OrderedToMany<ManagedObject> {
@@ -98,7 +99,9 @@ extension ManagedObject {
         return OrderedToMany(self, found.number)
     }
 
-    /// Returns whether the members of a to-many relationship are still unread. Does not read.
+    /// Returns whether the members of a to-many relationship are still unread.
+    ///
+    /// Does not read.
     public final func hasFault(for relationship: String) -> Bool {
         guard let number = info.entity.relationship(relationship)?.number else { return false }
         guard model(number).isToMany else { return false }

@@ -6,8 +6,9 @@ public import RoostCore
 extension ManagedObject {
     /// The value of a property by name.
     ///
-    /// A to-one relationship is the ID of its destination. An unknown name and a value of another type
-    /// are errors that the next save, fetch or count throws; ``setValue(_:for:)`` throws at once.
+    /// A to-one relationship is the ID of its destination. An unknown name and a value of another
+    /// type are errors that the next save, fetch or count throws; ``setValue(_:for:)`` throws at
+    /// once.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try setValue(newValue, for: name) } }
@@ -28,8 +29,9 @@ extension ManagedObject {
 
     /// Sets the value of a property; a to-one relationship by the ID of its destination.
     ///
-    /// - Throws: `unknownProperty`, naming the nearest name; `invalidValue` for a value of another type
-    ///   or out of range; `invalidRequest` for a to-many relationship. The object is unchanged then.
+    /// - Throws: `unknownProperty`, naming the nearest name; `invalidValue` for a value of another
+    ///   type or out of range; `invalidRequest` for a to-many relationship. The object is unchanged
+    ///   then.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
@@ -61,7 +63,7 @@ extension ManagedObject {
             guard let context else { throw StoreError(.closed, "\(objectID) has left its context.") }
             let destination = context.object(with: id)
             guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
-                throw StoreError(.invalidValue, "'\(relationship.name)' cannot lead to \(id).")
+                throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
             }
             core.setDestination(of: self, relationship.number, to: destination)
         default:
@@ -73,7 +75,7 @@ extension ManagedObject {
     /// The value of a field.
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
 
-    /// The value of a stored property with this name; null if there is none.
+    /// The value of a stored property with this name; null for an unknown name.
     final func value(named name: String) -> Value {
         info.entity.layout.field(name).map { value(of: $0) } ?? .null
     }
@@ -87,7 +89,9 @@ extension ManagedObject {
 
     /// Sets the value of a field, whatever its type.
     final func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
-        guard core.touch(self) else { return }
+        // The value is checked before anything changes.
+        guard !flags.contains(.orphan) else { return }
+        _ = firedRow
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
         collect(value, field, &replacements)
         replacements.sort { $0.field.index < $1.field.index }
@@ -146,14 +150,14 @@ extension ManagedObject {
 
     /// The value of a transformable attribute, which was encoded as JSON.
     ///
-    /// The decoded value is kept until the row changes. Bytes that are no such value are an error that
+    /// The decoded value is kept until the row changes. Other bytes are an error that
     /// the next save, fetch or count throws.
     public final func coded<T: Codable & Sendable>(slot: Int) -> T? {
         guard let field = field(slot) else { return nil }
         let row = firedRow
         guard !RowAccess.isNull(row, field.index) else { return nil }
         if let known = extra?.decoded[slot] as? T { return known }
-        guard let data = optionalData(at: field.byteOffset, field.index) else { return nil }
+        guard let data = optionalData(at: field.byteOffset, field: field.index) else { return nil }
         do {
             let value = try JSONDecoder().decode(T.self, from: data)
             if !flags.contains(.orphan) { requireExtra().decoded[slot] = value }
@@ -172,12 +176,12 @@ extension ManagedObject {
         guard let field = field(slot) else { return }
         guard let value else {
             extra?.decoded[slot] = nil
-            return setOptionalData(nil, at: field.byteOffset, field.index)
+            return setOptionalData(nil, at: field.byteOffset, field: field.index)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            setData(try encoder.encode(value), at: field.byteOffset, field.index)
+            setData(try encoder.encode(value), at: field.byteOffset, field: field.index)
             if !flags.contains(.orphan) { requireExtra().decoded[slot] = value }
         } catch {
             core.latch(

@@ -7,8 +7,8 @@ public import RoostCore
 /// ``objectID`` is.
 ///
 /// An object is a *fault* until its values are needed. Then it reads them, together with those of
-/// its neighbors. A property that cannot be read is null or zero, and the error waits in the context
-/// for the next save, fetch or count.
+/// its neighbors. A property that cannot be read is null or zero, and the error waits in the
+/// context for the next save, fetch or count.
 ///
 /// ```swift
 /// let album = try context.insert("Album")
@@ -33,7 +33,7 @@ open class ManagedObject {
     @usableFromInline @exclusivity(unchecked) final var state: State = []
     @exclusivity(unchecked) final var flags: Flags = []
 
-    /// What a setter must know.
+    /// The facts that a setter must know.
     @usableFromInline
     struct State: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
@@ -60,11 +60,13 @@ open class ManagedObject {
         static let orphan = Flags(rawValue: 32)
         /// Delete rules were applied to the deleted object.
         static let propagated = Flags(rawValue: 64)
-        /// The object takes part in the next save, even if it is unchanged.
+        /// The next save checks the object, even if it is unchanged.
         static let detectsConflicts = Flags(rawValue: 128)
     }
 
-    /// Creates an object. Contexts call it; programs insert objects with
+    /// Creates an object.
+    ///
+    /// Contexts call it; programs insert objects with
     /// ``ManagedObjectContext/insert(_:)-(EntityName)``.
     public required init(place: ObjectSeat) {
         core = place.core
@@ -123,14 +125,17 @@ open class ManagedObject {
     /// The number of times the object was written, as of the last read; 0 for a new object.
     public final var version: UInt32 {
         if flags.contains(.inserted) { return 0 }
-        return RowAccess.version(firedRow)
+        let row = firedRow
+        return RowAccess.version(committedRow ?? row)
     }
 
     // MARK: Hooks
 
     /// Called once after the object was inserted, with the defaults of the model.
     open func awakeFromInsert() {}
-    /// Called when the object's values were read. What it sets is not a change.
+    /// Called when the object's values were read.
+    ///
+    /// What it sets is not a change.
     open func awakeFromFetch() {}
     /// Called by each call of ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
@@ -142,10 +147,12 @@ open class ManagedObject {
     open func willTurnIntoFault() {}
     /// Called after the object's values were discarded.
     open func didTurnIntoFault() {}
-    /// The properties that ``validate(_:for:)`` checks; none by default, so that a save of many objects
-    /// costs nothing for it.
+    /// The properties that ``validate(_:for:)`` checks; none by default, so that a save of many
+    /// objects costs nothing for it.
     open class var validatedProperties: [String] { [] }
-    /// Checks a value of ``validatedProperties``, and may replace it. Called before a save, before the rules of the model.
+    /// Checks a value of ``validatedProperties``, and may replace it.
+    ///
+    /// Called before a save, before the rules of the model.
     ///
     /// - Parameters:
     ///   - value: The value of an attribute or the ID of the destination of a to-one relationship.
@@ -165,6 +172,7 @@ open class ManagedObject {
     /// - Parameters:
     ///   - reason: The rule, in words, without the value.
     ///   - property: The property that breaks it; nil for the object as a whole.
+    /// - Returns: The failure.
     public final func validationFailure(_ reason: String, for property: String? = nil) -> ValidationFailure {
         ValidationFailure(
             .object(objectID), entity: info.entity.name, property: property, kind: .unsuitable(reason))
@@ -194,7 +202,9 @@ extension ManagedObject: CustomStringConvertible {
     }
 }
 
-/// The place of a new object in a context. Only contexts make one.
+/// The place of a new object in a context.
+///
+/// Only contexts make one.
 public struct ObjectSeat {
     let core: GraphCore
     let entity: UInt16

@@ -39,7 +39,7 @@ struct Registry: ~Copyable {
         return UInt32(truncatingIfNeeded: (hash & ~15) | (bits & 15)) | 0x8000_0000
     }
 
-    /// Returns the object, or nil if there is none.
+    /// Returns the object, or nil.
     @inline(__always)
     func find(_ root: Int, _ key: Int64) -> ManagedObject? {
         let tag = Self.hash(root, key)

@@ -30,7 +30,7 @@ extension GraphCore {
                 return latch(
                     StoreError(
                         .invalidValue,
-                        "\(new.objectID) cannot be the '\(declared.name.name)' of \(object.objectID): the relationship leads to '\(model.entities[declared.destination].name)'."
+                        "\(new.objectID) cannot be the '\(declared.name.name)' of \(object.objectID): the relationship is to '\(model.entities[declared.destination].name)'."
                     ))
             }
         }
@@ -67,7 +67,7 @@ extension GraphCore {
             ))
     }
 
-    /// Makes a reference null if it leads to an object.
+    /// Makes a reference null if it refers to an object.
     func clear(_ object: ManagedObject, _ relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
             RowAccess.reference(object.firedRow, field)?.key == key
@@ -110,7 +110,7 @@ extension GraphCore {
             return latch(
                 StoreError(
                     .invalidValue,
-                    "\(member.objectID) cannot be one of the '\(declared.name.name)' of \(owner.objectID): the relationship leads to '\(model.entities[declared.destination].name)'."
+                    "\(member.objectID) cannot be one of the '\(declared.name.name)' of \(owner.objectID): the relationship is to '\(model.entities[declared.destination].name)'."
                 ))
         }
         checkIsolation()
@@ -204,7 +204,7 @@ extension GraphCore {
         return try memberKeys(of: owner, relationship).contains(member.key)
     }
 
-    /// Makes the members of a to-many relationship those that are given.
+    /// Replaces the members of a to-many relationship.
     func setMembers(of owner: ManagedObject, _ relationship: Int, to objects: [ManagedObject]) {
         let isOrdered = model.relationships[relationship].isOrdered
         _ = latching { () throws(StoreError) in

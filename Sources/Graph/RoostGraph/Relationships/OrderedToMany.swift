@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The members of an ordered to-many relationship: an array without duplicates.
 ///
-/// Both sides of the relationship change at once. A save writes the places of the members that moved,
-/// and no others.
+/// Both sides of the relationship change at once. A save writes the places of the members that
+/// moved, and no others.
 ///
 /// ```swift
 /// playlist.tracks.append(track)
@@ -79,7 +79,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     // MARK: Changes
 
-    /// Replaces members. An object that is a member already moves to its last place.
+    /// Replaces members.
+    ///
+    /// An object that is a member already moves to its last place.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
         let former = elements
         let new = Array(objects)
@@ -89,7 +91,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
                 + former[range.upperBound...].filter { !moved.contains($0) })
     }
 
-    /// Adds an object at the end, if it is no member yet. Does not read the members.
+    /// Adds an object at the end, if it is not a member yet.
+    ///
+    /// Does not read the members.
     public mutating func append(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
@@ -103,6 +107,22 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         case .list(let objects): storage = .list(objects.filter { $0 !== object })
         case .relationship(let owner, let relationship): owner.core.remove(object, from: owner, relationship)
         }
+    }
+
+    /// Exchanges two members.
+    public mutating func swapAt(_ left: Int, _ right: Int) {
+        var objects = elements
+        objects.swapAt(left, right)
+        set(objects)
+    }
+
+    /// Runs `body` with the members as one array, and takes over its order.
+    public mutating func withContiguousMutableStorageIfAvailable<Result>(
+        _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
+    ) rethrows -> Result? {
+        var objects = elements
+        defer { set(objects) }
+        return try objects.withContiguousMutableStorageIfAvailable(body)
     }
 
     /// Moves the member at one position to another one.

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of their keys.
 ///
-/// Adding and removing read nothing; the members are read when the program looks at them. Both sides
-/// of the relationship change at once.
+/// Adding and removing read nothing; the members are read when the program looks at them. Both
+/// sides of the relationship change at once.
 ///
 /// ```swift
 /// artist.albums.insert(album)
@@ -53,7 +53,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public var startIndex: Int { 0 }
     /// The position after the last member.
     public var endIndex: Int { count }
-    /// The number of members. Reads keys, not objects.
+    /// The number of members.
+    ///
+    /// Reads keys, not objects.
     public var count: Int {
         if case .list(let objects) = storage { objects.count } else { keys.count }
     }
@@ -64,8 +66,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
     /// Returns an iteration over the members as they are now.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
-    /// Returns whether an object is a member. If the relationship's inverse is to-one, reads only that
-    /// object.
+    /// Returns whether an object is a member.
+    ///
+    /// If the relationship's inverse is to-one, reads only that object.
     public func contains(_ object: Element) -> Bool {
         switch storage {
         case .list(let objects): return objects.contains(object)
@@ -79,7 +82,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     // MARK: Changes
 
-    /// Adds an object. Does not read the members.
+    /// Adds an object.
+    ///
+    /// Does not read the members.
     public mutating func insert(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
@@ -87,7 +92,9 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Removes an object. Does not read the members.
+    /// Removes an object.
+    ///
+    /// Does not read the members.
     public mutating func remove(_ object: Element) {
         switch storage {
         case .list(let objects): storage = .list(objects.filter { $0 !== object })

@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// Reads and writes fields of rows.
 ///
-/// SAFETY: rows have the structure of their entity's layout. They come from stores, which verify it,
-/// or from these functions, which keep it.
+/// SAFETY: rows have the structure of their entity's layout. They come from stores, which verify
+/// it, or from these functions, which keep it.
 enum RowAccess {
     /// Returns whether a field is null.
     @inline(__always)
@@ -91,11 +91,11 @@ enum RowAccess {
         return (layout.tail + start, layout.tail + end)
     }
 
-    /// Where the tail of an entity's rows is.
+    /// The place of the tail in an entity's rows.
     struct TailLayout: Sendable {
         /// The bytes before the tail.
         let tail: Int
-        /// The slot of the first field in the tail; the tail itself if there is none.
+        /// The slot of the first field in the tail; the tail itself in rows without such fields.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {
@@ -117,6 +117,9 @@ enum RowAccess {
     ///
     /// - Parameters:
     ///   - row: The row to copy.
+    ///   - field: The position of the field.
+    ///   - byteOffset: Where its slot is.
+    ///   - layout: Where the tail is.
     ///   - bytes: The new bytes; nil makes the field null.
     ///   - target: Memory for the row and the difference in bytes.
     static func replaceTail(

@@ -7,8 +7,9 @@ internal import RoostSystem
 /// follows from the row's address, and a row needs no memory beside its record. A page counts the
 /// rows that are in use and is freed with the last one.
 ///
-/// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is used
-/// only while its owner counts it, and the page's fields lie in its first bytes, which no row covers.
+/// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
+/// used only while its owner counts it, and the page's fields lie in its first bytes, which no row
+/// covers.
 @usableFromInline
 struct RowPage {
     /// The bytes of a page, and its alignment.
@@ -143,7 +144,8 @@ struct RowPage {
 /// Private rows: the rows of changed objects.
 ///
 /// Eight bytes before such a row point to the committed row, which is what the store had when the
-/// object was read, or are zero for a new object. A private row counts one use of its committed row.
+/// object was read, or are zero for a new object. A private row counts one use of its committed
+/// row.
 enum PrivateRow {
     static let prefixByteCount = 8
 

@@ -21,7 +21,10 @@ extension GraphCore {
     ///
     /// The rows are whole records already, so this hashes and copies them.
     ///
-    /// - Parameter store: The position of the store.
+    /// - Parameters:
+    ///   - store: The position of the store.
+    ///   - forCommit: Whether the change set also says what it relies on.
+    /// - Returns: The changes.
     /// - Throws: What reading deleted faults and ordered links throws.
     func pendingChanges(store: Int, forCommit: Bool) throws(StoreError) -> PendingChanges {
         var pending = PendingChanges(changes: ChangeSet(model: model))

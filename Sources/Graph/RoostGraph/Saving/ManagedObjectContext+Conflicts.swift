@@ -177,7 +177,11 @@ extension GraphCore {
 
     /// Sets all properties of an object, references with their other sides.
     ///
-    /// - Parameter onlyNamed: Whether properties without a value stay as they are.
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - values: The values by name.
+    ///   - onlyNamed: Whether properties without a value stay as they are.
+    /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false
     ) throws(StoreError) {
@@ -223,7 +227,7 @@ extension GraphCore {
         expel(object)
     }
 
-    /// Replaces a new object by a stored one: relationships lead to that one, and the new one is
+    /// Replaces a new object by a stored one: relationships refer to that one, and the new one is
     /// dropped.
     func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
         for relationship in object.info.relationships where relationship.isToMany {

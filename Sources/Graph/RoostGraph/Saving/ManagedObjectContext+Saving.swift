@@ -8,13 +8,15 @@ extension ManagedObjectContext {
 
     /// Saves all changes, all or none in each store, durable on return.
     ///
-    /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A conflict
-    /// with another context's save is resolved by ``mergePolicy``. After an error nothing was written,
-    /// and all changes are still pending; with several stores, the error says which were saved.
+    /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
+    /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
+    /// was written, and all changes are still pending; with several stores, the error says which
+    /// were saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
-    ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``; `constraintViolation`;
-    ///   `objectNotFound` with all ``StoreError/missingObjects``; `deleteDenied`; what committing throws.
+    ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
+    ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
+    ///   `deleteDenied`; what committing throws.
     public func save() throws(StoreError) {
         guard !isSaving else {
             throw StoreError(.invalidRequest, "The context is being saved already; do not save from its hooks.")
@@ -42,7 +44,8 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the isolation.
+    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the
+    /// isolation.
     ///
     /// Changes that are made meanwhile stay pending. After an error all changes do.
     ///
@@ -68,12 +71,12 @@ extension ManagedObjectContext {
                     let receipt = try await Store.onStoreThread { () throws(StoreError) in
                         try store.persistentStore.commit(changes)
                     }
-                    finish(outcome.with(receipt), position)
+                    finish(outcome.with(receipt), position, isInFlight: true)
                     break
                 } catch {
                     core.endFlight(outcome.pending)
                     round += 1
-                    guard round < Self.mostConflictRounds, try resolve(error) else { throw error }
+                    guard round < Self.mostConflictRounds, try resolve(error) else { throw naming(error) }
                 }
             }
         }
@@ -147,7 +150,7 @@ extension ManagedObjectContext {
 
     // MARK: The commit
 
-    /// What a commit wrote.
+    /// The content of a commit.
     struct Outcome {
         var pending: PendingChanges
         /// The changes with derived attributes, and with objects that depend on changed ones.
@@ -166,7 +169,7 @@ extension ManagedObjectContext {
         let pending = try core.pendingChanges(store: position, forCommit: true)
         guard !pending.isEmpty else {
             // What was added and removed again is no difference any more.
-            core.commitMembers(of: pending.related)
+            core.commitMembers(of: pending.related, isInFlight: false)
             return nil
         }
         var changes = pending.changes
@@ -178,7 +181,7 @@ extension ManagedObjectContext {
             var failures = FailureList()
             var rules = ChangeRules(store.rules, on: snapshot)
             let ids = (0..<changes.inserts.count).map { changes.inserts.id(at: $0) }
-            try rules.apply(to: &changes, &failures) { .object(ids[$0]) }
+            try rules.apply(to: &changes, failures: &failures) { .object(ids[$0]) }
             try failures.throwIfAny()
         }
         return Outcome(pending: pending, changes: changes)
@@ -192,20 +195,39 @@ extension ManagedObjectContext {
                 return outcome.with(try store.commit(outcome.changes))
             } catch {
                 core.closeReader()
-                guard try resolve(error) else { throw error }
+                guard try resolve(error) else { throw naming(error) }
             }
         }
         guard let outcome = try prepareCommit(position) else { return nil }
         return outcome.with(try store.commit(outcome.changes))
     }
 
+    /// Returns an error about missing objects with the objects that refer to them.
+    private func naming(_ error: StoreError) -> StoreError {
+        guard error.code == .objectNotFound, !error.missingObjects.isEmpty else { return error }
+        let missing = Set(
+            error.missingObjects.compactMap { id in
+                model.entity(id.entity).map { ObjectPlace(root: $0.root, key: id.key) }
+            })
+        let referring = core.changed.filter { object in
+            guard let row = object.row, !object.flags.contains(.deleted) else { return false }
+            return object.info.referenceFields.contains { field in
+                guard let (entity, key) = RowAccess.reference(row, field) else { return false }
+                return missing.contains(ObjectPlace(root: model.entities[entity].root, key: key))
+            }
+        }
+        guard let first = referring.first else { return error }
+        let others = referring.count == 1 ? "" : " and \(referring.count - 1) more objects"
+        return error.withMessage("\(error.message) \(first.objectID)\(others) refer to what another context deleted.")
+    }
+
     // MARK: After the commit
 
-    private func finish(_ outcome: Outcome, _ position: Int) {
+    private func finish(_ outcome: Outcome, _ position: Int, isInFlight: Bool = false) {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes
-        core.finish(pending, outcome.changes, copiesRows: hasDerived)
+        core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         core.closeReader()
         for object in pending.inserted + pending.updated { object.didSave() }
         for object in pending.deleted {
@@ -278,7 +300,7 @@ extension GraphCore {
         where object.state.contains(.privateRow) && object.flags.isDisjoint(with: [.deleted, .inaccessible]) {
             guard let row = object.row else { continue }
             let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
-            try failures.check(reader, &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
+            try failures.check(reader, rules: &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
                 .object(object.objectID)
             }
         }
@@ -288,7 +310,7 @@ extension GraphCore {
     // MARK: After the commit
 
     /// Takes over what was committed: private rows become the rows that the store has.
-    func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool) {
+    func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
         for (index, object) in (pending.inserted + pending.updated).enumerated() {
             let isInsert = index < pending.inserted.count
             let inFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
@@ -322,7 +344,7 @@ extension GraphCore {
                 setRow(of: object, to: record, version: record.version &+ 1)
             }
         }
-        commitMembers(of: pending.related)
+        commitMembers(of: pending.related, isInFlight: isInFlight)
         for object in pending.deleted { object.flags.subtract([.changed, .deleted]) }
     }
 
@@ -332,15 +354,19 @@ extension GraphCore {
     }
 
     /// Notes that stores have the members of to-many relationships as they are now.
-    func commitMembers(of objects: [ManagedObject]) {
-        for object in objects { commitMembers(object) }
+    ///
+    /// - Parameters:
+    ///   - objects: The objects that were saved.
+    ///   - isInFlight: Whether they could change during the save. Then later differences stay.
+    func commitMembers(of objects: [ManagedObject], isInFlight: Bool) {
+        for object in objects { commitMembers(object, isInFlight: isInFlight) }
     }
 
-    private func commitMembers(_ object: ManagedObject) {
+    private func commitMembers(_ object: ManagedObject, isInFlight: Bool) {
         guard let extra = object.extra else { return }
         for index in extra.members.indices {
-            if let flight = extra.members[index].state.inFlight {
-                extra.members[index].state.land(flight)
+            if isInFlight {
+                extra.members[index].state.land()
             } else {
                 extra.members[index].state.commit()
             }
@@ -352,7 +378,10 @@ extension GraphCore {
         changed.removeAll { object in
             if object.flags.contains(.orphan) { return true }
             if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return false }
-            if object.extra?.members.contains(where: \.state.hasDifferences) ?? false { return false }
+            if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
+                object.flags.insert(.changed)
+                return false
+            }
             if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
                 guard !isDirtyMeanwhile(object) else { return false }
                 // Set to the values that it had: the row of the store holds again.
@@ -397,7 +426,7 @@ extension GraphCore {
         for object in pending.inserted + pending.updated { endFlight(object) }
         for object in pending.related {
             guard let extra = object.extra else { continue }
-            for index in extra.members.indices { extra.members[index].state.inFlight = nil }
+            for index in extra.members.indices { extra.members[index].state.abort() }
         }
     }
 

@@ -3,13 +3,13 @@ public import RoostCore
 /// The rule for a save whose objects another context changed, or whose unique values another object
 /// has.
 ///
-/// | policy | a changed property | deleted there, changed here | deleted here, changed there |
+/// | policy | property that both changed | deleted there | deleted here |
 /// |---|---|---|---|
 /// | `error` | the save fails | the save fails | the save fails |
-/// | `mergeByPropertyStoreTrump` | the store's value, if it changed there | leaves the context | is restored |
-/// | `mergeByPropertyObjectTrump` | this context's value, if it changed here | is inserted again | is deleted |
-/// | `overwrite` | this context's object as a whole | is inserted again | is deleted |
-/// | `rollback` | the store's object as a whole | leaves the context | is restored |
+/// | `mergeByPropertyStoreTrump` | the store's value | leaves the context | is restored |
+/// | `mergeByPropertyObjectTrump` | this context's value | is inserted again | is deleted |
+/// | `overwrite` | this context's object | is inserted again | is deleted |
+/// | `rollback` | the store's object | leaves the context | is restored |
 ///
 /// To-many relationships merge as sets under every policy: what either side added or removed holds.
 ///
@@ -30,7 +30,9 @@ public struct MergePolicy: Sendable {
 
     private init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-    /// The save fails, and the error has every conflict. The default.
+    /// The save fails, and the error has every conflict.
+    ///
+    /// The default.
     public static let error = MergePolicy("error", .error)
     /// Property by property; where both sides changed one, the store's value holds.
     public static let mergeByPropertyStoreTrump = MergePolicy("mergeByPropertyStoreTrump", .storeTrump)
@@ -46,7 +48,8 @@ public struct MergePolicy: Sendable {
     /// - Parameters:
     ///   - name: A name, for messages.
     ///   - resolve: Returns what becomes of an object that this context and another one changed.
-    ///   - resolveConstraint: Returns what becomes of new objects whose unique values another object has.
+    ///   - resolveConstraint: Returns what becomes of new objects whose unique values another
+    ///     object has.
     public init(
         _ name: String, resolve: @escaping @Sendable (MergeConflict) throws(StoreError) -> MergeResolution,
         resolveConstraint: @escaping @Sendable (ConstraintConflict) throws(StoreError) -> ConstraintResolution = {
@@ -78,7 +81,7 @@ public struct MergeConflict: Sendable {
     }
 }
 
-/// What becomes of an object in conflict.
+/// The result of resolving a conflict.
 public enum MergeResolution: Sendable {
     /// The object gets these values; a property that is not named becomes null.
     case keep([String: Value])
@@ -104,7 +107,7 @@ public struct ConstraintConflict: Sendable {
     public let stored: [String: Value]
 }
 
-/// What becomes of two objects with equal unique values.
+/// The result of resolving two objects with equal unique values.
 public enum ConstraintResolution: Sendable {
     /// The stored object gets these values, and the object of this context is dropped.
     case keep([String: Value])

@@ -9,8 +9,8 @@ enum OrderedPlaces {
 
     /// Returns places in ascending order that keep as many of the present ones as possible.
     ///
-    /// - Parameter present: The place that each member has, in the order that the list has now; nil for
-    ///   a new member.
+    /// - Parameter present: The place that each member has, in the order that the list has now; nil
+    ///   for a new member.
     /// - Returns: A place for each member.
     static func places(keeping present: [Int64?]) -> [Int64] {
         let kept = longestAscending(present)

@@ -174,7 +174,7 @@ struct BatchInsertion {
             if hasRecordRules {
                 let row = firstRow + index
                 try records.withRecord(at: records.count - 1) { (record) throws(StoreError) in
-                    try failures.check(record, &recordRules) { _, _ in .row(row) }
+                    try failures.check(record, rules: &recordRules) { _, _ in .row(row) }
                 }
             }
             for reference in references {
@@ -279,7 +279,7 @@ struct BatchInsertion {
     private mutating func applyRules(to changes: inout ChangeSet) throws(StoreError) {
         var rules = ChangeRules(rules, on: snapshot)
         let firstRow = rowCount - records.count + 1
-        try rules.apply(to: &changes, &failures) { .row(firstRow + $0) }
+        try rules.apply(to: &changes, failures: &failures) { .row(firstRow + $0) }
         try failures.throwIfAny()
     }
 

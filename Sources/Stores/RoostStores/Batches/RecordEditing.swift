@@ -46,7 +46,7 @@ struct RecordEditing {
     mutating func check(
         _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
-        try failures.check(record, &recordRules) { rule, field in
+        try failures.check(record, rules: &recordRules) { rule, field in
             rule == .mandatory && unresolved.contains(field.index) ? nil : subject(field)
         }
     }
@@ -63,7 +63,7 @@ struct RecordEditing {
         where indices.contains(composite.index) && record.isNull(element) {
             indices.insert(element.index)
         }
-        try failures.check(record, &recordRules) { _, field in
+        try failures.check(record, rules: &recordRules) { _, field in
             indices.contains(field.index) ? subject(field) : nil
         }
     }
@@ -85,7 +85,7 @@ struct RecordEditing {
         if !members.isEmpty { ownersWithOtherMembers = try members.apply(to: &changes, snapshot, &failures) }
         if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
         var rules = ChangeRules(rules, on: snapshot)
-        try rules.apply(to: &changes, &failures, subject: subject)
+        try rules.apply(to: &changes, failures: &failures, subject: subject)
         try failures.throwIfAny()
     }
 

@@ -90,7 +90,7 @@ struct DeletePropagation {
         var failures = FailureList()
         for denial in denials { failures.add(denial) }
         var rules = ChangeRules(modelRules, on: snapshot)
-        try rules.apply(to: &changes, &failures) { .row($0 + 1) }
+        try rules.apply(to: &changes, failures: &failures) { .row($0 + 1) }
         guard denials.isEmpty else {
             throw DeleteDenial.error(denials).with { $0.failures = failures.failures }
         }

@@ -50,7 +50,7 @@ package struct ChangeRules {
     /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle,
     ///   `invalidValue` for a value that a derived attribute cannot hold, and what reading throws.
     package mutating func apply(
-        to changes: inout ChangeSet, _ failures: inout FailureList,
+        to changes: inout ChangeSet, failures: inout FailureList,
         subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
         guard try rules.concern(changes) else { return }

@@ -41,7 +41,7 @@ package struct FailureList {
     ///     field that is not examined.
     /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
     package mutating func check(
-        _ record: RecordReader, _ rules: inout RecordRules,
+        _ record: RecordReader, rules: inout RecordRules,
         subject: (StoreFinding.Rule, RecordLayout.Field) -> ValidationFailure.Subject?
     ) throws(StoreError) {
         guard !rules.isEmpty(forEntity: record.entityNumber) else { return }
