@@ -146,13 +146,17 @@ extension GraphCheck {
         let context = flight.container.makeContext()
         let albums = try flight.albums(context)
         let artists = try (0..<2).map { _ in try context.insert() as Artist }
-        let tracks = try (0..<3).map { _ in try context.insert() as Track }
+        let tracks = try (0..<4).map { _ in try context.insert() as Track }
         let tags = try (0..<2).map { _ in try context.insert("Tag") }
         albums[0].artist = artists[0]
         albums[1].artist = artists[0]
         tracks[0].tags.insert(tags[0])
         tracks[2].tags.insert(tags[0])
+        tracks[3].tags.insert(tags[1])
         try await flight.save(context) {
+            // There and back, which must hold if the save fails, too.
+            tracks[3].tags.remove(tags[1])
+            tracks[3].tags.insert(tags[1])
             albums[1].artist = artists[1]
             artists[1].albums.insert(albums[2])
             tracks[0].tags.insert(tags[1])
@@ -171,7 +175,7 @@ extension GraphCheck {
             try expectEqual(
                 try albums.map { try same($0).artist?.objectID }, [artists[0], artists[1], artists[1]].map(\.objectID),
                 "the artists \(text)")
-            let expected: [[ManagedObject]] = [tags, [tags[0]], []]
+            let expected: [[ManagedObject]] = [tags, [tags[0]], [], [tags[1]]]
             for (track, tags) in zip(tracks, expected) {
                 try expectEqual(
                     Set(try same(track).tags.map(\.objectID)), Set(tags.map(\.objectID)),
