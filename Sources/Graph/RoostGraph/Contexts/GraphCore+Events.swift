@@ -113,7 +113,7 @@ extension GraphCore {
         }
         _ = latching { () throws(StoreError) in try clearReferences(to: deleted) }
         // What was never saved leaves the context.
-        let unsaved = deleted.filter { $0.flags.contains(.inserted) }
+        let unsaved = deleted.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.inFlight) }
         guard !unsaved.isEmpty else { return }
         let gone = Set(unsaved)
         changed.removeAll { gone.contains($0) }
@@ -234,7 +234,10 @@ extension GraphCore {
                 object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(committed))
             }
         }
+        let rowInFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
+        object.extra?.rowInFlight = nil
         object.extra = nil
+        if let rowInFlight { object.requireExtra().rowInFlight = rowInFlight }
         object.state.remove(.touched)
         object.flags.subtract([.changed, .deleted, .propagated, .detectsConflicts])
         changed.removeAll { $0 === object }

@@ -203,9 +203,9 @@ final class GraphCore {
         if object.flags.contains(.inFlight), object.row == object.extra?.rowInFlight {
             // The row is being saved: the change goes into a copy, whose committed row it will be.
             let copy = privateRows.copy(row, count)
-            let committed = PrivateRow.committed(row)
-            if let committed { RowPage.retain(committed) }
-            PrivateRow.setCommitted(committed, of: copy)
+            // The copy takes over the count of the committed row.
+            PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
+            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
             RowPage.release(row)
             object.row = UnsafeRawPointer(copy)
         } else if !object.state.contains(.privateRow) {

@@ -139,8 +139,12 @@ struct Members {
 
     /// Notes that the differences were not saved: all of them are pending.
     mutating func abort() {
-        if let inFlight { isReordered = isReordered || inFlight.isReordered }
+        guard let flight = inFlight else { return }
         inFlight = nil
+        // What was removed and added again, or the reverse, is in neither set.
+        added.formUnion(flight.added.subtracting(removed))
+        removed.formUnion(flight.removed.subtracting(added))
+        isReordered = isReordered || flight.isReordered
     }
 
     /// Notes that the store has what was being saved; later differences stay.

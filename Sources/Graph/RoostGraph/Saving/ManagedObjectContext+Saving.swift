@@ -77,6 +77,8 @@ extension ManagedObjectContext {
                     core.endFlight(outcome.pending)
                     round += 1
                     guard round < Self.mostConflictRounds, try resolve(error) else { throw naming(error) }
+                    // The next try saves later changes too, so it checks them too.
+                    try prepareSave()
                 }
             }
         }
@@ -328,6 +330,7 @@ extension GraphCore {
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
             object.state = []
             object.flags.subtract([.inserted, .changed, .detectsConflicts])
+            if object.flags.contains(.deleted) { object.flags.insert(.changed) }
             if copiesRows {
                 let batch = isInsert ? changes.inserts : changes.updates
                 let position = isInsert ? index : index - pending.inserted.count
@@ -428,6 +431,8 @@ extension GraphCore {
             guard let extra = object.extra else { continue }
             for index in extra.members.indices { extra.members[index].state.abort() }
         }
+        // New objects that were deleted meanwhile were never saved.
+        for object in pending.inserted where object.flags.isSuperset(of: [.inserted, .propagated]) { leave(object) }
     }
 
     private func endFlight(_ object: ManagedObject) {
@@ -441,7 +446,17 @@ extension GraphCore {
 
     private func commitUnderChanges(_ object: ManagedObject, _ saved: UnsafeRawPointer, isInsert: Bool) {
         defer { endFlight(object) }
-        guard let row = object.row, object.state.contains(.privateRow) else { return }
+        guard let row = object.row, !object.flags.contains(.orphan) else { return }
+        guard object.state.contains(.privateRow) else {
+            // The change was rolled back meanwhile: the store has the saved row.
+            RowAccess.setVersion(RowAccess.version(row) &+ 1, UnsafeMutableRawPointer(mutating: saved))
+            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
+            RowPage.retain(saved)
+            object.row = saved
+            object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(saved))
+            RowPage.release(row)
+            return
+        }
         let old = PrivateRow.committed(row)
         let version = isInsert ? 1 : (old.map { RowAccess.version($0) } ?? 0) &+ 1
         RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: saved))
