@@ -71,19 +71,7 @@ struct KnownFailure {
         (self.check, self.store, self.reason, self.stopsProcess) = (check, store, reason, stopsProcess)
     }
 
-    static let all: [KnownFailure] = [
-        KnownFailure("change.transient", "a save does not check the rules of transient attributes"),
-        KnownFailure(
-            "faults.after-delete-saved", "the error of an object that left its context does not reach the context"),
-        KnownFailure("merging.other-process", "no context compares the generation of a store with the one it has seen"),
-        KnownFailure("relations.ordered-merge", "members that two contexts append get one place, and conflict later"),
-        KnownFailure("save.in-background-conflict", "a second try stores what changed meanwhile without checking it"),
-        KnownFailure("save.in-background-delete", "a new object that is deleted meanwhile stays in the store"),
-        KnownFailure(
-            "save.in-background-relationships",
-            "a link that is removed and added again during a save that fails is not pending afterwards"),
-        KnownFailure("save.in-background-rollback", "a rollback meanwhile leaves old rows, which conflict later"),
-    ]
+    static let all: [KnownFailure] = []
 }
 
 /// The figures of a run, which are printed when the last check ends.

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostStores
 
 /// The facts about an entity that contexts need, computed once for each container.
 final class EntityInfo: Sendable {
@@ -73,8 +74,9 @@ final class ModelClasses: Sendable {
     let model: ManagedObjectModel
     /// By entity number.
     let entities: [EntityInfo]
-    /// By relationship number: whether an object of the destination entity can be of a subentity.
-    let isPolymorphic: [Bool]
+    /// The rules of transient attributes, which are those of a model that stores them and nothing
+    /// else; nil without transient attributes.
+    let transientRules: ModelRules?
 
     /// Creates the classes of a model.
     ///
@@ -96,6 +98,20 @@ final class ModelClasses: Sendable {
                 try EntityInfo(entity, type: found?.type ?? ManagedObject.self, shape: found?.shape, model: model))
         }
         self.entities = entities
-        isPolymorphic = model.relationships.map { model.entities[$0.destination].selfAndSubentities.count > 1 }
+        var transients: [EntityDescription] = []
+        for entity in model.entities where !entity.isAbstract {
+            let attributes = entity.attributes.filter { $0.isTransient && $0.type != .undefined }
+            guard !attributes.isEmpty else { continue }
+            transients.append(
+                EntityDescription(
+                    entity.name.text,
+                    attributes: attributes.map { attribute in
+                        var stored = attribute
+                        stored.isTransient = false
+                        return stored
+                    }))
+        }
+        transientRules =
+            transients.isEmpty ? nil : try ModelRules(try ManagedObjectModel(entities: transients))
     }
 }

@@ -29,7 +29,6 @@ final class NoticeHub: Sendable {
 /// The notices that a context has not merged yet: the only part of a context that other threads
 /// touch.
 final class Inbox: Sendable {
-    /// Beyond this number of waiting notices, only IDs are kept.
     private struct State {
         var notices: [SaveNotice] = []
         var isOpen = false
@@ -59,6 +58,9 @@ final class Inbox: Sendable {
         }
         wakeUp?()
     }
+
+    /// Whether notices are waiting.
+    var hasNotices: Bool { state.withLock { !$0.notices.isEmpty } }
 
     /// Takes all notices.
     func take() -> [SaveNotice] {

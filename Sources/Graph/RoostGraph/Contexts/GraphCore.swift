@@ -48,7 +48,11 @@ final class GraphCore {
 
     /// The position among the touched objects at which the current round of `willSave` began.
     var roundStart: Int?
+    /// The core that the objects of this one have left.
+    private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
+    /// The last places of the ordered relationships that the next commit appends to, as they were read.
+    var expectedPlaces: [ChangeSet.LastPlace] = []
     /// By entity number: a row of nulls, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
 
@@ -67,7 +71,10 @@ final class GraphCore {
     // MARK: Errors
 
     /// Keeps the first error of a call that cannot throw.
+    ///
+    /// An error of an object that has left its context waits in the former context.
     func latch(_ error: StoreError) {
+        if let former { return former.latch(error) }
         if latched == nil { latched = error }
     }
 
@@ -154,6 +161,7 @@ final class GraphCore {
     private var orphanage: GraphCore {
         if let known = knownOrphanage { return known }
         let fresh = GraphCore(classes, stores: nil)
+        fresh.former = self
         knownOrphanage = fresh
         return fresh
     }

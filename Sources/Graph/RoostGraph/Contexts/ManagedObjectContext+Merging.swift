@@ -48,6 +48,34 @@ extension ManagedObjectContext {
         invalidated += gone
         notifyObservers()
     }
+
+    /// Returns the generation of each store now; nil for a store that records none.
+    func currentGenerations() throws(StoreError) -> [Generation?] {
+        var generations: [Generation?] = []
+        for store in base.storeSet.stores {
+            let snapshot = try store.persistentStore.snapshot()
+            defer { snapshot.close() }
+            generations.append(try snapshot.recordedTally()?.generation)
+        }
+        return generations
+    }
+
+    /// Takes over commits that no notice reported: those of other containers and processes.
+    ///
+    /// A commit does not say which objects it changed, so the versions of all objects of the context
+    /// are compared.
+    func mergeForeignCommits() throws(StoreError) {
+        let generations = try currentGenerations()
+        guard generations != seenGenerations else { return }
+        seenGenerations = generations
+        core.closeReader()
+        core.forgetBases()
+        let objects = core.registry.all().filter { $0.row != nil && !$0.flags.contains(.inserted) }
+        let changed = try core.reread(objects)
+        refreshed += changed.filter { !$0.flags.contains(.inaccessible) }
+        invalidated += changed.filter { $0.flags.contains(.inaccessible) }
+        notifyObservers()
+    }
 }
 
 extension GraphCore {
@@ -81,8 +109,15 @@ extension GraphCore {
 
     /// Reads the current rows of objects.
     ///
-    /// Their changes stay, on top of the new rows.
-    func reread(_ objects: [ManagedObject]) throws(StoreError) {
+    /// Their changes stay, on top of the new rows. An object that is being saved is left alone: the
+    /// version that it has decides.
+    ///
+    /// - Parameter objects: Objects of the context.
+    /// - Returns: The objects that have other rows now, or whose rows are missing.
+    /// - Throws: What reading throws.
+    @discardableResult
+    func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
+        var changed: [ManagedObject] = []
         for (root, group) in Dictionary(grouping: objects, by: \.root) {
             let keys = group.filter { $0.row != nil && $0.key > 0 }.map(\.key)
             guard !keys.isEmpty else { continue }
@@ -92,24 +127,35 @@ extension GraphCore {
             for index in 0..<batch.count {
                 guard let object = registered(root, batch.key(at: index)) else { continue }
                 found.insert(object.key)
-                try take(batch.record(at: index), object)
+                if try take(batch.record(at: index), object) { changed.append(object) }
             }
-            for object in group where object.row != nil && !found.contains(object.key) {
-                if !object.flags.contains(.changed) { object.flags.insert(.inaccessible) }
+            for object in group
+            where object.row != nil && !found.contains(object.key)
+                && object.flags.isDisjoint(with: [.changed, .inaccessible])
+            {
+                object.flags.insert(.inaccessible)
+                changed.append(object)
             }
         }
+        return changed
     }
 
     /// Makes a record the committed row of an object, below its changes.
-    private func take(_ record: Record, _ object: ManagedObject) throws(StoreError) {
+    ///
+    /// - Returns: Whether the object had another version.
+    func take(_ record: Record, _ object: ManagedObject) throws(StoreError) -> Bool {
+        guard !object.flags.contains(.inFlight) else { return false }
+        let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         forgetBases(of: object)
+        if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version {
+            return false
+        }
         guard object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) else {
             record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
             wake(object)
-            return
+            return true
         }
-        guard RowAccess.version(committed) != record.version else { return }
         // What changed there and not here is taken over; what changed here stays.
         let former = RecordReader(
             row: committed, byteCount: object.info.tail.byteCount(committed), key: object.key, model: model
@@ -124,5 +170,6 @@ extension GraphCore {
         rebase(object, on: record)
         try setContent(of: object, to: values)
         if !wasTouched { object.state.remove(.touched) }
+        return true
     }
 }

@@ -35,8 +35,15 @@ public final class ManagedObjectContext {
     /// Whether other contexts' saves appear at the end of each event.
     ///
     /// False at first; true for the view context.
+    ///
+    /// Commits of other containers and processes appear too: all objects whose versions changed are
+    /// read again.
     public var mergesChangesAutomatically = false {
-        didSet { inbox.setOpen(mergesChangesAutomatically) }
+        didSet {
+            inbox.setOpen(mergesChangesAutomatically)
+            guard mergesChangesAutomatically, !oldValue else { return }
+            _ = core.latching { () throws(StoreError) in seenGenerations = try currentGenerations() }
+        }
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
@@ -53,6 +60,8 @@ public final class ManagedObjectContext {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
+    /// By store: the generation whose changes the context has; nil in stores that record none.
+    var seenGenerations: [Generation?]
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
@@ -71,6 +80,7 @@ public final class ManagedObjectContext {
         base = container.base
         self.name = name
         core = GraphCore(container.base.classes, stores: container.base.storeSet)
+        seenGenerations = Array(repeating: nil, count: container.base.storeSet.stores.count)
         inbox = container.base.hub.makeInbox()
         core.context = self
     }
@@ -273,9 +283,16 @@ public final class ManagedObjectContext {
     func beginEvent() { mergeInbox() }
 
     func mergeInbox() {
-        guard mergesChangesAutomatically else { return }
-        for notice in inbox.take() {
-            _ = core.latching { () throws(StoreError) in try mergeChanges(notice) }
+        guard mergesChangesAutomatically, !isSaving, core.pinned == nil || inbox.hasNotices else { return }
+        _ = core.latching { () throws(StoreError) in
+            for notice in inbox.take() {
+                try mergeChanges(notice)
+                let position = base.storeSet.stores.firstIndex { $0.location == notice.store }
+                if let position, seenGenerations[position] == notice.previousGeneration {
+                    seenGenerations[position] = notice.generation
+                }
+            }
+            try mergeForeignCommits()
         }
     }
 

@@ -81,7 +81,13 @@ struct Members {
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
-        if !isReordered || current == nil { settle() }
+        guard isReordered, let own = current else { return settle() }
+        // The program's order holds. What others added comes before what was added here at the end.
+        let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
+        let known = Set(kept)
+        let new = keys.filter { !known.contains($0) && !removed.contains($0) }
+        let end = kept.lastIndex { !added.contains($0) }.map { $0 + 1 } ?? 0
+        current = Array(kept[..<end]) + new + Array(kept[end...])
     }
 
     private mutating func settle() {

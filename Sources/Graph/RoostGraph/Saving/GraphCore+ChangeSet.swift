@@ -72,14 +72,18 @@ extension GraphCore {
         pending.changes.removedLinks = links.removed
         if forCommit {
             pending.changes.existing = Array(newReferences)
-            pending.changes.requiresUnreferencedDeletes = !pending.deleted.isEmpty && !leavesReferences
+            pending.changes.requiresUnreferencedDeletes =
+                !pending.deleted.isEmpty && !pending.deleted.contains(where: leavesReferences)
+            pending.changes.lastPlaces = expectedPlaces.filter { place in
+                isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
+            }
         }
         return pending
     }
 
-    /// Whether a delete rule lets objects refer to deleted ones.
-    private var leavesReferences: Bool {
-        model.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
+    /// Whether a delete rule lets other objects refer to a deleted one.
+    private func leavesReferences(_ object: ManagedObject) -> Bool {
+        object.info.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
 
     private func requireUnchanged(_ object: ManagedObject, _ pending: inout PendingChanges) {

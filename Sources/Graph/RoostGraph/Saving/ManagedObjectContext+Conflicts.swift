@@ -16,14 +16,19 @@ extension ManagedObjectContext {
     // MARK: Objects that another context changed
 
     private func resolveConflicts(_ error: StoreError) throws(StoreError) -> Bool {
-        // Without a list a place in an order was taken; both lists are merged by trying again.
-        guard !error.conflicts.isEmpty else { return true }
+        // Without a list a place in an order was taken: the next try reads the list again.
+        guard !error.conflicts.isEmpty else {
+            core.forgetBases()
+            return true
+        }
         var known: [(object: ManagedObject, conflict: ObjectConflict)] = []
         for conflict in error.conflicts {
             guard let entity = model.entity(conflict.id.entity),
                 let object = core.registered(entity.root, conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
+            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict.
+            if let current = conflict.current, try core.mergePlaces(of: object, with: current) { continue }
             known.append((object, conflict))
         }
         // What only the rules of the model have in the change set is read again by the next try.
@@ -166,6 +171,32 @@ extension GraphCore {
         PrivateRow.setCommitted(fresh, of: UnsafeMutableRawPointer(mutating: row))
         if let old { RowPage.release(old) }
         forgetBases(of: object)
+    }
+
+    /// Merges a record of the store into a changed object, if one side changed nothing but its places
+    /// in ordered relationships.
+    ///
+    /// - Returns: Whether it was merged.
+    func mergePlaces(of object: ManagedObject, with theirs: Record) throws(StoreError) -> Bool {
+        guard !object.flags.contains(.deleted), let committed = object.committedRow else { return false }
+        let base = RecordReader(
+            row: committed, byteCount: object.info.tail.byteCount(committed), key: object.key, model: model)
+        var (isChangedHere, isChangedThere) = (false, false)
+        var places: [(field: RecordLayout.Field, value: Value)] = []
+        for field in object.info.entity.layout.fields {
+            let (old, here) = (base.value(field), object.value(of: field))
+            let there = theirs.withReader { $0.value(field) }
+            if field.kind == .order {
+                if here == old { places.append((field, there)) }
+            } else {
+                isChangedHere = isChangedHere || here != old
+                isChangedThere = isChangedThere || there != old
+            }
+        }
+        guard !isChangedHere || !isChangedThere else { return false }
+        _ = try take(theirs, object)
+        for (field, value) in places { try object.set(value, for: field) }
+        return true
     }
 
     /// Forgets what the store had of an object, which is then as a new one.

@@ -41,6 +41,7 @@ extension ManagedObjectContext {
         }
         core.dropUnchanged()
         core.endEvent()
+        isSaving = false
         mergeInbox()
     }
 
@@ -84,6 +85,7 @@ extension ManagedObjectContext {
         }
         core.dropUnchanged()
         core.endEvent()
+        isSaving = false
         mergeInbox()
     }
 
@@ -141,6 +143,7 @@ extension ManagedObjectContext {
             failures += object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
         }
         failures += try core.ruleFailures()
+        failures += try core.transientFailures()
         if !failures.isEmpty { throw ValidationFailure.error(failures) }
     }
 
@@ -198,6 +201,8 @@ extension ManagedObjectContext {
             } catch {
                 core.closeReader()
                 guard try resolve(error) else { throw naming(error) }
+                core.closeReader()
+                try core.settleOrder()
             }
         }
         guard let outcome = try prepareCommit(position) else { return nil }
@@ -246,6 +251,7 @@ extension ManagedObjectContext {
                 + receipt.updatedIDs.filter { !known.contains($0) },
             deleted: pending.changes.deletes.map(\.id))
         guard receipt.hasChanges else { return }
+        if seenGenerations[position] == receipt.previousGeneration { seenGenerations[position] = receipt.generation }
         base.hub.post(notice, from: inbox)
         for observer in saveObservers { observer.body(notice) }
     }
@@ -309,6 +315,26 @@ extension GraphCore {
         return failures.failures
     }
 
+    /// Returns the failures of the rules of transient attributes.
+    func transientFailures() throws(StoreError) -> [ValidationFailure] {
+        guard let transient = classes.transientRules else { return [] }
+        var failures = FailureList()
+        var rules = transient.records
+        var batch = RecordBatch(model: transient.model)
+        for object in changed where object.flags.isDisjoint(with: [.deleted, .inaccessible]) {
+            batch.removeAll()
+            let ruled = object.info.transients.filter { $0.value.type != .undefined }
+            guard !ruled.isEmpty else { continue }
+            let values = ruled.mapValues { object.extra?.transients[$0.name] ?? $0.defaultValue }
+            try batch.append(ObjectID(object.info.entity.name, key: 1), values: values)
+            let id = object.objectID
+            try batch.withRecord(at: 0) { (record) throws(StoreError) in
+                try failures.check(record, rules: &rules) { _, _ in .object(id) }
+            }
+        }
+        return failures.failures
+    }
+
     // MARK: After the commit
 
     /// Takes over what was committed: private rows become the rows that the store has.
@@ -319,6 +345,10 @@ extension GraphCore {
             if let inFlight, inFlight != object.row {
                 // Changed meanwhile: what was saved is the committed row of what is pending.
                 commitUnderChanges(object, inFlight, isInsert: isInsert)
+                if copiesRows {
+                    let batch = isInsert ? changes.inserts : changes.updates
+                    batch.withRecord(at: isInsert ? index : index - pending.inserted.count) { adoptDerived(object, $0) }
+                }
                 continue
             }
             endFlight(object)
@@ -442,6 +472,23 @@ extension GraphCore {
             RowPage.release(row)
             object.extra?.rowInFlight = nil
         }
+    }
+
+    /// Gives an object that changed during its save the derived attributes that were saved.
+    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader) {
+        guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
+        let version = RowAccess.version(committed)
+        guard object.state.contains(.privateRow) else { return setRow(of: object, to: saved, version: version) }
+        for attribute in object.info.entity.attributes where attribute.derivationExpression != nil {
+            guard let field = object.info.entity.layout.field(attribute.name) else { continue }
+            _ = latching { () throws(StoreError) in try object.set(saved.value(field), for: field) }
+        }
+        guard let base = saved.bytes.baseAddress, let row = object.row else { return }
+        let fresh = fetchedRows.copy(base, saved.bytes.count)
+        RowAccess.setVersion(version, fresh)
+        let old = PrivateRow.committed(row)
+        PrivateRow.setCommitted(UnsafeRawPointer(fresh), of: UnsafeMutableRawPointer(mutating: row))
+        if let old { RowPage.release(old) }
     }
 
     private func commitUnderChanges(_ object: ManagedObject, _ saved: UnsafeRawPointer, isInsert: Bool) {

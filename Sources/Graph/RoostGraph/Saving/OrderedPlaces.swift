@@ -9,11 +9,15 @@ enum OrderedPlaces {
 
     /// Returns places in ascending order that keep as many of the present ones as possible.
     ///
-    /// - Parameter present: The place that each member has, in the order that the list has now; nil
-    ///   for a new member.
+    /// Two contexts can give one place twice; then the keys decide, as they do in stores.
+    ///
+    /// - Parameters:
+    ///   - present: The place that each member has, in the order that the list has now; nil for a new
+    ///     member.
+    ///   - keys: The keys of the members.
     /// - Returns: A place for each member.
-    static func places(keeping present: [Int64?]) -> [Int64] {
-        let kept = longestAscending(present)
+    static func places(keeping present: [Int64?], keys: [Int64]) -> [Int64] {
+        let kept = longestAscending(present, keys)
         var result = [Int64](repeating: 0, count: present.count)
         var index = 0
         var low: Int64?
@@ -59,8 +63,8 @@ enum OrderedPlaces {
         return true
     }
 
-    /// Returns the positions of a longest strictly ascending part of the present places.
-    private static func longestAscending(_ present: [Int64?]) -> Set<Int> {
+    /// Returns the positions of a longest ascending part of the present places.
+    private static func longestAscending(_ present: [Int64?], _ keys: [Int64]) -> Set<Int> {
         var tails: [Int] = []
         var before = [Int?](repeating: nil, count: present.count)
         for (index, place) in present.enumerated() {
@@ -68,7 +72,12 @@ enum OrderedPlaces {
             var (low, high) = (0, tails.count)
             while low < high {
                 let middle = (low + high) / 2
-                if let value = present[tails[middle]], value < place { low = middle + 1 } else { high = middle }
+                let other = tails[middle]
+                if let value = present[other], (value, keys[other]) < (place, keys[index]) {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
             }
             before[index] = low > 0 ? tails[low - 1] : nil
             if low < tails.count { tails[low] = index } else { tails.append(index) }
@@ -88,6 +97,7 @@ extension GraphCore {
     ///
     /// Only of relationships whose inverse is to-one. The others keep places in links.
     func settleOrder() throws(StoreError) {
+        expectedPlaces.removeAll()
         for owner in changed where owner.extra != nil && !owner.flags.contains(.deleted) {
             for (number, members) in owner.extra?.members ?? [] where members.isReordered {
                 let relationship = model.relationships[number]
@@ -97,12 +107,17 @@ extension GraphCore {
                 try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
                 let present = objects.map { object -> Int64? in
-                    guard let field = object.info.places[inverse] else { return nil }
+                    // A place in the list that the member was in before says nothing about this one.
+                    guard let field = object.info.places[inverse], !members.added.contains(object.key) else {
+                        return nil
+                    }
                     let row = object.firedRow
                     guard !RowAccess.isNull(row, field.index) else { return nil }
                     return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
                 }
-                for ((object, old), new) in zip(zip(objects, present), OrderedPlaces.places(keeping: present))
+                try expectLastPlace(of: owner, relationship)
+                for ((object, old), new) in zip(
+                    zip(objects, present), OrderedPlaces.places(keeping: present, keys: keys))
                 where old != new {
                     guard let field = object.info.places[inverse], touch(object), let row = object.row else { continue }
                     let writable = UnsafeMutableRawPointer(mutating: row)
@@ -111,6 +126,24 @@ extension GraphCore {
                 }
             }
         }
+    }
+
+    /// Notes the last place of an ordered relationship as the store has it.
+    ///
+    /// If another context appends at the same time, the commit fails instead of giving a place twice,
+    /// and the save tries again.
+    private func expectLastPlace(
+        of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) {
+        guard !owner.flags.contains(.inserted), owner.key > 0 else { return }
+        var last: Int64?
+        let cursor = try openReader().snapshot(ofEntity: Int(owner.entityNumber))
+            .links(of: relationship.name, from: owner.objectID)
+        var batch = LinkBatch(relationship: relationship.number)
+        while try cursor.next(into: &batch) {
+            last = batch.links.map(\.order).max().map { max($0, last ?? $0) } ?? last
+        }
+        expectedPlaces.append(ChangeSet.LastPlace(owner.objectID, in: relationship.name, place: last))
     }
 
     /// Returns the links of an ordered relationship that are new or have another place.
@@ -125,9 +158,15 @@ extension GraphCore {
             var batch = LinkBatch(relationship: relationship.number)
             while try cursor.next(into: &batch) { for link in batch.links { stored[link.target] = link } }
         }
+        if !owner.flags.contains(.inserted), owner.key > 0 {
+            expectedPlaces.append(
+                ChangeSet.LastPlace(
+                    owner.objectID, in: relationship.name, place: stored.values.map(\.order).max()))
+        }
         let present = keys.map { stored[$0]?.order }
         var result: [Link] = []
-        for (key, place) in zip(keys, OrderedPlaces.places(keeping: present)) where stored[key]?.order != place {
+        for (key, place) in zip(keys, OrderedPlaces.places(keeping: present, keys: keys))
+        where stored[key]?.order != place {
             result.append(Link(owner.key, key, order: place, inverseOrder: stored[key]?.inverseOrder ?? 0))
         }
         return result
