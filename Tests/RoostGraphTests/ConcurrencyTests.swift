@@ -84,6 +84,48 @@ struct ConcurrencyTests {
     }
 }
 
+#if DEBUG
+    /// Passes an object to where it must not be used, against the compiler.
+    private final class Smuggler: @unchecked Sendable {
+        // Proof: none; the tests show that the program stops.
+        var object: ManagedObject?
+    }
+
+    @Suite("A program that uses an object outside of its isolation, against the compiler")
+    struct IsolationCheckTests {
+        @Test("is stopped, if the object belongs to a background context")
+        func background() async {
+            await #expect(processExitsWith: .failure) {
+                let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+                let (background, smuggler) = (container.makeBackgroundContext(), Smuggler())
+                try await background.perform { context in smuggler.object = try context.insert("Artist") }
+                smuggler.object?["name"] = "x"
+            }
+        }
+
+        @Test("is stopped, if the object belongs to the view context")
+        func view() async {
+            await #expect(processExitsWith: .failure) {
+                let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+                let smuggler = Smuggler()
+                try await MainActor.run { smuggler.object = try container.viewContext.insert("Artist") }
+                try await container.perform { _ in smuggler.object?["name"] = "x" }
+            }
+        }
+
+        @Test("is not stopped where the object belongs, on whichever thread the main actor runs")
+        func home() async {
+            await #expect(processExitsWith: .success) {
+                let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+                let smuggler = Smuggler()
+                try await MainActor.run { smuggler.object = try container.viewContext.insert("Artist") }
+                _ = try await container.perform { context in try context.count(FetchRequest("Artist")) }
+                await MainActor.run { smuggler.object?["name"] = "x" }
+            }
+        }
+    }
+#endif
+
 actor Importer: ContextActor {
     let executor = ContextExecutor("importer")
     let context: ManagedObjectContext

@@ -31,7 +31,7 @@ public actor BackgroundContext {
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        context.requireThread("the thread of its BackgroundContext")
+        context.requireIsolation(.currentThread("the thread of its BackgroundContext"))
         context.beginEvent()
         defer { context.processPendingChanges() }
         return try body(context)
@@ -132,7 +132,7 @@ extension ContextActor {
     func becomeHome() {
         let context = context
         context.mergesChangesAutomatically = true
-        context.setHome(thread: "the thread of its actor") { [weak self] in
+        context.setHome(.currentThread("the thread of its actor")) { [weak self] in
             Task { await self?.endEvent() }
         }
         context.inbox.setWakeUp { [weak self] in

@@ -111,7 +111,7 @@ public final class PersistentContainer: Sendable {
         if let context = view.context { return context }
         let context = ManagedObjectContext(self, name: "view")
         context.mergesChangesAutomatically = true
-        context.setHome(thread: "the main actor") { [weak self] in
+        context.setHome(.mainActor) { [weak self] in
             Task { @MainActor in self?.view.context?.endEventOfHome() }
         }
         context.inbox.setWakeUp { [weak self] in

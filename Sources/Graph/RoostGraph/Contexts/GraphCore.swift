@@ -31,7 +31,7 @@ final class GraphCore {
     var deletesInaccessibleFaults = true
     /// Called at the first change of an event.
     var onFirstChange: (() -> Void)?
-    /// The thread of the context, where it belongs to one and that is checked.
+    /// The check that the context is used in its own isolation only, where that is checked.
     var isolation: IsolationCheck?
     /// The keys that were reserved and not used, by root entity.
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]

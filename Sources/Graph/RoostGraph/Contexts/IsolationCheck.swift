@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RoostSystem
 
-/// Stops a program that uses a context of a thread from another thread.
+/// Stops a program that uses a context outside of the isolation that it belongs to.
 ///
 /// For clients in language mode 6 the compiler proves that contexts stay in their isolation. For
 /// all others, and for wrappers that turn the proof off, this check finds the mistake when the
 /// program runs. It is active in debug builds of Roost, and in release builds with the environment
-/// variable `ROOST_CHECK_ISOLATION=1`. It knows the contexts that belong to a thread: the view
-/// context and background contexts. Only what reads, changes for the first time, fetches or saves
+/// variable `ROOST_CHECK_ISOLATION=1`. It knows the view context, background contexts and
+/// those of attached actors. Only what reads, changes for the first time, fetches or saves
 /// is checked; accessors are not.
 struct IsolationCheck {
     static let isActive: Bool = {
@@ -18,24 +18,44 @@ struct IsolationCheck {
         #endif
     }()
 
-    /// The name of the thread, for the message.
-    let name: String
-    private let thread = pthread_self()
+    private enum Owner {
+        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is asked.
+        case mainActor
+        /// A thread, with its name for the message.
+        case thread(pthread_t, name: String)
+    }
 
-    /// Notes the current thread.
-    init(name: String) { self.name = name }
+    private let owner: Owner
 
-    /// Stops the program on any other thread.
+    private init(owner: Owner) { self.owner = owner }
+
+    /// A check that only the main actor uses the context.
+    static var mainActor: IsolationCheck { IsolationCheck(owner: .mainActor) }
+
+    /// Returns a check that only the current thread uses the context.
+    static func currentThread(_ name: String) -> IsolationCheck {
+        IsolationCheck(owner: .thread(pthread_self(), name: name))
+    }
+
+    /// Stops the program in any other isolation.
     func check(_ context: String?) {
-        guard pthread_equal(pthread_self(), thread) == 0 else { return }
-        let message = """
-            The context '\(context ?? "without a name")' belongs to \(name), and was used on another thread. \
-            Objects stay with their context: pass the ID, and use it there in 'perform'. Building the program in \
-            language mode 6 shows the place.
+        switch owner {
+        case .mainActor:
+            MainActor.preconditionIsolated(Self.message(context, "the main actor"))
+        case .thread(let thread, let name):
+            guard pthread_equal(pthread_self(), thread) == 0 else { return }
+            let message = Self.message(context, name)
+            // An optimized build does not print the message of a failed precondition.
+            FileHandle.standardError.write(Data("\(message)\n".utf8))
+            preconditionFailure(message)
+        }
+    }
 
-            """
-        // An optimized build does not print the message of a failed precondition.
-        FileHandle.standardError.write(Data(message.utf8))
-        preconditionFailure(message)
+    private static func message(_ context: String?, _ owner: String) -> String {
+        """
+        The context '\(context ?? "without a name")' belongs to \(owner), and was used outside of it. \
+        Objects stay with their context: pass the ID, and use it there in 'perform'. Building the program in \
+        language mode 6 shows the place.
+        """
     }
 }

@@ -93,11 +93,11 @@ public final class ManagedObjectContext {
     /// Gives the context a home, whose isolation ends events.
     ///
     /// - Parameters:
-    ///   - thread: What the message of a wrong use calls the current thread.
+    ///   - check: The check of wrong uses.
     ///   - endEventLater: Lets the home call ``endEventOfHome()``, later.
-    func setHome(thread: String, endEventLater: @escaping () -> Void) {
+    func setHome(_ check: IsolationCheck, endEventLater: @escaping () -> Void) {
         hasHome = true
-        requireThread(thread)
+        requireIsolation(check)
         core.onFirstChange = { [weak self] in
             guard let self, !isEventEnding else { return }
             isEventEnding = true
@@ -105,9 +105,9 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Notes the current thread as the only one that may use the context, where that is checked.
-    func requireThread(_ name: String) {
-        if IsolationCheck.isActive, core.isolation == nil { core.isolation = IsolationCheck(name: name) }
+    /// Notes which isolation may use the context, where that is checked.
+    func requireIsolation(_ check: IsolationCheck) {
+        if IsolationCheck.isActive, core.isolation == nil { core.isolation = check }
     }
 
     /// Ends the event, as the home was asked to.
