@@ -122,6 +122,8 @@ public final class PersistentContainer: Sendable {
     }
 
     /// Returns a new context in a region of its own, for an actor, a task or a function to keep.
+    ///
+    /// Objects do not keep their context. When it ends, they cannot be read further.
     public func makeContext(_ name: String? = nil) -> sending ManagedObjectContext {
         ManagedObjectContext(self, name: name)
     }

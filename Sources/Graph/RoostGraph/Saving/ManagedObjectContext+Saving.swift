@@ -32,12 +32,7 @@ extension ManagedObjectContext {
                     finish(outcome, position)
                     saved.append(base.storeSet.stores[position].location)
                 }
-            } catch {
-                guard !saved.isEmpty else { throw error }
-                throw error.withMessage(
-                    "\(error.message) Saved before, and no longer pending: the changes in \(saved.map { "'\($0)'" }.joined(separator: ", "))."
-                )
-            }
+            } catch { throw Self.naming(saved, in: error) }
         }
         core.dropUnchanged()
         core.endEvent()
@@ -59,10 +54,14 @@ extension ManagedObjectContext {
         defer { isSaving = false }
         try prepareSave()
         core.pinned = nil
+        var saved: [StoreLocation] = []
         for position in base.storeSet.stores.indices {
             var round = 0
             while true {
-                let outcome = try prepareCommit(position)
+                let outcome: Outcome?
+                do throws(StoreError) { outcome = try prepareCommit(position) } catch {
+                    throw Self.naming(saved, in: error)
+                }
                 guard let outcome else { break }
                 core.beginFlight(outcome.pending)
                 core.endEvent()
@@ -73,13 +72,15 @@ extension ManagedObjectContext {
                         try store.persistentStore.commit(changes)
                     }
                     finish(outcome.with(receipt), position, isInFlight: true)
+                    saved.append(store.location)
                     break
                 } catch {
                     core.endFlight(outcome.pending)
                     round += 1
-                    guard round < Self.mostConflictRounds, try resolve(error) else { throw naming(error) }
-                    // The next try saves later changes too, so it checks them too.
-                    try prepareSave()
+                    guard round < Self.mostConflictRounds else { throw Self.naming(saved, in: error) }
+                    do throws(StoreError) { try prepareAgain(after: error) } catch {
+                        throw Self.naming(saved, in: error)
+                    }
                 }
             }
         }
@@ -89,7 +90,27 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
+    /// Returns an error with the stores that were saved before it.
+    private static func naming(_ saved: [StoreLocation], in error: StoreError) -> StoreError {
+        guard !saved.isEmpty else { return error }
+        let list = saved.map { "'\($0)'" }.joined(separator: ", ")
+        return error.withMessage("\(error.message) Saved before, and no longer pending: the changes in \(list).")
+    }
+
     // MARK: Before the commit
+
+    /// Resolves what made a commit fail, and prepares the next try.
+    ///
+    /// The next try is prepared like the first one: it has merged values, and after a save in the
+    /// background later changes.
+    ///
+    /// - Throws: The error that cannot be resolved; what preparing throws.
+    private func prepareAgain(after error: StoreError) throws(StoreError) {
+        core.closeReader()
+        guard try resolve(error) else { throw naming(error) }
+        core.closeReader()
+        try prepareSave()
+    }
 
     private func prepareSave() throws(StoreError) {
         core.checkIsolation()
@@ -199,10 +220,7 @@ extension ManagedObjectContext {
                 guard let outcome = try prepareCommit(position) else { return nil }
                 return outcome.with(try store.commit(outcome.changes))
             } catch {
-                core.closeReader()
-                guard try resolve(error) else { throw naming(error) }
-                core.closeReader()
-                try core.settleOrder()
+                try prepareAgain(after: error)
             }
         }
         guard let outcome = try prepareCommit(position) else { return nil }
