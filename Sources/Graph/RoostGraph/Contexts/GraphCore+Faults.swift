@@ -4,6 +4,8 @@ internal import RoostStores
 extension GraphCore {
     /// The most rows that are looked at for references to read together.
     private static let companyCount = 256
+    /// The most rows that are kept for objects that nothing keeps, or that were not requested yet.
+    private static let readAheadCount = 16_384
 
     /// Reads the row of a fault, and those of its neighbors.
     ///
@@ -54,8 +56,10 @@ extension GraphCore {
     private func readRow(of object: ManagedObject) throws(StoreError) {
         let root = object.root
         let place = ObjectPlace(root: root, key: object.key)
-        if let entry = readAhead.removeValue(forKey: place) {
-            receive(object, entry.row, entry.byteCount)
+        if let entry = readAhead[place] {
+            RowPage.retain(entry.row)
+            put(entry.row, entry.byteCount, in: object)
+            wake(object)
             return
         }
         var keys = [object.key]
@@ -100,6 +104,7 @@ extension GraphCore {
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
         let stored = keys.filter { $0 > 0 }
         guard !stored.isEmpty else { return }
+        if readAhead.count > Self.readAheadCount { dropReadAhead() }
         var batch = RecordBatch(model: model)
         try openReader().graph(ofEntity: root).read(stored, inHierarchyOf: root, into: &batch)
         var awake: [ManagedObject] = []
@@ -110,19 +115,14 @@ extension GraphCore {
             let place = ObjectPlace(root: root, key: record.key)
             guard object != nil || readAhead[place] == nil else { return }
             let row = UnsafeRawPointer(fetchedRows.copy(base, record.bytes.count))
-            if let object {
-                put(row, record.bytes.count, in: object)
-                awake.append(object)
-            } else {
-                readAhead[place] = (row, record.bytes.count)
-            }
+            // Kept for the next object with this key too: a loop over references keeps no object.
+            if let old = readAhead.updateValue((row, record.bytes.count), forKey: place) { RowPage.release(old.row) }
+            guard let object else { return }
+            RowPage.retain(row)
+            put(row, record.bytes.count, in: object)
+            awake.append(object)
         }
         for object in awake { wake(object) }
-    }
-
-    private func receive(_ object: ManagedObject, _ row: UnsafeRawPointer, _ byteCount: Int) {
-        put(row, byteCount, in: object)
-        wake(object)
     }
 
     private func put(_ row: UnsafeRawPointer, _ byteCount: Int, in object: ManagedObject) {

@@ -39,7 +39,7 @@ final class GraphCore {
 
     var fetchedRows = RowPage.Pool(isFetched: true)
     var privateRows = RowPage.Pool(isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
-    /// Rows that were read in company, of objects that were not requested yet.
+    /// The rows that were read for faults in this event, and in company with them.
     var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The objects that were prefetched, until the end of the event.
     var prefetched: [ManagedObject] = []
@@ -117,7 +117,8 @@ final class GraphCore {
         prefetched.removeAll()
     }
 
-    private func dropReadAhead() {
+    /// Forgets the rows that were read in company.
+    func dropReadAhead() {
         for (_, entry) in readAhead { RowPage.release(entry.row) }
         readAhead.removeAll()
         if let company { RowPage.release(company.row) }

@@ -13,7 +13,7 @@ struct Registry: ~Copyable {
     private var capacity = 64
     /// The number of objects.
     private(set) var count = 0
-    /// The number of slots that were ever taken since the registry grew.
+    /// The number of slots that are taken or were taken by an object that is removed.
     private var usedCount = 0
 
     init() {
@@ -65,10 +65,11 @@ struct Registry: ~Copyable {
 
     private mutating func place(_ object: Unmanaged<ManagedObject>, _ tag: UInt32) {
         var slot = Int(tag & 0x7FFF_FFFF) & (capacity - 1)
-        while tags[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
+        // The slot of a removed object can be taken, because the new one is not in the registry.
+        while tags[slot] != 0, objects[slot] != nil { slot = (slot + 1) & (capacity - 1) }
+        if tags[slot] == 0 { usedCount += 1 }
         tags[slot] = tag
         objects[slot] = object
-        usedCount += 1
     }
 
     /// Removes an object, if it is in the registry.
@@ -79,9 +80,21 @@ struct Registry: ~Copyable {
             if let found = objects[slot], found.toOpaque() == pointer {
                 objects[slot] = nil
                 count -= 1
+                free(slot)
                 return
             }
             slot = (slot + 1) & (capacity - 1)
+        }
+    }
+
+    /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay short.
+    private mutating func free(_ slot: Int) {
+        guard tags[(slot + 1) & (capacity - 1)] == 0 else { return }
+        var slot = slot
+        while tags[slot] != 0, objects[slot] == nil {
+            tags[slot] = 0
+            usedCount -= 1
+            slot = (slot - 1) & (capacity - 1)
         }
     }
 
