@@ -20,7 +20,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-build lint api docs clean
+.PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-objects bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -101,6 +101,10 @@ bench: bench-build
 bench-scaling: bench-build
 	$(BENCH) --scaling --largest=$(or $(LARGEST),1000000)
 	$(BENCH) --memory --largest=$(or $(LARGEST),1000000)
+
+# Objects in contexts: nanoseconds for each operation, beside its limit. `make bench-objects ONLY="memory sqlite"` has these stores.
+bench-objects: bench-build
+	cd Benchmarks && .build/release/ObjectBenchmarks $(ONLY)
 
 bench-build: setup
 	@./Scripts/setup-benchmarks

@@ -87,17 +87,8 @@ struct CostTests {
         print("memory of objects, \(type): \(bytes)")
         #expect(try #require(bytes["fault"]) <= 100)
         #expect(try #require(bytes["object beyond its record"]) <= 96)
-    }
-
-    @Test("a save allocates at most a fifth more than the commit below it", arguments: ["sqlite", "lmdb", "memory"])
-    func save(_ type: String) throws {
-        let counted = try count(["graph", type])
-        guard !counted.isEmpty else { return }
-        let (save, commit) = (
-            try #require(counted["save of updates, per object"]),
-            try #require(counted["contract: commit of updates, per object"])
-        )
-        #expect(save.allocations <= commit.allocations * 1.2)
+        // The rows of all 50 000 objects take 5 MB.
+        #expect(try #require(bytes["few objects of a scan"]) <= 2_000_000)
     }
 
     @Test(

@@ -25,7 +25,7 @@ struct AssociationTableTests {
     }
 
     /// With room for 1500 runs there are levels of sorted runs when they go to the file.
-    @Test("it answers as dictionaries do, in memory and in a file", arguments: [8 << 20, 36_000, 0], 0..<12)
+    @Test("it answers as dictionaries do, in memory and in a file", arguments: [8 << 20, 36_000, 0], 0..<4)
     func agreesWithDictionaries(memoryByteCount: Int, seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 977 &+ 5)
         let table = try table(memoryByteCount)

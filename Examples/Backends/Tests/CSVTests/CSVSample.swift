@@ -2,7 +2,7 @@ import Foundation
 import RoostConformance
 import RoostCore
 
-/// A CSV file of 3000 rows, and what it holds: for the checks of reading.
+/// A CSV file of 1200 rows, and what it holds: for the checks of reading.
 @Sendable
 func csvSample(in directory: String) throws -> StoreSample {
     let model = try ManagedObjectModel(entities: [
@@ -10,7 +10,7 @@ func csvSample(in directory: String) throws -> StoreSample {
             "Reading", attributes: [.string("place"), .integer64("number"), .double("degrees"), .boolean("valid")])
     ])
     var (text, changes) = ("number,place,valid,degrees\r\n", ChangeSet(model: model))
-    for key in 1...3000 {
+    for key in 1...1200 {
         let place = key % 5 == 0 ? nil : "station \(key % 7), \"north\""
         let degrees = key % 11 == 0 ? nil : Double(key % 400) / 8 - 20
         var values: [String: Value] = ["number": .int(Int64(key * 37 % 1000)), "valid": .bool(key % 3 == 0)]

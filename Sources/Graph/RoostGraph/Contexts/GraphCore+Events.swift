@@ -87,6 +87,7 @@ extension GraphCore {
         }
         touched.removeAll(keepingCapacity: true)
         closeReader()
+        emptySparsePages()
     }
 
     // MARK: Deletes

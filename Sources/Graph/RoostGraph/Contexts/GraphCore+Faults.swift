@@ -107,6 +107,7 @@ extension GraphCore {
         if readAhead.count > Self.readAheadCount { dropReadAhead() }
         var batch = RecordBatch(model: model)
         try openReader().graph(ofEntity: root).read(stored, inHierarchyOf: root, into: &batch)
+        fetchedRowCount += batch.count
         var awake: [ManagedObject] = []
         batch.forEachRecord { record in
             guard let base = record.bytes.baseAddress else { return }

@@ -44,6 +44,8 @@ final class GraphCore {
     @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
     @exclusivity(unchecked) var privateRows = RowPage.Pool(
         isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
+    /// The rows that were fetched since nearly empty pages were emptied.
+    @exclusivity(unchecked) var fetchedRowCount = 0
     /// The rows that were read for faults in this event, and in company with them.
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The objects that were prefetched, until the end of the event.
@@ -123,6 +125,27 @@ final class GraphCore {
         reader = nil
         dropReadAhead()
         prefetched.removeAll()
+    }
+
+    /// Copies the rows of nearly empty pages together, so that a few objects of a large result do not
+    /// keep the memory of all of it.
+    ///
+    /// Looks at all objects, but only after four times as many rows were fetched, and some thousands.
+    func emptySparsePages() {
+        guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
+        fetchedRowCount = 0
+        for object in registry.all() {
+            guard let row = object.row else { continue }
+            if object.state.contains(.privateRow) {
+                guard let committed = PrivateRow.committed(row), RowPage.isSparse(committed) else { continue }
+                let copy = fetchedRows.copy(committed, object.tail.byteCount(committed))
+                PrivateRow.setCommitted(UnsafeRawPointer(copy), of: UnsafeMutableRawPointer(mutating: row))
+                RowPage.release(committed)
+            } else if RowPage.isSparse(row) {
+                object.row = UnsafeRawPointer(fetchedRows.copy(row, Int(object.byteCount)))
+                RowPage.release(row)
+            }
+        }
     }
 
     /// Forgets the rows that were read in company.

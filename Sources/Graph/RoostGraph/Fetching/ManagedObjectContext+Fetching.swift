@@ -171,6 +171,8 @@ extension GraphCore {
     func receive(_ batch: RecordBatch, refreshing: Bool) -> [ManagedObject] {
         var objects: [ManagedObject] = []
         objects.reserveCapacity(batch.count)
+        emptySparsePages()
+        fetchedRowCount += batch.count
         var fresh: [ManagedObject] = []
         batch.forEachRecord { record in
             guard let base = record.bytes.baseAddress else { return }

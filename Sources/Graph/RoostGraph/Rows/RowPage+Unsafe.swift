@@ -21,6 +21,8 @@ struct RowPage {
     private var useCount: Int
     /// The bytes that are taken, header included.
     private var usedByteCount: Int
+    /// The rows that were put into the page.
+    private var rowCount = 0
     /// Whether the page holds fetched rows only, one directly after the other.
     private var isFetched: Bool
 
@@ -51,7 +53,13 @@ struct RowPage {
         if page.pointee.useCount == 0 { UnsafeMutableRawPointer(page).deallocate() }
     }
 
-    /// Returns the bytes that a row takes in its page.
+    /// Returns whether less than a quarter of the rows of a row's page are still in use.
+    @inline(__always)
+    static func isSparse(_ row: UnsafeRawPointer) -> Bool {
+        header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
+    }
+
+    /// Returns the bytes that a private row takes in its page: the pointer before the next one is aligned.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 
@@ -67,11 +75,11 @@ struct RowPage {
     ) {
         guard let page = header(of: row), page.pointee.isFetched else { return }
         let start = UnsafeRawPointer(page)
-        var next = row + rounded(length(row))
+        var next = row + length(row)
         for _ in 0..<limit {
             guard next - start < page.pointee.usedByteCount else { return }
             body(next)
-            next += rounded(length(next))
+            next += length(next)
         }
     }
 
@@ -97,13 +105,15 @@ struct RowPage {
         /// Returns memory for a row of `byteCount` bytes, counted once.
         @inline(__always)
         mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-            let size = RowPage.rounded(byteCount) + prefixByteCount
+            // Fetched rows need no alignment: all reads of records are of unaligned bytes.
+            let size = isFetched ? byteCount : RowPage.rounded(byteCount) + prefixByteCount
             if let page {
                 let header = page.assumingMemoryBound(to: RowPage.self)
                 if header.pointee.usedByteCount + size <= RowPage.byteCount {
                     let row = page + header.pointee.usedByteCount + prefixByteCount
                     header.pointee.usedByteCount += size
                     header.pointee.useCount &+= 1
+                    header.pointee.rowCount &+= 1
                     return row
                 }
             }
@@ -118,6 +128,7 @@ struct RowPage {
                 byteCount: isLarge ? RowPage.headerByteCount + size : RowPage.byteCount, isFetched: isFetched)
             let header = fresh.assumingMemoryBound(to: RowPage.self)
             header.pointee.usedByteCount += size
+            header.pointee.rowCount = 1
             if !isLarge {
                 header.pointee.useCount = 2
                 if let page { RowPage.release(page) }

@@ -34,6 +34,8 @@ extension GraphCore {
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self)
         let isWholeStore = stores?.stores.count == 1
+        // Neighbors are mostly of one entity, whose facts are looked up once.
+        var known: (entity: UInt16, info: EntityInfo)?
         for object in changed {
             guard isWholeStore || stores?.storeOfEntity[Int(object.entityNumber)] == store,
                 !object.flags.contains(.inaccessible), reach?.includes(object.root) ?? true
@@ -72,7 +74,10 @@ extension GraphCore {
                 pending.changes.updates.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.updated.append(object)
             }
-            if forCommit { collectNewReferences(object, row, &newReferences) }
+            guard forCommit else { continue }
+            if known?.entity != object.entityNumber { known = (object.entityNumber, object.info) }
+            guard let info = known?.info, !info.referenceRanges.isEmpty else { continue }
+            collectNewReferences(object, row, info, &newReferences)
         }
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
@@ -99,9 +104,10 @@ extension GraphCore {
     }
 
     /// Collects the destinations that a row refers to and its committed row does not.
-    private func collectNewReferences(_ object: ManagedObject, _ row: UnsafeRawPointer, _ found: inout Set<ObjectID>) {
+    private func collectNewReferences(
+        _ object: ManagedObject, _ row: UnsafeRawPointer, _ info: EntityInfo, _ found: inout Set<ObjectID>
+    ) {
         let committed = PrivateRow.committed(row)
-        let info = object.info
         for (index, range) in info.referenceRanges.enumerated() {
             if let committed, RowAccess.haveEqualBytes(row, committed, in: range) { continue }
             let field = info.referenceFields[index]
