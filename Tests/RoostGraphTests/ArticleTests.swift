@@ -174,6 +174,41 @@ struct ArticleTests {
         withExtendedLifetime(token) {}
     }
 
+    @Test("merge deletes, and keep the values that were read")
+    func mergedDeletes() throws {
+        try Music.onEachBackend { container in
+            let (source, context) = (container.makeContext(), container.makeContext())
+            context.mergesChangesAutomatically = true
+            let album: Album = try source.insert()
+            album.title = "Blue"
+            try source.save()
+            let copy = try context.existingObject(album.id)
+            source.delete(album)
+            try source.save()
+            #expect(!copy.isDeleted)
+            context.processPendingChanges()
+            #expect(copy.isDeleted && copy.title == "Blue")
+            copy.title = "Hejira"
+            try context.save()
+            #expect(try context.count(Fetch<Album>()) == 0)
+
+            let changed: Album = try source.insert()
+            changed.title = "Mingus"
+            try source.save()
+            // The count began an event, whose reads see the state before the insertion.
+            #expect(throws: StoreError.self) { try context.existingObject(changed.id) }
+            context.processPendingChanges()
+            let other = try context.existingObject(changed.id)
+            other.title = "Shadows"
+            source.delete(changed)
+            try source.save()
+            context.processPendingChanges()
+            #expect(!other.isDeleted && other.title == "Shadows")
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.conflicts.map(\.id) == [other.objectID])
+        }
+    }
+
     @Test("observe the ends of events")
     func observation() throws {
         let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
@@ -276,6 +311,24 @@ struct ArticleTests {
             album.title = "The album of \(artist.name)"
             let error = #expect(throws: StoreError.self) { try context.save() }
             #expect(error?.conflicts.map(\.id) == [artist.objectID])
+        }
+    }
+
+    @Test("save again after a refresh that keeps the changes")
+    func refreshing() throws {
+        try Music.onEachBackend { container in
+            let (context, other) = (container.makeContext(), container.makeContext())
+            let artist: Artist = try context.insert()
+            (artist.name, artist.rank) = ("Joni", 1)
+            try context.save()
+            let copy = try other.existingObject(artist.id)
+            (copy.name, copy.rank) = ("Joni M.", 2)
+            try other.save()
+            artist.name = "Joni Mitchell"
+            #expect(throws: StoreError.self) { try context.save() }
+            try context.refresh(artist, mergingChanges: true)
+            try context.save()
+            #expect(artist.name == "Joni Mitchell" && artist.rank == 2)
         }
     }
 
