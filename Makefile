@@ -7,6 +7,7 @@ OPERATIONS ?= 1000000
 QUERIES ?= 1000000
 HISTORIES ?= 1300
 REQUESTS ?= 10000
+ROUNDS ?= 200
 STATES ?= all
 FAULTS ?= all
 FILES ?= 20000
@@ -29,17 +30,20 @@ demo: setup
 	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
+# The tests plant faults in contexts, to show that the suites of checks find them. Releases are built without this trait.
+TEST_TRAITS ?= --traits SQLite,LMDB,PlantedFaults
+
 # Runs all tests, then compares what each product shows with docs/api.
 # `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.
 ifeq ($(ONLY),)
 test: setup
-	$(SWIFT_BUILD) --build-tests
-	$(SWIFT) test --skip-build --parallel
+	$(SWIFT_BUILD) --build-tests $(TEST_TRAITS)
+	$(SWIFT) test --skip-build --parallel $(TEST_TRAITS)
 	@SWIFT=$(SWIFT) ./Scripts/api
 else
 test: setup
-	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests --scratch-path .build/only-$(ONLY)
-	ROOST_ONLY=$(ONLY) $(SWIFT) test --skip-build --parallel --scratch-path .build/only-$(ONLY)
+	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
+	ROOST_ONLY=$(ONLY) $(SWIFT) test --skip-build --parallel $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
 endif
 
 # Instructions per operation, counted by callgrind and compared with Tests/CostTests/instructions.json. `make costs WRITE=1` records new
@@ -65,6 +69,9 @@ faults: setup
 		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests'
 	ROOST_GRAPH_HISTORIES=$(HISTORIES) ROOST_GRAPH_REQUESTS=$(REQUESTS) $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'RoostGraphTests.HistoryTests|RoostGraphTests.PendingFetchTests'
+	ROOST_ONLY=RoostGraph $(SWIFT_BUILD) --build-tests --sanitize=thread --scratch-path .build/thread-sanitizer
+	ROOST_ONLY=RoostGraph ROOST_GRAPH_ROUNDS=$(ROUNDS) $(SWIFT) test --skip-build --sanitize=thread \
+		--scratch-path .build/thread-sanitizer --filter 'RoostGraphTests.RaceTests'
 	$(RUN_CAMPAIGNS)
 
 campaigns: setup

@@ -29,6 +29,7 @@ let package = Package(
     traits: [
         .trait(name: "SQLite", description: "The SQLite backend and the Core Data reader; needs libsqlite3."),
         .trait(name: "LMDB", description: "The LMDB backend; needs liblmdb."),
+        .trait(name: "PlantedFaults", description: "Faults that Roost's own tests plant; never for programs."),
         .default(enabledTraits: ["SQLite", "LMDB"]),
     ],
     targets: [
@@ -384,7 +385,7 @@ let package = Package(
         .testTarget(
             name: "RoostGraphConformanceTests",
             dependencies: [
-                "Roost", "RoostConformance", "RoostCore", "SortedFile",
+                "Roost", "RoostConformance", "RoostCore", "RoostGraph", "SortedFile",
             ], swiftSettings: strict),
         // The process that counts what operations cost, with functions of its own in the place of the C library's.
         .target(name: "CallCounter", path: "Tests/CallCounter"),

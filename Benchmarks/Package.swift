@@ -28,6 +28,10 @@ let package = Package(
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostQuery", package: "Roost"),
             ],
             swiftSettings: strict),
+        // Objects in contexts; others can be put beside them by hand.
+        .executableTarget(
+            name: "ObjectBenchmarks", dependencies: [.product(name: "Roost", package: "Roost")],
+            swiftSettings: strict, plugins: [.plugin(name: "RoostModelPlugin", package: "Roost")]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -33,11 +33,17 @@ __attribute__((noinline)) void callcounter_end(void) { __asm__ volatile(""); }
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 int callcounter_works(void) { return 1; }
+
+uint64_t callcounter_bytes_in_use(void) {
+    struct mallinfo2 state = mallinfo2();
+    return (uint64_t)state.uordblks + (uint64_t)state.hblkhd;
+}
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -121,5 +127,7 @@ int sqlite3_step(void *statement) {
 #else
 
 int callcounter_works(void) { return 0; }
+
+uint64_t callcounter_bytes_in_use(void) { return 0; }
 
 #endif

@@ -77,7 +77,11 @@ struct SuiteTests {
         }
         let declared = try text("Sources/Core/RoostCore/Errors") { $0.lastPathComponent == "StoreError.swift" }
             .matches(of: /static let (\w+) = Self\("\w+"\)/).map { String($0.1) }
-        let checks = try text("Conformance") { $0.path.contains("Checks") || $0.path.contains("Opposite") }
+        // Those of contexts make stores fail on purpose, so what they expect says nothing about stores.
+        let checks = try text("Conformance") { file in
+            !file.path.contains("Conformance/Graph/")
+                && (file.path.contains("Checks") || file.path.contains("Opposite"))
+        }
         var provoked: Set<String> = []
         for call in checks.matches(of: /expectError\(([^:)]*), in:/) {
             for code in call.1.split(separator: ",") {

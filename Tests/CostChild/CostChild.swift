@@ -14,11 +14,14 @@ import RoostMigration
 /// - `CostChild <type> <directory>`: the operations of the contract.
 /// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the contract
 ///   below it.
+/// - `CostChild graph <type> <directory>`: the operations of a context.
+/// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
+///   `<name>\t<bytes>`.
 /// - `CostChild convert <from> <to> <directory>`: a conversion.
 /// - `CostChild links <type> <number> <directory>`: a load of links in the order of the end that
 ///   owns them, and again in the order of the other end.
 ///
-/// `Scripts/costs` runs the first two under callgrind, which counts instructions between
+/// `Scripts/costs` runs the first three under callgrind, which counts instructions between
 /// `callcounter_begin()` and `callcounter_end()`.
 @main
 struct CostChild {
@@ -30,6 +33,10 @@ struct CostChild {
             case 3: try store(arguments[1], URL(fileURLWithPath: arguments[2]))
             case 4 where arguments[1] == "door":
                 try DoorCosts(arguments[2], URL(fileURLWithPath: arguments[3])).run()
+            case 4 where arguments[1] == "graph":
+                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).run()
+            case 4 where arguments[1] == "graph-memory":
+                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).memory()
             case 5 where arguments[1] == "convert":
                 try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
             case 5 where arguments[1] == "links":
@@ -37,7 +44,7 @@ struct CostChild {
             default:
                 throw StoreError(
                     .invalidRequest,
-                    "usage: CostChild <type> <directory> | door <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
+                    "usage: CostChild <type> <directory> | door <type> <directory> | graph <type> <directory> | graph-memory <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
                 )
             }
         } catch {

@@ -32,7 +32,8 @@ struct CostTests {
         "an operation costs no more than was recorded",
         arguments: [
             ["sqlite"], ["lmdb"], ["json"], ["memory"], ["door", "sqlite"], ["door", "lmdb"], ["door", "json"],
-            ["door", "memory"], ["convert", "sqlite", "lmdb"], ["convert", "lmdb", "sqlite"],
+            ["door", "memory"], ["graph", "sqlite"], ["graph", "lmdb"], ["graph", "memory"],
+            ["convert", "sqlite", "lmdb"], ["convert", "lmdb", "sqlite"],
         ])
     func costs(_ arguments: [String]) throws {
         let subject = arguments.joined(separator: " ")
@@ -75,6 +76,31 @@ struct CostTests {
     }
 
     @Test(
+        "a fault takes at most 100 bytes, and an object at most 96 beyond its record", arguments: ["sqlite", "memory"])
+    func objectMemory(_ type: String) throws {
+        var bytes: [String: Double] = [:]
+        for line in try run(["graph-memory", type]).split(separator: "\n") {
+            let parts = line.split(separator: "\t")
+            bytes[String(try #require(parts.first))] = try #require(parts.last.flatMap { Double($0) })
+        }
+        guard !bytes.isEmpty else { return }
+        print("memory of objects, \(type): \(bytes)")
+        #expect(try #require(bytes["fault"]) <= 100)
+        #expect(try #require(bytes["object beyond its record"]) <= 96)
+    }
+
+    @Test("a save allocates at most a fifth more than the commit below it", arguments: ["sqlite", "lmdb", "memory"])
+    func save(_ type: String) throws {
+        let counted = try count(["graph", type])
+        guard !counted.isEmpty else { return }
+        let (save, commit) = (
+            try #require(counted["save of updates, per object"]),
+            try #require(counted["contract: commit of updates, per object"])
+        )
+        #expect(save.allocations <= commit.allocations * 1.2)
+    }
+
+    @Test(
         "links that come sorted by the other end write at most a few times what they write in order",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
@@ -91,6 +117,19 @@ struct CostTests {
 
     /// Runs the child that counts; the results by operation.
     private func count(_ arguments: [String]) throws -> [String: Cost] {
+        var costs: [String: Cost] = [:]
+        for line in try run(arguments).split(separator: "\n") {
+            let parts = line.split(separator: "\t")
+            let numbers = parts.dropFirst().compactMap { Double($0) }
+            try #require(parts.count == 6 && numbers.count == 5, "\(line)")
+            costs[String(parts[0])] = Cost(
+                allocations: numbers[0], writtenBytes: numbers[1], flushes: numbers[2], sqliteSteps: numbers[3])
+        }
+        return costs
+    }
+
+    /// Runs the child in a directory of its own, and returns what it printed.
+    private func run(_ arguments: [String]) throws -> String {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-cost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -106,15 +145,7 @@ struct CostTests {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-        var costs: [String: Cost] = [:]
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: "\t")
-            let numbers = parts.dropFirst().compactMap { Double($0) }
-            try #require(parts.count == 6 && numbers.count == 5, "\(line)")
-            costs[String(parts[0])] = Cost(
-                allocations: numbers[0], writtenBytes: numbers[1], flushes: numbers[2], sqliteSteps: numbers[3])
-        }
-        return costs
+        return text
     }
 
     private static func executable() -> URL? {

@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostConformance
 import RoostCore
+import RoostGraph
 import SortedFile
 import Testing
 
@@ -49,6 +50,28 @@ struct GraphConformanceTests {
             if !KnownFailure.all.contains(where: { $0.check == check }) { throw failure }
         }
     }
+
+    #if PlantedFaults
+        @Test(
+            "and fail with a fault planted in contexts",
+            arguments: GraphSelfTest.plantedFaults.map { ($0.fault, $0.check) })
+        func plantedFaults(_ fault: PlantedFault, _ check: String) async throws {
+            let fixture = try #require(Self.fixtures.first { $0.description == "json" })
+            switch await GraphSelfTest.outcome(of: fault, caughtBy: check, on: fixture) {
+            case .caught(let failure): print("planted: \(check) finds \(fault): \(failure.actual.prefix(160))")
+            case .missed: Issue.record("\(check) passes with the fault '\(fault)'")
+            case .unsound(let failure): throw failure
+            }
+        }
+
+        @Test("and have a check for each planted fault")
+        func eachPlantedFault() {
+            #expect(Set(GraphSelfTest.plantedFaults.map(\.fault)) == Set(PlantedFault.allCases))
+        }
+    #else
+        @Test("and fail with a fault planted in contexts", .disabled("needs the trait PlantedFaults: make test has it"))
+        func plantedFaults() {}
+    #endif
 
     @Test("have no two checks of one ID, and no known failure of a check that does not exist")
     func ids() {

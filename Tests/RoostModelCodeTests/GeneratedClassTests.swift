@@ -5,6 +5,18 @@ import Testing
 
 @Suite("Generated classes")
 struct GeneratedClassTests {
+    @Test("the committed classes of the cost tests are what the model of the benchmark gives")
+    func committedClasses() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let document = try Data(
+            contentsOf: root.appendingPathComponent("Benchmarks/Sources/ObjectBenchmarks/Albums.roostmodel.json"))
+        let model = try ManagedObjectModel(document: Array(document))
+        let file = try #require(try ModelCode(model, source: "Albums.roostmodel.json").files(.singleFile).first)
+        let committed = root.appendingPathComponent("Tests/CostChild/\(file.name)")
+        #expect(try String(contentsOf: committed, encoding: .utf8) == file.text)
+    }
+
     @Test("an entity without inheritance gets a final class with constant places")
     func flatEntity() throws {
         let model = try Samples.music()

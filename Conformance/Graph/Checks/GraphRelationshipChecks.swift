@@ -526,5 +526,54 @@ extension GraphCheck {
             try expectEqual(
                 try third.existingObject(with: shelf.objectID).objects("extras").count, 0, "the stored members")
         },
+        GraphCheck(
+            "relations.fetch-members",
+            "Members are fetched by a condition, with unsaved changes, whether the inverse is to-one, to-many or missing.",
+            .roost
+        ) { bench in
+            let container = try bench.makeContainer()
+            let context = container.makeContext()
+            let shelf = try context.insert("Shelf")
+            var tracks: [ManagedObject] = []
+            for title in ["a", "b", "c", "d"] {
+                let track: Track = try context.insert()
+                track.title = title
+                tracks.append(track)
+            }
+            let (image, video): (Image, Video) = (try context.insert(), try context.insert())
+            image["name"] = "picture"
+            video["name"] = "film"
+            var (extras, assets) = (try shelf.objects("extras"), try shelf.objects("assets"))
+            extras.formUnion(tracks[0..<3])
+            assets.insert(image)
+            let tag = try context.insert("Tag")
+            var tagged = try tag.objects("tagged")
+            tagged.formUnion(tracks[1..<3])
+            try context.save()
+            func titles(_ set: ToMany<ManagedObject>, _ predicate: FetchRequest.Predicate? = nil) throws -> [Value] {
+                try set.fetch(where: predicate, sortedBy: [.init("title", ascending: false)]).map { $0["title"] }
+            }
+            let condition = FetchRequest.Predicate.greater("title", than: "a")
+            try expectEqual(try titles(extras), ["c", "b", "a"], "the members without an inverse")
+            try expectEqual(try titles(extras, condition), ["c", "b"], "the members that meet a condition")
+            try expectEqual(try titles(tagged, condition), ["c", "b"], "the members with a to-many inverse")
+            try expectEqual(try assets.fetch().map(\.objectID), [image.objectID], "the members of subentities")
+            // Nothing of this is saved.
+            extras.remove(tracks[2])
+            extras.insert(tracks[3])
+            tagged.insert(tracks[3])
+            tagged.remove(tracks[1])
+            tracks[2]["title"] = "A"
+            assets.insert(video)
+            try expectEqual(try titles(extras, condition), ["d", "b"], "after changes, without an inverse")
+            try expectEqual(try titles(tagged, condition), ["d"], "after changes, with a to-many inverse")
+            try expectEqual(
+                try assets.fetch(where: .equal("name", to: "film")).map(\.objectID), [video.objectID],
+                "after changes, of subentities")
+            try expectEqual(try extras.fetch(sortedBy: ["title"], limit: 1).count, 1, "with a limit")
+            try expectError(.invalidRequest, in: "a set of a program's own") {
+                _ = try ToMany(tracks).fetch()
+            }
+        },
     ]
 }

@@ -1,3 +1,5 @@
+package import RoostGraph
+
 /// Shows that the graph suite can fail.
 ///
 /// Each check that is named for a fault passes on a sound store and fails on a store with the
@@ -13,6 +15,32 @@ package enum GraphSelfTest {
         (.losesLastCommit, "identity.uri"), (.writesHalf, "merge.error"), (.listsIDsByKey, "fetch.count"),
         (.cutsSubentities, "identity.subentity"), (.leavesLinks, "delete.links"),
         (.truncatesAtNUL, "change.typed-dynamic"),
+    ]
+
+    /// The faults of contexts, and the check that finds each.
+    package static let plantedFaults: [(fault: PlantedFault, check: String)] = [
+        (.makesSecondObject, "identity.unique"), (.fetchesOverChanges, "faults.no-overwrite"),
+        (.readsOneByOne, "faults.company"), (.tracksAwaking, "faults.awake"), (.awakesTwice, "insert.defaults"),
+        (.dropsLatched, "faults.latched"), (.keepsTemporaryReferences, "identity.temporary"),
+        (.leavesInverse, "relations.inverse-to-one"), (.leavesFormerInverse, "relations.inverse-to-many"),
+        (.leavesFormerPartner, "relations.one-to-one-steals"), (.addsOneSide, "relations.many-to-many"),
+        (.removesOneSide, "relations.many-to-many"), (.readsToAppend, "relations.append-without-reading"),
+        (.connectsContexts, "relations.other-context"), (.forgetsOrder, "relations.ordered"),
+        (.cascadesNot, "delete.cascade-cycle"), (.nullifiesNot, "delete.nullify"),
+        (.keepsOneWayReferences, "relations.one-way"), (.deniesNot, "delete.deny-at-save"),
+        (.checksInsertsOnly, "validation.each-reason"), (.stopsAtFirstFailure, "validation.combined"),
+        (.checksDeleted, "validation.deleted-exempt"), (.skipsTransientRules, "change.transient"),
+        (.callsWillSaveOnce, "save.order-of-hooks"), (.writesEqualRows, "change.same-value"),
+        (.keepsVersions, "save.versions"), (.keepsDerived, "save.derived"), (.forgetsMeanwhile, "save.in-background"),
+        (.postsNoNotice, "save.order-of-hooks"), (.trustsDestinations, "delete.concurrent-reference"),
+        (.detectsNothing, "merge.detect"), (.overwritesOnRollback, "merge.rollback"),
+        (.swapsSides, "merge.object-trump"), (.dropsTheirSide, "merge.store-trump"),
+        (.losesDuplicateValues, "merge.unique"), (.keepsDeletes, "rollback.all"), (.resetsNothing, "reset.dead"),
+        (.reusesStaleRows, "merging.save-notice"), (.refreshesOverChanges, "refresh.merge"),
+        (.keepsDeletedThere, "merging.save-notice"), (.mergesNothing, "merging.automatic"),
+        (.ignoresForeignCommits, "merging.other-process"), (.ignoresPins, "fetch.generations"),
+        (.countsSaved, "fetch.count"), (.overlooksRelated, "fetch.pending-related"),
+        (.cutsWindowFirst, "fetch.pending-window"), (.showsChangedTwice, "fetch.pending"),
     ]
 
     /// The result for one fault.
@@ -34,4 +62,17 @@ package enum GraphSelfTest {
         if case .failed(let failure) = await check.outcome(on: fixture.faulty(fault)) { return .caught(failure) }
         return .missed
     }
+
+    #if PlantedFaults
+        /// Tries a fault of contexts, on sound stores.
+        package static func outcome(of fault: PlantedFault, caughtBy id: String, on fixture: StoreFixture) async
+            -> Outcome
+        {
+            guard let check = GraphCheck.named(id) else { return .missed }
+            if case .failed(let failure) = await check.outcome(on: fixture) { return .unsound(failure) }
+            let outcome = await PlantedFault.$active.withValue(fault) { await check.outcome(on: fixture) }
+            if case .failed(let failure) = outcome { return .caught(failure) }
+            return .missed
+        }
+    #endif
 }

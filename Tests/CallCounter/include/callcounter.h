@@ -21,6 +21,9 @@ int callcounter_works(void);
 /// The counts of all threads up to now.
 struct callcounter_counts callcounter_read(void);
 
+/// The bytes of all blocks of memory that are allocated now, as the C library counts them; 0 where calls are not counted.
+uint64_t callcounter_bytes_in_use(void);
+
 /// Marks the beginning of a measured operation. Callgrind writes its counts here and starts again at zero.
 void callcounter_begin(void);
 

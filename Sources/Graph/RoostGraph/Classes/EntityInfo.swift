@@ -22,6 +22,8 @@ final class EntityInfo: Sendable {
     let references: [RecordLayout.Field?]
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
+    /// The places of the bytes of these fields.
+    let referenceRanges: [Range<Int>]
     /// By relationship number: the field with the place in the ordered relationship back.
     let places: [RecordLayout.Field?]
     /// The row of a new object: defaults, and null for everything else.
@@ -46,6 +48,9 @@ final class EntityInfo: Sendable {
         }
         self.references = references
         referenceFields = references.compactMap { $0 }
+        referenceRanges = referenceFields.map {
+            $0.byteOffset..<$0.byteOffset + ($0.kind == .reference ? 8 : 12)
+        }
         self.places = places
         var slots: [Slot] = []
         for property in shape?.properties ?? [] { slots.append(try property.slot(in: entity, of: type)) }
@@ -73,7 +78,9 @@ final class EntityInfo: Sendable {
 final class ModelClasses: Sendable {
     let model: ManagedObjectModel
     /// By entity number.
-    let entities: [EntityInfo]
+    private let entities: [EntityInfo]
+    /// By entity number, for all uses.
+    let table: EntityTable
     /// The rules of transient attributes, which are those of a model that stores them and nothing
     /// else; nil without transient attributes.
     let transientRules: ModelRules?
@@ -113,5 +120,8 @@ final class ModelClasses: Sendable {
         }
         transientRules =
             transients.isEmpty ? nil : try ModelRules(try ManagedObjectModel(entities: transients))
+        table = EntityTable(entities)
     }
+
+    deinit { table.deallocate() }
 }

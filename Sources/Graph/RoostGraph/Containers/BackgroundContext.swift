@@ -20,8 +20,14 @@ public actor BackgroundContext {
     /// The executor of the actor: a thread of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ container: PersistentContainer, name: String?) {
-        executor = ContextExecutor(name ?? "context")
+    /// Creates the actor.
+    ///
+    /// - Parameters:
+    ///   - container: The container.
+    ///   - name: The name of the context.
+    ///   - executor: The thread; nil for a new one.
+    init(_ container: PersistentContainer, name: String?, executor: ContextExecutor? = nil) {
+        self.executor = executor ?? ContextExecutor(name ?? "context")
         context = container.makeContext(name)
     }
 
@@ -35,6 +41,23 @@ public actor BackgroundContext {
         context.beginEvent()
         defer { context.processPendingChanges() }
         return try body(context)
+    }
+}
+
+/// The idle threads of a container, for pieces of work that need one for a short time.
+final class ExecutorPool: Sendable {
+    /// The most threads that wait for work.
+    private static let idleCount = 4
+    private let idle = Mutex<[ContextExecutor]>([])
+
+    /// Takes an idle thread, or makes one.
+    func take() -> ContextExecutor { idle.withLock { $0.popLast() } ?? ContextExecutor("container") }
+
+    /// Gives a thread back; one too many ends.
+    func put(_ executor: ContextExecutor) {
+        idle.withLock { idle in
+            if idle.count < Self.idleCount { idle.append(executor) }
+        }
     }
 }
 

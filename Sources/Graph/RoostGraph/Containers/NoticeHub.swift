@@ -19,6 +19,11 @@ final class NoticeHub: Sendable {
         return inbox
     }
 
+    /// Whether a context beside the sender's keeps notices.
+    func hasReceivers(except sender: Inbox) -> Bool {
+        inboxes.withLock { $0.contains { $0.inbox.map { $0 !== sender && $0.isOpen } ?? false } }
+    }
+
     /// Puts a notice into all inboxes but that of its sender.
     func post(_ notice: SaveNotice, from sender: Inbox?) {
         let receivers = inboxes.withLock { $0.compactMap(\.inbox) }
@@ -46,6 +51,9 @@ final class Inbox: Sendable {
             if !isOpen { state.notices.removeAll() }
         }
     }
+
+    /// Whether notices are kept.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Sets what is called when a first notice arrives, on the thread that posts it.
     func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }

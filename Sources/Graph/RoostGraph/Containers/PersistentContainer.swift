@@ -128,7 +128,8 @@ public final class PersistentContainer: Sendable {
         ManagedObjectContext(self, name: name)
     }
 
-    /// Runs `body` with a new context on a thread of the container.
+    /// Runs `body` with a new context on a thread of the container, which several calls share one
+    /// after the other.
     ///
     /// Discards unsaved changes.
     ///
@@ -142,8 +143,9 @@ public final class PersistentContainer: Sendable {
     public func perform<Result, Failure: Error>(
         _ body: sending @escaping (ManagedObjectContext) throws(Failure) -> sending Result
     ) async throws(Failure) -> sending Result {
-        let background = makeBackgroundContext()
-        return try await background.perform(body)
+        let executor = base.executors.take()
+        defer { base.executors.put(executor) }
+        return try await BackgroundContext(self, name: nil, executor: executor).perform(body)
     }
 
     /// Runs `body` with a new context on the calling thread.
@@ -265,6 +267,7 @@ final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet
     let hub = NoticeHub()
+    let executors = ExecutorPool()
 
     init(_ classes: ModelClasses, _ storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }

@@ -59,6 +59,7 @@ extension GraphCore {
                     guard let (entity, key) = RowAccess.reference(row, field), key < 0,
                         let final = new[ObjectPlace(root: model.entities[entity].root, key: key)]
                     else { continue }
+                    if isPlanted(.keepsTemporaryReferences) { continue }
                     RowAccess.setReference((entity, final), UnsafeMutableRawPointer(mutating: row), field)
                 }
             }
@@ -132,7 +133,7 @@ extension GraphCore {
             let root = model.entities[relationship.destination].root
             try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
             for member in try objects(keys, destination: relationship.destination) {
-                if rule == .cascade, !member.flags.contains(.deleted) {
+                if rule == .cascade, !member.flags.contains(.deleted), !isPlanted(.cascadesNot) {
                     member.prepareForDeletion()
                     markDeleted(member)
                 }
@@ -157,7 +158,9 @@ extension GraphCore {
     private func disconnect(
         _ object: ManagedObject, from member: ManagedObject, _ relationship: ManagedObjectModel.Relationship
     ) {
-        guard let number = relationship.inverse, !member.flags.contains(.deleted) else { return }
+        guard let number = relationship.inverse, !member.flags.contains(.deleted), !isPlanted(.nullifiesNot) else {
+            return
+        }
         let inverse = model.relationships[number]
         if inverse.isToMany {
             change(member, number) { $0.remove(object.key, isOrdered: inverse.isOrdered) }
@@ -168,7 +171,8 @@ extension GraphCore {
 
     /// Makes references to deleted objects null, where a relationship has no inverse.
     private func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
-        for relationship in model.relationships where relationship.inverse == nil {
+        for relationship in model.relationships where relationship.inverse == nil && !isPlanted(.keepsOneWayReferences)
+        {
             let targets = objects.filter { model.entities[relationship.destination].includes(Int($0.entityNumber)) }
             guard !targets.isEmpty else { continue }
             let keys = Set(targets.map(\.key))
@@ -231,7 +235,7 @@ extension GraphCore {
             object.state.remove(.privateRow)
             object.row = committed
             if let committed {
-                object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(committed))
+                object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
             }
         }
         let rowInFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
@@ -239,7 +243,8 @@ extension GraphCore {
         object.extra = nil
         if let rowInFlight { object.requireExtra().rowInFlight = rowInFlight }
         object.state.remove(.touched)
-        object.flags.subtract([.changed, .deleted, .propagated, .detectsConflicts])
+        object.flags.subtract(
+            isPlanted(.keepsDeletes) ? [.changed] : [.changed, .deleted, .propagated, .detectsConflicts])
         changed.removeAll { $0 === object }
         touched.removeAll { $0 === object }
         undeleted.removeAll { $0 === object }

@@ -31,7 +31,7 @@ extension GraphCore {
         let row = nullRow(of: object)
         RowPage.retain(row)
         object.row = row
-        object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.tail)
+        object.byteCount = UInt32(truncatingIfNeeded: object.tail.tail)
         return row
     }
 
@@ -63,7 +63,7 @@ extension GraphCore {
             return
         }
         var keys = [object.key]
-        if let company, company.fault == place { appendCompany(of: company, to: &keys) }
+        if let company, company.fault == place, !isPlanted(.readsOneByOne) { appendCompany(of: company, to: &keys) }
         try read(keys, root: root)
     }
 
@@ -73,11 +73,11 @@ extension GraphCore {
         to keys: inout [Int64]
     ) {
         var known: Set<Int64> = [company.fault.key]
-        let classes = classes
+        let table = table
         var found: [Int64] = []
         RowPage.forEachRow(
             after: company.row, limit: Self.companyCount,
-            length: { row in classes.entities[Self.entityNumber(of: row)].tail.byteCount(row) }
+            length: { row in table.tail(Self.entityNumber(of: row)).byteCount(row) }
         ) { row in
             guard Self.entityNumber(of: row) == company.entity,
                 let (_, key) = RowAccess.reference(row, company.field), known.insert(key).inserted
@@ -137,7 +137,7 @@ extension GraphCore {
     /// Values that the hook sets are not changes.
     func wake(_ object: ManagedObject) {
         let wasTracking = isTracking
-        isTracking = false
+        isTracking = isPlanted(.tracksAwaking)
         object.awakeFromFetch()
         isTracking = wasTracking
         guard !object.flags.contains(.changed), object.state.contains(.privateRow), let row = object.row

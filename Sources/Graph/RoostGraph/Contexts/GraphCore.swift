@@ -8,43 +8,49 @@ internal import RoostStores
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
+    let table: EntityTable
     /// The stores; none for the core of objects that have left their context.
     let stores: StoreSet?
     // SAFETY: the context sets it to nil when it ends.
     unowned(unsafe) var context: ManagedObjectContext?
 
-    var registry = Registry()
+    // A core stays in one isolation, and no code of the program runs while one of the unchecked properties is being
+    // changed. The run-time check of that would be a third of the cost of a write.
+
+    @exclusivity(unchecked) var registry = Registry()
     /// The objects with changes, in the order in which they changed first.
-    var changed: [ManagedObject] = []
+    @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
-    var touched: ContiguousArray<ManagedObject> = []
+    @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
     /// The deleted objects whose delete rules were not applied yet.
     var undeleted: [ManagedObject] = []
     /// The first error of a getter, until a call can throw it.
     private(set) var latched: StoreError?
     /// The reads of the current event.
-    private(set) var reader: EventReader?
+    @exclusivity(unchecked) private(set) var reader: EventReader?
     /// The state of the stores at which all reads are fixed.
-    var pinned: EventReader?
+    @exclusivity(unchecked) var pinned: EventReader?
     /// Whether changes are neither noted nor followed.
-    var isTracking = true
+    @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
     /// Called at the first change and at the first read of an event.
-    var onEventStart: (() -> Void)?
+    @exclusivity(unchecked) var onEventStart: (() -> Void)?
     /// The check that the context is used in its own isolation only, where that is checked.
-    var isolation: IsolationCheck?
+    @exclusivity(unchecked) var isolation: IsolationCheck?
     /// The keys that were reserved and not used, by root entity.
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
-    var fetchedRows = RowPage.Pool(isFetched: true)
-    var privateRows = RowPage.Pool(isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
+    @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
+    @exclusivity(unchecked) var privateRows = RowPage.Pool(
+        isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
     /// The rows that were read for faults in this event, and in company with them.
-    var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
+    @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The objects that were prefetched, until the end of the event.
     var prefetched: [ManagedObject] = []
     /// The reference through which the newest fault was made.
-    var company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
+    @exclusivity(unchecked) var company:
+        (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
     /// The position among the touched objects at which the current round of `willSave` began.
     var roundStart: Int?
@@ -58,6 +64,7 @@ final class GraphCore {
 
     init(_ classes: ModelClasses, stores: StoreSet?) {
         self.classes = classes
+        table = classes.table
         self.stores = stores
     }
 
@@ -82,6 +89,7 @@ final class GraphCore {
     func throwLatched() throws(StoreError) {
         guard let error = latched else { return }
         latched = nil
+        if isPlanted(.dropsLatched) { return }
         throw error
     }
 
@@ -100,7 +108,7 @@ final class GraphCore {
 
     /// Returns the reads of the current event.
     func openReader() throws(StoreError) -> EventReader {
-        if let pinned { return pinned }
+        if let pinned, !isPlanted(.ignoresPins) { return pinned }
         if let reader { return reader }
         guard let stores else {
             throw StoreError(.closed, "The object has left its context, so it cannot be read. Fetch it again.")
@@ -140,13 +148,13 @@ final class GraphCore {
     ///   - key: The key.
     /// - Returns: The object.
     func object(_ entity: Int, _ key: Int64) -> ManagedObject {
-        let root = classes.entities[entity].entity.root
+        let root = table.root(entity)
         return registry.find(root, key) ?? makeObject(entity, root, key)
     }
 
     @inline(__always)
     func makeObject(_ entity: Int, _ root: Int, _ key: Int64) -> ManagedObject {
-        let object = classes.entities[entity].type.init(
+        let object = table.type(entity).init(
             place: ObjectSeat(core: self, entity: UInt16(truncatingIfNeeded: entity), key: key))
         registry.insert(object, root)
         return object
@@ -155,7 +163,7 @@ final class GraphCore {
     /// Removes an object that ends from the registry.
     @inline(__always)
     func forget(_ object: ManagedObject) {
-        registry.remove(object, classes.entities[Int(object.entityNumber)].entity.root)
+        registry.remove(object, table.root(Int(object.entityNumber)))
     }
 
     /// The core of the objects that have left the context.
@@ -254,7 +262,7 @@ final class GraphCore {
         of object: ManagedObject, _ row: UnsafeRawPointer, _ field: Int, _ offset: Int,
         with bytes: UnsafeRawBufferPointer?
     ) {
-        let layout = object.info.tail
+        let layout = object.tail
         let (start, end) = RowAccess.tailRange(row, offset, layout)
         let count = Int(object.byteCount) + (bytes?.count ?? 0) - (end - start)
         guard count <= RecordLayout.maximumByteCount else {

@@ -32,7 +32,7 @@ extension ManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
             gone.append(object)
         }
-        for object in gone where !object.flags.contains(.changed) {
+        for object in gone where !object.flags.contains(.changed) && !isPlanted(.keepsDeletedThere) {
             object.flags.insert(.inaccessible)
             retained.remove(object)
         }
@@ -66,7 +66,7 @@ extension ManagedObjectContext {
     /// are compared.
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
-        guard generations != seenGenerations else { return }
+        guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
         seenGenerations = generations
         core.closeReader()
         core.forgetBases()
@@ -148,6 +148,7 @@ extension GraphCore {
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         forgetBases(of: object)
+        if isPlanted(.reusesStaleRows) { return false }
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version {
             return false
         }
@@ -158,13 +159,13 @@ extension GraphCore {
         }
         // What changed there and not here is taken over; what changed here stays.
         let former = RecordReader(
-            row: committed, byteCount: object.info.tail.byteCount(committed), key: object.key, model: model
+            row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model
         ).values()
         var values: [String: Value] = [:]
         for field in object.info.entity.layout.fields where !field.name.contains(".") && field.kind != .order {
             let (here, there) = (object.value(of: field), try record.value(field.name))
             let old = former[field.name] ?? .null
-            values[field.name] = here != old ? here : there
+            values[field.name] = here != old && !isPlanted(.refreshesOverChanges) ? here : there
         }
         let wasTouched = object.state.contains(.touched)
         rebase(object, on: record)

@@ -73,6 +73,8 @@ public final class ManagedObjectContext {
     /// The objects that the current event refreshed.
     var refreshed: [ManagedObject] = []
     var isSaving = false
+    /// The saves in the background that wait for the present one.
+    var saveWaiters: [CheckedContinuation<Void, Never>] = []
     /// Whether the home was asked to end the event.
     private var isEventEnding = false
 
@@ -140,7 +142,7 @@ public final class ManagedObjectContext {
         }
         core.checkIsolation()
         let object = core.makeObject(entity.number, entity.root, core.newKey(entity))
-        let bytes = core.classes.entities[entity.number].newRow
+        let bytes = core.table.info(entity.number).newRow
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             let row = core.privateRows.copy(base, bytes.count)
@@ -153,6 +155,7 @@ public final class ManagedObjectContext {
         core.note(object)
         if retainsRegisteredObjects { retained.insert(object) }
         object.awakeFromInsert()
+        if isPlanted(.awakesTwice) { object.awakeFromInsert() }
         return object
     }
 
@@ -284,7 +287,8 @@ public final class ManagedObjectContext {
     func beginEvent() { mergeInbox() }
 
     func mergeInbox() {
-        guard mergesChangesAutomatically, !isSaving, core.pinned == nil || inbox.hasNotices else { return }
+        guard mergesChangesAutomatically, !isSaving, core.pinned == nil || inbox.hasNotices, !isPlanted(.mergesNothing)
+        else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
                 try mergeChanges(notice)
@@ -327,6 +331,7 @@ public final class ManagedObjectContext {
         core.clearLatched()
         retained.removeAll()
         core.pinned = nil
+        if isPlanted(.resetsNothing) { return }
         core.orphanAll()
     }
 

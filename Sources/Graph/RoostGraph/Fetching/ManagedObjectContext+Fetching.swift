@@ -11,8 +11,8 @@ extension ManagedObjectContext {
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; what reading throws.
     /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
-    ///   one comparison for each change more; and if the predicate or the order follows
-    ///   relationships, all objects of the entity are compared.
+    ///   one comparison more for each changed object of the entity; and if the predicate or the
+    ///   order follows relationships to an entity with unsaved changes, all objects are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -30,6 +30,8 @@ extension ManagedObjectContext {
     }
 
     func typed<Object: ManagedObjectClass>(_ object: ManagedObject) throws(StoreError) -> Object {
+        // Nearly all objects are of the class itself: a comparison instead of a cast.
+        if type(of: object) == Object.self { return unsafeDowncast(object, to: Object.self) }
         guard let typed = object as? Object else {
             throw StoreError(
                 .invalidModel,
@@ -70,11 +72,14 @@ extension ManagedObjectContext {
         let reader = try core.openReader()
         let snapshot = try reader.snapshot(ofEntity: entity.number)
         guard includesPendingChanges, !core.changed.isEmpty else { return (snapshot, nil) }
+        let reach = RequestReach(request, entity, model: model)
         let position = base.storeSet.storeOfEntity[entity.number]
-        let pending = try core.pendingChanges(store: position, forCommit: false)
+        let pending = try core.pendingChanges(store: position, in: reach)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
+        let isStoreRight = !core.changed.contains { reach.followedRoots.contains($0.root) }
         let fetch = try PendingFetch(
-            request, entity, pending.changes, snapshot: snapshot, graph: try reader.graph(ofEntity: entity.number))
+            request, entity, pending.changes, isStoreRight: isStoreRight, snapshot: snapshot,
+            graph: try reader.graph(ofEntity: entity.number))
         return (snapshot, fetch.concernsStoreOnly ? nil : fetch)
     }
 
@@ -83,7 +88,7 @@ extension ManagedObjectContext {
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
         let fetch = try pendingFetch(request, includesPendingChanges: true)
-        if let pending = fetch.pending { return try pending.count() }
+        if let pending = fetch.pending, !isPlanted(.countsSaved) { return try pending.count() }
         return try fetch.snapshot.count(request)
     }
 
@@ -170,11 +175,14 @@ extension GraphCore {
         batch.forEachRecord { record in
             guard let base = record.bytes.baseAddress else { return }
             let (root, count) = (record.root, record.bytes.count)
-            let known = registry.find(root, record.key)
+            let known = isPlanted(.makesSecondObject) ? nil : registry.find(root, record.key)
             let object = known ?? makeObject(record.entityNumber, root, record.key)
             objects.append(object)
             if object.row != nil {
-                guard refreshing, !object.state.contains(.privateRow), !object.flags.contains(.changed) else { return }
+                guard
+                    isPlanted(.fetchesOverChanges)
+                        || refreshing && !object.state.contains(.privateRow) && !object.flags.contains(.changed)
+                else { return }
                 object.releaseRow()
                 object.extra?.decoded.removeAll()
             }

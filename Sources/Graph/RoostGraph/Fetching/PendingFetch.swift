@@ -17,11 +17,23 @@ struct PendingFetch {
     private let changedKeys: Set<Int64>
     /// The changed records of the entity, in the order of their keys.
     private let records: RecordBatch
+    /// Whether the store is right about the objects that did not change themselves.
+    private let isStoreRight: Bool
     /// Whether a record alone decides whether it meets the request, and where it is in the order.
     private let isLocal: Bool
 
+    /// Prepares a fetch.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - entity: Its entity.
+    ///   - changes: All changes of the hierarchies that matter to it.
+    ///   - isStoreRight: Whether no change can matter to an object that did not change itself.
+    ///   - snapshot: The state of the store.
+    ///   - graph: The objects of that state.
+    /// - Throws: What compiling the request throws.
     init(
-        _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ changes: ChangeSet,
+        _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ changes: ChangeSet, isStoreRight: Bool,
         snapshot: any StoreSnapshot, graph: any ObjectGraph
     ) throws(StoreError) {
         let model = changes.model
@@ -30,6 +42,7 @@ struct PendingFetch {
         self.changes = changes
         self.snapshot = snapshot
         self.graph = graph
+        self.isStoreRight = isStoreRight || isPlanted(.overlooksRelated)
         isLocal =
             checked.filter.matcher(over: nil).isQuick
             && request.sortDescriptors.allSatisfy { $0.key.names.count == 1 }
@@ -56,14 +69,20 @@ struct PendingFetch {
     }
 
     /// Whether the changes cannot matter, so that the store answers alone.
-    var concernsStoreOnly: Bool { changedKeys.isEmpty && isLocal }
+    var concernsStoreOnly: Bool { changedKeys.isEmpty && isStoreRight }
+
+    /// Returns the related objects as the changes leave them.
+    private func relatedObjects() throws(StoreError) -> any ObjectGraph {
+        isLocal ? graph : try ChangedGraph(changes, over: graph)
+    }
 
     private func source() throws(StoreError) -> any RecordVisitor {
         var request = checked.request
-        if isLocal {
+        if isStoreRight {
             // What the changes take away may be as many as they are.
             request.fetchLimit = request.fetchLimit.map { limit in
                 let (sum, overflow) = limit.addingReportingOverflow(request.fetchOffset ?? 0)
+                if isPlanted(.cutsWindowFirst) { return limit }
                 return overflow || sum > Int.max - changedKeys.count ? Int.max : sum + changedKeys.count
             }
             request.fetchOffset = nil
@@ -75,11 +94,11 @@ struct PendingFetch {
     }
 
     func cursor() throws(StoreError) -> any RecordCursor {
-        ScanningFetch(checked, visiting: try source(), graph: try ChangedGraph(changes, over: graph))
+        ScanningFetch(checked, visiting: try source(), graph: try relatedObjects())
     }
 
     func count() throws(StoreError) -> Int {
-        try ScanningFetch.count(checked, visiting: try source(), graph: try ChangedGraph(changes, over: graph))
+        try ScanningFetch.count(checked, visiting: try source(), graph: try relatedObjects())
     }
 }
 
@@ -110,7 +129,7 @@ private final class PendingRecords: RecordVisitor {
                 if isAtEnd { batch.removeAll() }
             }
             let stored = index < batch.count ? batch.key(at: index) : nil
-            if let stored, changedKeys.contains(stored) {
+            if let stored, changedKeys.contains(stored), !isPlanted(.showsChangedTwice) {
                 index += 1
                 continue
             }

@@ -303,7 +303,7 @@ extension ManagedObject {
     final func withTail<Result>(_ offset: Int, _ field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let row = firedRow
         guard !RowAccess.isNull(row, field) else { return nil }
-        let (start, end) = RowAccess.tailRange(row, offset, info.tail)
+        let (start, end) = RowAccess.tailRange(row, offset, tail)
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
     }
 

@@ -83,7 +83,7 @@ extension ManagedObject {
     /// Runs `body` with a reader of the row.
     final func withReader<Result>(_ body: (RecordReader) -> Result) -> Result {
         let row = firedRow
-        let count = self.row == nil ? info.tail.tail : Int(byteCount)
+        let count = self.row == nil ? tail.tail : Int(byteCount)
         return body(RecordReader(row: row, byteCount: count, key: key, model: core.model))
     }
 
@@ -216,7 +216,7 @@ extension ManagedObject {
         if row == nil { try core.throwLatched() }
         guard let committed = committedRow else { return [:] }
         let reader = RecordReader(
-            row: committed, byteCount: info.tail.byteCount(committed), key: key, model: core.model)
+            row: committed, byteCount: tail.byteCount(committed), key: key, model: core.model)
         guard let names else { return reader.values() }
         var values: [String: Value] = [:]
         for name in names { values[name] = try reader.value(name) }
@@ -228,7 +228,7 @@ extension ManagedObject {
     ) -> [String: Value] {
         let new = RecordReader(row: row, byteCount: count, key: key, model: core.model)
         let former = old.map {
-            RecordReader(row: $0, byteCount: info.tail.byteCount($0), key: key, model: core.model)
+            RecordReader(row: $0, byteCount: tail.byteCount($0), key: key, model: core.model)
         }
         var values: [String: Value] = [:]
         for field in info.entity.layout.fields where field.kind != .order && !field.name.contains(".") {

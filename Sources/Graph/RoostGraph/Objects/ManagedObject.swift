@@ -85,8 +85,10 @@ open class ManagedObject {
 
     // MARK: Identity
 
-    final var info: EntityInfo { core.classes.entities[Int(entityNumber)] }
-    final var root: Int { info.entity.root }
+    final var info: EntityInfo { core.table.info(Int(entityNumber)) }
+    final var root: Int { core.table.root(Int(entityNumber)) }
+    /// The place of the tail in the object's rows.
+    final var tail: RowAccess.TailLayout { core.table.tail(Int(entityNumber)) }
 
     /// The object's ID.
     ///
@@ -120,7 +122,7 @@ open class ManagedObject {
         guard state.contains(.privateRow), let row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(byteCount), committed, info.tail.byteCount(committed))
+            row, Int(byteCount), committed, tail.byteCount(committed))
     }
     /// The number of times the object was written, as of the last read; 0 for a new object.
     public final var version: UInt32 {

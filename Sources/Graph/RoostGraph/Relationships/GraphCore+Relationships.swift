@@ -9,7 +9,7 @@ extension GraphCore {
     func destination(of object: ManagedObject, _ field: RecordLayout.Field) -> ManagedObject? {
         let row = object.firedRow
         guard let (entity, key) = RowAccess.reference(row, field) else { return nil }
-        let root = classes.entities[entity].entity.root
+        let root = table.root(entity)
         if let known = registry.find(root, key) { return known }
         let place = ObjectPlace(root: root, key: key)
         if readAhead[place] == nil {
@@ -25,7 +25,9 @@ extension GraphCore {
         let declared = model.relationships[relationship]
         guard let field = object.info.references[relationship] else { return }
         if let new {
-            guard new.core === self, !object.flags.contains(.orphan) else { return refuse(object, new, declared) }
+            guard new.core === self || isPlanted(.connectsContexts), !object.flags.contains(.orphan) else {
+                return refuse(object, new, declared)
+            }
             guard model.entities[declared.destination].includes(Int(new.entityNumber)) else {
                 return latch(
                     StoreError(
@@ -38,9 +40,9 @@ extension GraphCore {
         let old = RowAccess.reference(row, field)
         guard old?.key != new?.key else { return }
         setReference(of: object, relationship, to: new)
-        guard isTracking, let number = declared.inverse else { return }
+        guard isTracking, !isPlanted(.leavesInverse), let number = declared.inverse else { return }
         let inverse = model.relationships[number]
-        let former = old.map { self.object($0.entity, $0.key) }
+        let former = isPlanted(.leavesFormerInverse) ? nil : old.map { self.object($0.entity, $0.key) }
         if inverse.isToMany {
             if let former { change(former, number) { $0.remove(object.key, isOrdered: inverse.isOrdered) } }
             if let new { change(new, number) { $0.add(object.key, isOrdered: inverse.isOrdered) } }
@@ -49,7 +51,8 @@ extension GraphCore {
             guard let new else { return }
             // The destination's former partner has none any more.
             if let partnerField = new.info.references[number],
-                let partner = RowAccess.reference(new.firedRow, partnerField), partner.key != object.key
+                let partner = RowAccess.reference(new.firedRow, partnerField), partner.key != object.key,
+                !isPlanted(.leavesFormerPartner)
             {
                 clear(self.object(partner.entity, partner.key), relationship, ifItIs: new.key)
             }
@@ -117,8 +120,11 @@ extension GraphCore {
         if case .derived(let inverse) = declared.storage {
             setDestination(of: member, inverse, to: owner)
         } else {
+            if isPlanted(.readsToAppend) {
+                _ = latching { () throws(StoreError) in try memberKeys(of: owner, relationship) }
+            }
             change(owner, relationship) { $0.add(member.key, isOrdered: declared.isOrdered) }
-            guard isTracking, let inverse = declared.inverse else { return }
+            guard isTracking, !isPlanted(.addsOneSide), let inverse = declared.inverse else { return }
             let isOrdered = model.relationships[inverse].isOrdered
             change(member, inverse) { $0.add(owner.key, isOrdered: isOrdered) }
         }
@@ -136,7 +142,7 @@ extension GraphCore {
             setDestination(of: member, inverse, to: nil)
         } else {
             change(owner, relationship) { $0.remove(member.key, isOrdered: declared.isOrdered) }
-            guard isTracking, let inverse = declared.inverse else { return }
+            guard isTracking, !isPlanted(.removesOneSide), let inverse = declared.inverse else { return }
             let isOrdered = model.relationships[inverse].isOrdered
             change(member, inverse) { $0.remove(owner.key, isOrdered: isOrdered) }
         }
@@ -204,6 +210,21 @@ extension GraphCore {
         return try memberKeys(of: owner, relationship).contains(member.key)
     }
 
+    /// Returns the condition of being a member.
+    func membership(in owner: ManagedObject, _ relationship: Int) throws(StoreError) -> FetchRequest.Predicate {
+        guard let number = model.relationships[relationship].inverse else {
+            let destination = model.entities[model.relationships[relationship].destination].name
+            let keys = try memberKeys(of: owner, relationship)
+            let ids = keys.map { FetchRequest.Expression.constant(.objectID(ObjectID(destination, key: $0))) }
+            return .comparison(.init(left: .evaluatedObject, operator: .isIn, right: .aggregate(ids)))
+        }
+        let inverse = model.relationships[number]
+        return .comparison(
+            .init(
+                left: .keyPath([inverse.name.name]), operator: .equal, right: .constant(.objectID(owner.objectID)),
+                modifier: inverse.isToMany ? .any : .direct))
+    }
+
     /// Replaces the members of a to-many relationship.
     func setMembers(of owner: ManagedObject, _ relationship: Int, to objects: [ManagedObject]) {
         let isOrdered = model.relationships[relationship].isOrdered
@@ -218,7 +239,7 @@ extension GraphCore {
                 let accepted = Set(try memberKeys(of: owner, relationship))
                 var seen: Set<Int64> = []
                 let keys = objects.map(\.key).filter { accepted.contains($0) && seen.insert($0).inserted }
-                if keys != (try memberKeys(of: owner, relationship)) {
+                if keys != (try memberKeys(of: owner, relationship)), !isPlanted(.forgetsOrder) {
                     change(owner, relationship) { $0.reorder(keys) }
                 }
             }

@@ -1,4 +1,4 @@
-internal import RoostCore
+public import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of their keys.
 ///
@@ -78,6 +78,30 @@ public struct ToMany<Element: ManagedObject>: Collection {
                 try core.isMember(object, of: owner, relationship)
             } ?? false
         }
+    }
+
+    /// Returns the members that meet a condition, as the unsaved changes leave them.
+    ///
+    /// The store finds them; the others are not read.
+    ///
+    /// - Throws: `invalidRequest` for a set that is not of a relationship; `closed` if its object has
+    ///   left its context; as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.
+    public func fetch(
+        where predicate: FetchRequest.Predicate? = nil, sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [],
+        limit: Int? = nil
+    ) throws(StoreError) -> [Element] {
+        guard case .relationship(let owner, let relationship) = storage else {
+            throw StoreError(.invalidRequest, "The set is not that of a relationship, so no store can search it.")
+        }
+        guard let context = owner.context else {
+            throw StoreError(.closed, "\(owner.objectID) has left its context, so its members cannot be fetched.")
+        }
+        let isMember = try owner.core.membership(in: owner, relationship)
+        let model = owner.core.model
+        let request = FetchRequest(
+            model.entities[model.relationships[relationship].destination].name,
+            where: predicate.map { .and([isMember, $0]) } ?? isMember, sortedBy: sortDescriptors, limit: limit)
+        return try context.fetch(request).compactMap { $0 as? Element }
     }
 
     // MARK: Changes

@@ -52,9 +52,13 @@ enum RowAccess {
         _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
     ) -> Bool {
         let start = RecordLayout.Header.entity
-        guard leftCount == rightCount else { return false }
-        return UnsafeRawBufferPointer(start: left + start, count: leftCount - start)
-            .elementsEqual(UnsafeRawBufferPointer(start: right + start, count: rightCount - start))
+        return leftCount == rightCount && memcmp(left + start, right + start, leftCount - start) == 0
+    }
+
+    /// Returns whether two rows of an entity have the same bytes in a range.
+    @inline(__always)
+    static func haveEqualBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, in range: Range<Int>) -> Bool {
+        memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
     }
 
     /// Returns the destination of a reference field, or nil.

@@ -23,17 +23,20 @@ extension GraphCore {
     ///
     /// - Parameters:
     ///   - store: The position of the store.
-    ///   - forCommit: Whether the change set also says what it relies on.
+    ///   - reach: The request that needs the changes. Then only changes that matter to it are included,
+    ///     and their records have no checksums. Nil for a commit, whose change set also says what it
+    ///     relies on.
     /// - Returns: The changes.
     /// - Throws: What reading deleted faults and ordered links throws.
-    func pendingChanges(store: Int, forCommit: Bool) throws(StoreError) -> PendingChanges {
+    func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
+        let forCommit = reach == nil
         var pending = PendingChanges(changes: ChangeSet(model: model))
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self)
         let isWholeStore = stores?.stores.count == 1
         for object in changed {
             guard isWholeStore || stores?.storeOfEntity[Int(object.entityNumber)] == store,
-                !object.flags.contains(.inaccessible)
+                !object.flags.contains(.inaccessible), reach?.includes(object.root) ?? true
             else { continue }
             if object.flags.contains(.deleted) {
                 let row = object.committedRow ?? object.firedRow
@@ -52,17 +55,20 @@ extension GraphCore {
             let writable = UnsafeMutableRawPointer(mutating: row)
             let bytes = UnsafeRawBufferPointer(start: row, count: count)
             if object.flags.contains(.inserted) {
-                RowAccess.seal(writable, count, key: object.key, version: 1)
+                if forCommit { RowAccess.seal(writable, count, key: object.key, version: 1) }
                 pending.changes.inserts.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.inserted.append(object)
             } else {
                 guard let committed = PrivateRow.committed(row),
-                    !RowAccess.haveEqualContent(row, count, committed, object.info.tail.byteCount(committed))
+                    isPlanted(.writesEqualRows)
+                        || !RowAccess.haveEqualContent(row, count, committed, object.tail.byteCount(committed))
                 else {
                     if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
                     continue
                 }
-                RowAccess.seal(writable, count, key: object.key, version: RowAccess.version(committed))
+                if forCommit {
+                    RowAccess.seal(writable, count, key: object.key, version: RowAccess.version(committed))
+                }
                 pending.changes.updates.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.updated.append(object)
             }
@@ -71,7 +77,7 @@ extension GraphCore {
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
         if forCommit {
-            pending.changes.existing = Array(newReferences)
+            pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(newReferences)
             pending.changes.requiresUnreferencedDeletes =
                 !pending.deleted.isEmpty && !pending.deleted.contains(where: leavesReferences)
             pending.changes.lastPlaces = expectedPlaces.filter { place in
@@ -87,7 +93,7 @@ extension GraphCore {
     }
 
     private func requireUnchanged(_ object: ManagedObject, _ pending: inout PendingChanges) {
-        guard let row = object.committedRow else { return }
+        guard let row = object.committedRow, !isPlanted(.detectsNothing) else { return }
         pending.changes.unchanged.append(
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
     }
@@ -95,15 +101,18 @@ extension GraphCore {
     /// Collects the destinations that a row refers to and its committed row does not.
     private func collectNewReferences(_ object: ManagedObject, _ row: UnsafeRawPointer, _ found: inout Set<ObjectID>) {
         let committed = PrivateRow.committed(row)
-        for field in object.info.referenceFields {
+        let info = object.info
+        for (index, range) in info.referenceRanges.enumerated() {
+            if let committed, RowAccess.haveEqualBytes(row, committed, in: range) { continue }
+            let field = info.referenceFields[index]
             guard let (entity, key) = RowAccess.reference(row, field), key > 0 else { continue }
             if let committed, RowAccess.reference(committed, field)?.key == key { continue }
-            let root = classes.entities[entity].entity.root
+            let root = table.root(entity)
             if let destination = registry.find(root, key) {
                 // An object that the same save inserts exists; one that it deletes is reported by the store.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
-            } else if classes.entities[entity].entity.selfAndSubentities.count == 1 {
+            } else if table.info(entity).entity.selfAndSubentities.count == 1 {
                 found.insert(ObjectID(model.entities[entity].name, key: key))
             }
         }

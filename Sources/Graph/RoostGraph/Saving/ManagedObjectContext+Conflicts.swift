@@ -57,10 +57,11 @@ extension ManagedObjectContext {
         let isDeletedThere = conflict.current == nil
         switch mergePolicy.kind {
         case .error: return nil
-        case .rollback: return .acceptTheirs
+        case .rollback: return isPlanted(.overwritesOnRollback) ? .overwrite : .acceptTheirs
         case .overwrite: return isDeletedHere ? .delete : isDeletedThere ? .insertAgain : .overwrite
         case .objectTrump, .storeTrump:
-            let isMine = if case .objectTrump = mergePolicy.kind { true } else { false }
+            let isMine =
+                if case .objectTrump = mergePolicy.kind { !isPlanted(.swapsSides) } else { isPlanted(.swapsSides) }
             if isDeletedHere { return isMine ? .delete : .acceptTheirs }
             if isDeletedThere { return isMine ? .insertAgain : .acceptTheirs }
             return .merge(try merged(object, conflict, isMine: isMine))
@@ -90,6 +91,10 @@ extension ManagedObjectContext {
                 base[field.name] ?? .null, mine[field.name] ?? .null, theirs[field.name] ?? .null
             )
             let (isChangedHere, isChangedThere) = (here != old, there != old)
+            if isPlanted(.dropsTheirSide) {
+                result[field.name] = here
+                continue
+            }
             result[field.name] = isMine ? (isChangedHere ? here : there) : (isChangedThere ? there : here)
         }
         return result
@@ -153,7 +158,9 @@ extension ManagedObjectContext {
                 case .fail: return false
                 }
             }
-            if let keepsMine { try core.setContent(of: stored, to: keepsMine, onlyNamed: true) }
+            if let keepsMine, !isPlanted(.losesDuplicateValues) {
+                try core.setContent(of: stored, to: keepsMine, onlyNamed: true)
+            }
             try core.replace(mine, by: stored)
         }
         return true
@@ -180,7 +187,7 @@ extension GraphCore {
     func mergePlaces(of object: ManagedObject, with theirs: Record) throws(StoreError) -> Bool {
         guard !object.flags.contains(.deleted), let committed = object.committedRow else { return false }
         let base = RecordReader(
-            row: committed, byteCount: object.info.tail.byteCount(committed), key: object.key, model: model)
+            row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
         var (isChangedHere, isChangedThere) = (false, false)
         var places: [(field: RecordLayout.Field, value: Value)] = []
         for field in object.info.entity.layout.fields {

@@ -19,7 +19,10 @@ extension ManagedObjectContext {
     ///   `deleteDenied`; what committing throws.
     public func save() throws(StoreError) {
         guard !isSaving else {
-            throw StoreError(.invalidRequest, "The context is being saved already; do not save from its hooks.")
+            throw StoreError(
+                .invalidRequest,
+                "The context is being saved already. Do not save from its hooks, and wait for a save in the background."
+            )
         }
         isSaving = true
         defer { isSaving = false }
@@ -43,15 +46,14 @@ extension ManagedObjectContext {
     /// Saves all changes; the commit runs on a thread of Roost's own, without holding the
     /// isolation.
     ///
-    /// Changes that are made meanwhile stay pending. After an error all changes do.
+    /// Changes that are made meanwhile stay pending. After an error all changes do. Waits for an
+    /// earlier save in the background.
     ///
     /// - Throws: As ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
-        guard !isSaving else {
-            throw StoreError(.invalidRequest, "The context is being saved already. Wait for that save first.")
-        }
+        while isSaving { await withCheckedContinuation { saveWaiters.append($0) } }
         isSaving = true
-        defer { isSaving = false }
+        defer { endSaving() }
         try prepareSave()
         core.pinned = nil
         var saved: [StoreLocation] = []
@@ -86,8 +88,16 @@ extension ManagedObjectContext {
         }
         core.dropUnchanged()
         core.endEvent()
-        isSaving = false
+        endSaving()
         mergeInbox()
+    }
+
+    /// Lets the next save begin.
+    private func endSaving() {
+        isSaving = false
+        let waiters = saveWaiters
+        saveWaiters.removeAll()
+        for waiter in waiters { waiter.resume() }
     }
 
     /// Returns an error with the stores that were saved before it.
@@ -140,7 +150,7 @@ extension ManagedObjectContext {
             core.beginRound()
             for object in objects where !object.flags.contains(.orphan) { object.willSave() }
             core.propagateDeletes()
-            objects = core.endRound()
+            objects = isPlanted(.callsWillSaveOnce) ? [] : core.endRound()
         }
     }
 
@@ -161,7 +171,8 @@ extension ManagedObjectContext {
                     if value != old { try set(value, name, object) }
                 } catch { failures.append(error) }
             }
-            failures += object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
+            let own = object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
+            if !own.isEmpty { failures += own }
         }
         failures += try core.ruleFailures()
         failures += try core.transientFailures()
@@ -192,7 +203,7 @@ extension ManagedObjectContext {
 
     /// Works out what to commit to a store; nil for nothing.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
-        let pending = try core.pendingChanges(store: position, forCommit: true)
+        let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
             // What was added and removed again is no difference any more.
             core.commitMembers(of: pending.related, isInFlight: false)
@@ -251,7 +262,7 @@ extension ManagedObjectContext {
     private func finish(_ outcome: Outcome, _ position: Int, isInFlight: Bool = false) {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
-        let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes
+        let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
         core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         core.closeReader()
         for object in pending.inserted + pending.updated { object.didSave() }
@@ -259,17 +270,24 @@ extension ManagedObjectContext {
             object.didSave()
             core.expel(object)
         }
+        if seenGenerations[position] == receipt.previousGeneration { seenGenerations[position] = receipt.generation }
+        let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty
+        guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
         let written = Set((pending.inserted + pending.deleted).map(ObjectIdentifier.init))
-        let known = Set(pending.related.map(\.objectID))
+        // What the rules of the model changed beside it: derived attributes of objects that depend on changed ones.
+        let updates = outcome.changes.updates
+        var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
+        if !others.isEmpty {
+            let known = Set(pending.related.map(\.objectID))
+            others.removeAll { known.contains($0) }
+        }
         let notice = SaveNotice(
             store: base.storeSet.stores[position].location, generation: receipt.generation,
             previousGeneration: receipt.previousGeneration, author: author, contextName: name,
             inserted: pending.inserted.map(\.objectID),
             updated: pending.related.filter { !written.contains(ObjectIdentifier($0)) }.map(\.objectID)
-                + receipt.updatedIDs.filter { !known.contains($0) },
+                + others,
             deleted: pending.changes.deletes.map(\.id))
-        guard receipt.hasChanges else { return }
-        if seenGenerations[position] == receipt.previousGeneration { seenGenerations[position] = receipt.generation }
         base.hub.post(notice, from: inbox)
         for observer in saveObservers { observer.body(notice) }
     }
@@ -297,7 +315,7 @@ extension GraphCore {
     /// Returns the failures of a deleted object whose rule denies that.
     func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
-        guard !object.flags.contains(.inserted) else { return [] }
+        guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }
         for relationship in object.info.relationships where relationship.declaration.deleteRule == .deny {
             let keys: [Int64]
             if relationship.isToMany {
@@ -323,8 +341,12 @@ extension GraphCore {
         guard let stores else { return [] }
         var rules = stores.stores.map(\.rules.records)
         for object in changed
-        where object.state.contains(.privateRow) && object.flags.isDisjoint(with: [.deleted, .inaccessible]) {
+        where object.state.contains(.privateRow)
+            && object.flags.isDisjoint(with: isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible])
+        {
             guard let row = object.row else { continue }
+            if isPlanted(.checksInsertsOnly), !object.flags.contains(.inserted) { continue }
+            if isPlanted(.stopsAtFirstFailure), !failures.failures.isEmpty { break }
             let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
             try failures.check(reader, rules: &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
                 .object(object.objectID)
@@ -335,7 +357,7 @@ extension GraphCore {
 
     /// Returns the failures of the rules of transient attributes.
     func transientFailures() throws(StoreError) -> [ValidationFailure] {
-        guard let transient = classes.transientRules else { return [] }
+        guard let transient = classes.transientRules, !isPlanted(.skipsTransientRules) else { return [] }
         var failures = FailureList()
         var rules = transient.records
         var batch = RecordBatch(model: transient.model)
@@ -360,7 +382,7 @@ extension GraphCore {
         for (index, object) in (pending.inserted + pending.updated).enumerated() {
             let isInsert = index < pending.inserted.count
             let inFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
-            if let inFlight, inFlight != object.row {
+            if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
                 // Changed meanwhile: what was saved is the committed row of what is pending.
                 commitUnderChanges(object, inFlight, isInsert: isInsert)
                 if copiesRows {
@@ -372,7 +394,8 @@ extension GraphCore {
             endFlight(object)
             guard let row = object.row, object.state.contains(.privateRow) else { continue }
             let committed = PrivateRow.committed(row)
-            let version = isInsert ? 1 : (committed.map { RowAccess.version($0) } ?? 0) &+ 1
+            let old = committed.map { RowAccess.version($0) } ?? 0
+            let version = isInsert ? 1 : isPlanted(.keepsVersions) ? old : old &+ 1
             RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
             if let committed { RowPage.release(committed) }
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
@@ -416,7 +439,7 @@ extension GraphCore {
     private func commitMembers(_ object: ManagedObject, isInFlight: Bool) {
         guard let extra = object.extra else { return }
         for index in extra.members.indices {
-            if isInFlight {
+            if isInFlight, !isPlanted(.forgetsMeanwhile) {
                 extra.members[index].state.land()
             } else {
                 extra.members[index].state.commit()
@@ -438,7 +461,7 @@ extension GraphCore {
                 // Set to the values that it had: the row of the store holds again.
                 RowPage.release(row)
                 object.row = committed
-                object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(committed))
+                object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
             }
             object.state = []
             object.flags.subtract([.changed, .detectsConflicts])
@@ -451,7 +474,7 @@ extension GraphCore {
     private func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
         guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(object.byteCount), committed, object.info.tail.byteCount(committed))
+            row, Int(object.byteCount), committed, object.tail.byteCount(committed))
     }
 
     // MARK: Saves in the background
@@ -518,7 +541,7 @@ extension GraphCore {
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
             RowPage.retain(saved)
             object.row = saved
-            object.byteCount = UInt32(truncatingIfNeeded: object.info.tail.byteCount(saved))
+            object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(saved))
             RowPage.release(row)
             return
         }

@@ -1,0 +1,171 @@
+internal import Foundation
+internal import Roost
+
+/// Measures single operations of Roost's objects, with their limits.
+struct ObjectCosts {
+    private let layer: RoostLayer
+    private let count: Int
+    private let rounds: Int
+
+    init(_ layer: RoostLayer, count: Int, rounds: Int) {
+        (self.layer, self.count, self.rounds) = (layer, count, rounds)
+    }
+
+    /// One line of the table.
+    struct Line {
+        let name: String
+        let nanoseconds: Double
+        let limit: Double?
+    }
+
+    /// Returns the median of all rounds, in nanoseconds for each of `count` objects.
+    private func measure(per count: Int, _ body: () throws -> Duration) throws -> Double {
+        var times: [Double] = []
+        for _ in 0..<rounds {
+            let time = try body().components
+            times.append((Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count))
+        }
+        return times.sorted()[rounds / 2]
+    }
+
+    private static func clock(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
+
+    private func albums(_ context: ManagedObjectContext) throws -> [Album] { try context.fetch(Fetch<Album>()) }
+
+    /// Measures all; the store has `count` albums.
+    func lines() throws -> [Line] {
+        try accessors() + reading() + saving()
+    }
+
+    private func accessors() throws -> [Line] {
+        let context = layer.container.makeContext()
+        let albums = try albums(context)
+        guard let first = albums.first else { return [] }
+        var sum = 0
+        // Each title is made of ten characters, so that the read makes no block of memory.
+        /// Times a loop whose sum stays in a register.
+        func clockSum(_ body: (inout Int) -> Void) -> Duration {
+            var own = 0
+            let time = Self.clock { body(&own) }
+            sum &+= own
+            return time
+        }
+        let one = try measure(per: count) {
+            clockSum { sum in for _ in 0..<count { sum &+= Int(first.year) } }
+        }
+        let all = try measure(per: count) {
+            clockSum { sum in for album in albums { sum &+= Int(album.year) } }
+        }
+        let text = try measure(per: count) {
+            clockSum { sum in for album in albums { sum &+= album.title?.utf8.count ?? 0 } }
+        }
+        let firstWrite = try measure(per: count) {
+            context.rollback()
+            return Self.clock { for album in albums { album.plays = 7 } }
+        }
+        let again = try measure(per: count) {
+            Self.clock { for _ in 0..<count { first.plays = Int64(truncatingIfNeeded: sum) } }
+        }
+        let texts = try measure(per: count) {
+            Self.clock { for album in albums { album.title = "Another title" } }
+        }
+        context.rollback()
+        guard sum != 1 else { return [] }
+        return [
+            Line(name: "typed read, one object", nanoseconds: one, limit: 2),
+            Line(name: "typed read, one object after the other", nanoseconds: all, limit: nil),
+            Line(name: "text read", nanoseconds: text, limit: 60),
+            Line(name: "first write of an object", nanoseconds: firstWrite, limit: 200),
+            Line(name: "write in a changed object", nanoseconds: again, limit: 4),
+            Line(name: "text write in a changed object", nanoseconds: texts, limit: nil),
+        ]
+    }
+
+    private func reading() throws -> [Line] {
+        let container = layer.container
+        let store = layer.store
+        var keys: Int64 = 0
+        let cursor = try measure(per: count) {
+            try Self.clock {
+                let snapshot = try store.snapshot()
+                defer { snapshot.close() }
+                let cursor = try snapshot.fetch(FetchRequest("Album"))
+                var batch = RecordBatch(model: store.model)
+                while try cursor.next(into: &batch) { keys &+= Int64(batch.count) }
+            }
+        }
+        let fetch = try measure(per: count) {
+            let context = container.makeContext()
+            var found: [Album] = []
+            let time = try Self.clock { found = try albums(context) }
+            keys &+= Int64(found.count)
+            return time
+        }
+        let context = container.makeContext()
+        let kept = try albums(context)
+        let again = try measure(per: count) {
+            var found: [Album] = []
+            let time = try Self.clock { found = try albums(context) }
+            keys &+= Int64(found.count + kept.count)
+            return time
+        }
+        let append = try measure(per: count / 20) {
+            let context = container.makeContext()
+            let artists = try context.fetch(Fetch<Artist>())
+            let album = try context.insert(Album.self)
+            return Self.clock { for artist in artists { artist.albums.insert(album) } }
+        }
+        return [
+            Line(name: "verified cursor", nanoseconds: cursor, limit: nil),
+            Line(name: "fetch of objects", nanoseconds: fetch, limit: cursor + 400),
+            Line(name: "fetch of known objects", nanoseconds: again, limit: nil),
+            Line(name: "to-many append", nanoseconds: append, limit: nil),
+        ]
+    }
+
+    private func saving() throws -> [Line] {
+        let container = layer.container
+        let store = layer.store
+        // Alternating: a commit of the same changes without a context, and a save.
+        var (commits, saves) = ([Duration](), [Duration]())
+        for round in 0..<rounds {
+            let context = container.makeContext()
+            let albums = try albums(context)
+            var changes = ChangeSet(model: store.model)
+            for album in albums {
+                var values = try album.committedValues()
+                values["plays"] = .int(Int64(round) * 2 + 1)
+                try changes.update(album.objectID, version: album.version, values: values)
+            }
+            commits.append(try Self.clock { _ = try store.commit(changes) })
+            try context.refreshAllObjects()
+            for album in albums { album.plays = Int64(round) * 2 + 2 }
+            saves.append(try Self.clock { try context.save() })
+            // The program keeps its objects: their end is not a part of the save.
+            withExtendedLifetime(albums) {}
+        }
+        func median(_ times: [Duration]) -> Double {
+            let time = times.sorted()[rounds / 2].components
+            return (Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count)
+        }
+        func counting(_ request: FetchRequest) throws -> Double {
+            let context = container.makeContext()
+            let albums = try albums(context)
+            for album in albums { album.plays += 1 }
+            return try measure(per: count) { try Self.clock { _ = try context.count(request) } }
+        }
+        return [
+            Line(name: "commit of updates", nanoseconds: median(commits), limit: nil),
+            Line(name: "save of updates", nanoseconds: median(saves), limit: median(commits) * 1.2),
+            Line(
+                name: "count beside changes of another entity",
+                nanoseconds: try counting(FetchRequest("Artist")), limit: 60),
+            Line(
+                name: "count beside changes of all objects",
+                nanoseconds: try counting(FetchRequest("Album", where: "plays > 3")), limit: nil),
+            Line(
+                name: "the same over a relationship",
+                nanoseconds: try counting(FetchRequest("Album", where: "artist.name BEGINSWITH 'A'")), limit: nil),
+        ]
+    }
+}

@@ -1,0 +1,48 @@
+internal import RoostCore
+
+/// Facts about entities by number, for accessors and contexts: reading one counts no references.
+///
+/// SAFETY: the memory is written in the initializer and never again, so threads can share it. The
+/// numbers come from models and from records, whose entities a store has verified. The owner of the
+/// table keeps each `EntityInfo` and deallocates the table when it ends; a core keeps the owner.
+struct EntityTable: @unchecked Sendable {
+    // Proof for Sendable: see above; nothing is written after the initializer.
+
+    private struct Entry {
+        let info: Unmanaged<EntityInfo>
+        let type: ManagedObject.Type
+        let root: Int
+        let tail: RowAccess.TailLayout
+    }
+
+    private let entries: UnsafeMutablePointer<Entry>
+
+    /// Creates a table of entities, which the caller keeps as long as the table.
+    init(_ infos: [EntityInfo]) {
+        entries = .allocate(capacity: max(1, infos.count))
+        for (number, info) in infos.enumerated() {
+            (entries + number).initialize(
+                to: Entry(
+                    info: .passUnretained(info), type: info.type, root: info.entity.root, tail: info.tail))
+        }
+    }
+
+    /// Frees the memory.
+    func deallocate() { entries.deallocate() }
+
+    /// All facts about an entity.
+    @inline(__always)
+    func info(_ number: Int) -> EntityInfo { entries[number].info.takeUnretainedValue() }
+
+    /// The class of an entity's objects.
+    @inline(__always)
+    func type(_ number: Int) -> ManagedObject.Type { entries[number].type }
+
+    /// The root of an entity's hierarchy.
+    @inline(__always)
+    func root(_ number: Int) -> Int { entries[number].root }
+
+    /// The place of the tail in an entity's rows.
+    @inline(__always)
+    func tail(_ number: Int) -> RowAccess.TailLayout { entries[number].tail }
+}

@@ -1,0 +1,89 @@
+internal import RoostCore
+
+/// The hierarchies whose objects a request reads: its own, and those of related objects.
+///
+/// It is taken from the names in the request's paths: a relationship that no path names is not
+/// followed. So it can have too many hierarchies, and never too few.
+struct RequestReach {
+    /// The root of the requested entity.
+    let root: Int
+    /// The roots of the hierarchies of related objects.
+    let followedRoots: Set<Int>
+
+    init(_ request: FetchRequest, _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
+        root = entity.root
+        var names = PathNames()
+        if let predicate = request.predicate { names.collect(predicate) }
+        for descriptor in request.sortDescriptors {
+            names.collect(path: descriptor.key.split(separator: ".").map(String.init), isFollowed: false)
+        }
+        followedRoots = names.followedRoots(in: model)
+    }
+
+    /// Whether the objects of a hierarchy can matter to the request.
+    func includes(_ root: Int) -> Bool { root == self.root || followedRoots.contains(root) }
+}
+
+/// The names in the paths of a request.
+private struct PathNames {
+    /// The names at which paths end: a reference with one of them is looked at, its destination is not.
+    private var last: Set<String> = []
+    /// All others.
+    private var followed: Set<String> = []
+
+    func followedRoots(in model: ManagedObjectModel) -> Set<Int> {
+        var roots: Set<Int> = []
+        for relationship in model.relationships {
+            let name = relationship.name.name
+            guard followed.contains(name) || relationship.isToMany && last.contains(name) else { continue }
+            roots.insert(model.entities[relationship.destination].root)
+        }
+        return roots
+    }
+
+    mutating func collect(path names: [String], isFollowed: Bool) {
+        guard let end = names.last else { return }
+        followed.formUnion(names.dropLast())
+        if isFollowed { followed.insert(end) } else { last.insert(end) }
+    }
+
+    mutating func collect(_ predicate: FetchRequest.Predicate) {
+        switch predicate {
+        case .constant: break
+        case .comparison(let comparison):
+            collect(comparison.left)
+            collect(comparison.right)
+        case .and(let parts), .or(let parts): for part in parts { collect(part) }
+        case .not(let part): collect(part)
+        }
+    }
+
+    /// - Parameters:
+    ///   - expression: A part of the request.
+    ///   - isFollowed: Whether a path continues from the value of the expression.
+    private mutating func collect(_ expression: FetchRequest.Expression, isFollowed: Bool = false) {
+        switch expression {
+        case .constant, .evaluatedObject, .variable: break
+        case .keyPath(let names): collect(path: names, isFollowed: isFollowed)
+        case .path(let start, let names):
+            collect(start, isFollowed: true)
+            collect(path: names, isFollowed: isFollowed)
+        case .aggregate(let parts), .function(_, let parts), .registered(_, let parts):
+            for part in parts { collect(part, isFollowed: isFollowed) }
+        case .cast(let part, _): collect(part, isFollowed: isFollowed)
+        case .subquery(let collection, _, let predicate):
+            collect(collection, isFollowed: true)
+            collect(predicate)
+        case .conditional(let condition, let first, let second):
+            collect(condition)
+            collect(first, isFollowed: isFollowed)
+            collect(second, isFollowed: isFollowed)
+        case .element(let list, let index):
+            collect(list, isFollowed: isFollowed)
+            if case .position(let position) = index { collect(position) }
+        case .setOperation(_, let first, let second):
+            collect(first, isFollowed: isFollowed)
+            collect(second, isFollowed: isFollowed)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/// A fault that a test plants in contexts, to show that the graph suite can fail.
+///
+/// Only builds with the package's trait `PlantedFaults` can have one. `make test` builds with the
+/// trait; releases do not, and have none of this code.
+package enum PlantedFault: String, CaseIterable, Sendable {
+    // MARK: Identity and faults
+
+    /// A fetch makes an object although the context has one for the ID.
+    case makesSecondObject
+    /// A fetch gives changed objects the values of the store.
+    case fetchesOverChanges
+    /// Each fault is read alone.
+    case readsOneByOne
+    /// A value that `awakeFromFetch` sets counts as a change.
+    case tracksAwaking
+    /// `awakeFromInsert` is called twice.
+    case awakesTwice
+    /// The error of a getter is forgotten.
+    case dropsLatched
+    /// References to a new object keep its temporary key.
+    case keepsTemporaryReferences
+
+    // MARK: Relationships and deletes
+
+    /// Setting a reference leaves the other side as it was.
+    case leavesInverse
+    /// The former destination of a reference keeps its side.
+    case leavesFormerInverse
+    /// The former partner in a one-to-one relationship keeps its reference.
+    case leavesFormerPartner
+    /// A link is added at one end only.
+    case addsOneSide
+    /// A link is removed at one end only.
+    case removesOneSide
+    /// Adding a member reads all members.
+    case readsToAppend
+    /// Objects of two contexts can be connected.
+    case connectsContexts
+    /// The order that a program gives to members is not kept.
+    case forgetsOrder
+    /// A cascade ends at the first object.
+    case cascadesNot
+    /// The other side still refers to a deleted object.
+    case nullifiesNot
+    /// References without an inverse still refer to a deleted object.
+    case keepsOneWayReferences
+    /// A rule that denies a delete does not.
+    case deniesNot
+
+    // MARK: Validation and saving
+
+    /// The rules of the model are not checked for updates.
+    case checksInsertsOnly
+    /// Validation ends at the first object with a failure.
+    case stopsAtFirstFailure
+    /// The rules of the model are checked for deleted objects too.
+    case checksDeleted
+    /// The rules of transient attributes are not checked.
+    case skipsTransientRules
+    /// `willSave` is not called again for objects that change in it.
+    case callsWillSaveOnce
+    /// A row that has the same values again is written.
+    case writesEqualRows
+    /// A saved object keeps its old version.
+    case keepsVersions
+    /// A saved object keeps its old derived attributes.
+    case keepsDerived
+    /// A save in the background takes changes for saved that were made during it.
+    case forgetsMeanwhile
+    /// A save posts no notice.
+    case postsNoNotice
+    /// A save does not require that the destinations of new references exist.
+    case trustsDestinations
+
+    // MARK: Conflicts, rollback and merging
+
+    /// `detectConflicts(for:)` has no effect.
+    case detectsNothing
+    /// The policy that takes the store's object writes the context's.
+    case overwritesOnRollback
+    /// A merge of two sides ends with the wrong one where both changed a property.
+    case swapsSides
+    /// A merge drops what only the store has changed.
+    case dropsTheirSide
+    /// The values of a new object with a taken unique value are lost.
+    case losesDuplicateValues
+    /// A rollback does not take back deletes.
+    case keepsDeletes
+    /// A reset leaves all objects in the context.
+    case resetsNothing
+    /// A merge keeps the row that an object had.
+    case reusesStaleRows
+    /// A refresh overwrites pending changes.
+    case refreshesOverChanges
+    /// Objects that another context deleted do not count as deleted.
+    case keepsDeletedThere
+    /// A context that merges automatically merges nothing.
+    case mergesNothing
+    /// Commits of other containers are not noticed.
+    case ignoresForeignCommits
+
+    // MARK: Fetching
+
+    /// A pinned context reads the newest state.
+    case ignoresPins
+    /// A count leaves pending changes out.
+    case countsSaved
+    /// A predicate over a relationship does not see the changes of the other object.
+    case overlooksRelated
+    /// The limit is applied before pending changes are.
+    case cutsWindowFirst
+    /// A fetch returns what the store has of a changed object too.
+    case showsChangedTwice
+
+    #if PlantedFaults
+        /// The fault of all contexts that the current task uses.
+        @TaskLocal package static var active: PlantedFault?
+    #endif
+}
+
+/// Whether a fault is planted; always false without the trait.
+@inline(__always)
+func isPlanted(_ fault: PlantedFault) -> Bool {
+    #if PlantedFaults
+        PlantedFault.active == fault
+    #else
+        false
+    #endif
+}

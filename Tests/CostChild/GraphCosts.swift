@@ -1,0 +1,161 @@
+import CallCounter
+import Foundation
+import Roost
+
+/// The costs of objects in contexts, beside those of the store below them.
+struct GraphCosts {
+    private let container: PersistentContainer
+    private let store: Store
+    private static let albumCount = 4_000
+
+    init(_ typeName: String, _ directory: URL) throws {
+        let type = try StoreRegistry.standard.type(named: typeName)
+        let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("albums").path)
+        store = try Store(
+            try type.create(location, model: try AlbumsModel.model, options: CostChild.options(typeName)),
+            registry: StoreRegistry.standard)
+        container = try PersistentContainer(store, types: AlbumsModel.types)
+    }
+
+    private func insert(_ count: Int, into context: ManagedObjectContext) throws {
+        var artist: Artist?
+        for number in 0..<count {
+            if number % 20 == 0 {
+                artist = try context.insert(Artist.self)
+                artist?.name = "Artist \(number / 20)"
+            }
+            let album = try context.insert(Album.self)
+            album.title = "Title \(number % 97)"
+            album.year = Int16(truncatingIfNeeded: 1950 + number % 70)
+            album.rating = Double(number % 11) / 2
+            album.artist = artist
+        }
+    }
+
+    private func albums(_ context: ManagedObjectContext) throws -> [Album] { try context.fetch(Fetch<Album>()) }
+
+    func run() throws {
+        let context = container.makeContext()
+        try CostChild.measure("insert with a reference, per object", per: Self.albumCount) {
+            try insert(Self.albumCount, into: context)
+        }
+        try CostChild.measure("save of inserts, per object", per: Self.albumCount) { try context.save() }
+        try reading()
+        try writing()
+        try saving()
+        try store.close()
+    }
+
+    private func reading() throws {
+        var count = 0
+        // Statements and pages that are made once are not counted.
+        for isCounted in [false, true] {
+            let context = container.makeContext()
+            func run(_ name: String, _ body: () throws -> Void) throws {
+                if isCounted { try CostChild.measure(name, per: Self.albumCount, body) } else { try body() }
+            }
+            try run("contract: fetch, per object") {
+                let snapshot = try store.persistentStore.snapshot()
+                defer { snapshot.close() }
+                let cursor = try snapshot.fetch(FetchRequest("Album"))
+                var batch = RecordBatch(model: store.model)
+                while try cursor.next(into: &batch) { count += batch.count }
+            }
+            var albums: [Album] = []
+            try run("fetch of objects, per object") { albums = try self.albums(context) }
+            try run("fetch of known objects, per object") { count += try self.albums(context).count }
+            guard let first = albums.first else { return }
+            try run("typed read") { for _ in 0..<Self.albumCount { count &+= Int(first.year) } }
+            try run("typed read of all objects") { for album in albums { count &+= Int(album.year) } }
+            try run("text read") { for album in albums { count &+= album.title?.utf8.count ?? 0 } }
+            try run("read over a reference") { for album in albums { count &+= album.artist?.name?.utf8.count ?? 0 } }
+            let ids = albums.map(\.objectID)
+            try run("fault, per object") {
+                let other = container.makeContext()
+                var faults: [ManagedObject] = []
+                faults.reserveCapacity(ids.count)
+                for id in ids { faults.append(other.object(with: id)) }
+                count += faults.count
+            }
+        }
+        guard count != 0 else { throw StoreError(.internalInconsistency, "No album was read.") }
+    }
+
+    private func writing() throws {
+        for isCounted in [false, true] {
+            let context = container.makeContext()
+            func run(_ name: String, per count: Int = Self.albumCount, _ body: () throws -> Void) throws {
+                if isCounted { try CostChild.measure(name, per: count, body) } else { try body() }
+            }
+            let albums = try albums(context)
+            let artists = try context.fetch(Fetch<Artist>())
+            guard let first = albums.first else { return }
+            try run("first write of an object") { for album in albums { album.plays = 7 } }
+            try run("write in a changed object") {
+                for number in 0..<Self.albumCount { first.plays = Int64(number) }
+            }
+            try run("count beside changes of another entity, per change") {
+                guard try context.count(FetchRequest("Artist", where: "name == 'Artist 7'")) == 1 else {
+                    throw StoreError(.internalInconsistency, "An artist is missing.")
+                }
+            }
+            try run("fetch beside changes, per object") {
+                _ = try context.fetch(Fetch<Album>(where: "plays == 7 AND artist.name != 'x'"))
+            }
+            try run("text write in a changed object") { for album in albums { album.title = "Another" } }
+            let album = try context.insert(Album.self)
+            try run("to-many append, per owner", per: artists.count) {
+                for artist in artists { artist.albums.insert(album) }
+            }
+            try run("rollback, per object") { context.rollback() }
+        }
+    }
+
+    /// A save beside a commit of the same changes.
+    private func saving() throws {
+        for round in 0..<2 {
+            func run(_ name: String, _ body: () throws -> Void) throws {
+                if round == 1 { try CostChild.measure(name, per: Self.albumCount, body) } else { try body() }
+            }
+            let context = container.makeContext()
+            let albums = try albums(context)
+            var changes = ChangeSet(model: store.model)
+            for album in albums {
+                var values = try album.committedValues()
+                values["plays"] = .int(Int64(round) * 2 + 1)
+                try changes.update(album.objectID, version: album.version, values: values)
+            }
+            try run("contract: commit of updates, per object") { _ = try store.persistentStore.commit(changes) }
+            try context.refreshAllObjects()
+            for album in albums { album.plays = Int64(round) * 2 + 2 }
+            try run("save of updates, per object") { try context.save() }
+            // The program keeps its objects: their end is not a part of the save.
+            withExtendedLifetime(albums) {}
+        }
+    }
+
+    /// Prints the bytes of a fault with its place in the context, and those of an object beyond its
+    /// record.
+    func memory() throws {
+        let filling = container.makeContext()
+        try insert(50_000, into: filling)
+        try filling.save()
+        filling.reset()
+        let context = container.makeContext()
+        let ids = try context.fetchIDs(FetchRequest("Album"))
+        var faults: [ManagedObject] = []
+        faults.reserveCapacity(ids.count)
+        let start = callcounter_bytes_in_use()
+        for id in ids { faults.append(context.object(with: id)) }
+        let withFaults = callcounter_bytes_in_use()
+        try context.load(faults)
+        context.processPendingChanges()
+        let withObjects = callcounter_bytes_in_use()
+        var recordBytes = 0
+        try store.forEach(FetchRequest("Album")) { record in recordBytes += record.withReader { $0.bytes.count } }
+        let count = Double(ids.count)
+        print("fault\t\(Double(withFaults &- start) / count)")
+        print("object beyond its record\t\((Double(withObjects &- start) - Double(recordBytes)) / count)")
+        try withExtendedLifetime(faults) { try store.close() }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostGraph
+import Testing
+
+/// Ten contexts on ten threads change the same objects.
+///
+/// `ROOST_GRAPH_ROUNDS` makes it longer. `make faults` runs it with ThreadSanitizer.
+@Suite("Ten contexts at once")
+struct RaceTests {
+    private static let workerCount = 10
+    private static let roundCount =
+        ProcessInfo.processInfo.environment["ROOST_GRAPH_ROUNDS"].flatMap { Int($0) } ?? 12
+
+    /// Adds what both sides have added to a rank.
+    private static let sum = MergePolicy(
+        "sum",
+        resolve: { conflict in
+            guard var values = conflict.mine, let theirs = conflict.theirs,
+                case .int(let old)? = conflict.base["rank"], case .int(let here)? = values["rank"],
+                case .int(let there)? = theirs["rank"]
+            else { return .fail }
+            values["rank"] = .int(here + there - old)
+            return .keep(values)
+        }, resolveConstraint: { _ in .fail })
+
+    private func fill(_ container: PersistentContainer) throws {
+        let context = container.makeContext()
+        for number in 0..<3 {
+            let artist: Artist = try context.insert()
+            artist.name = "artist \(number)"
+            artist.rank = 0
+        }
+        try context.save()
+    }
+
+    /// One round of one worker: it counts, adds an album, and takes an older one away.
+    private static func work(_ context: ManagedObjectContext, worker: Int, round: Int) throws {
+        context.mergePolicy = sum
+        let artists = try context.fetch(Fetch<Artist>(sortedBy: ["name"]))
+        let artist = artists[(worker + round) % artists.count]
+        artist.rank = (artist.rank ?? 0) + 1
+        let album: Album = try context.insert()
+        album.title = "\(worker) \(round)"
+        album.artist = artist
+        if round % 5 == 4 {
+            let title = "\(worker) \(round - 2)"
+            for old in try context.fetch(Fetch<Album>(where: "title == \(title)")) { context.delete(old) }
+        }
+        _ = artist.albums.count
+        // A store with one writer may be busy, and an album that is counted may go meanwhile: the changes stay pending.
+        var attempt = 0
+        while true {
+            do throws(StoreError) {
+                try context.save()
+                return
+            } catch {
+                attempt += 1
+                guard attempt < 1_000, error.code == .busy || error.code == .conflict else { throw error }
+            }
+        }
+    }
+
+    /// Returns the content of the store without keys, which depend on the order of the commits.
+    private func content(_ container: PersistentContainer) throws -> [String] {
+        let context = container.makeContext()
+        return try context.fetch(Fetch<Artist>(sortedBy: ["name"])).map { artist in
+            let titles = artist.albums.compactMap(\.title).sorted()
+            return "\(artist.name), rank \(artist.rank ?? -1): \(titles.joined(separator: ", "))"
+        }
+    }
+
+    @Test("leave what ten contexts one after the other leave", arguments: ["memory", "sqlite", "lmdb"])
+    func race(_ type: String) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "race-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        func container(_ name: String) throws -> PersistentContainer {
+            try PersistentContainer(
+                StoreLocation(type: type, path: directory.appending(path: name).path), model: try Music.model(),
+                types: Music.types)
+        }
+        let serial = try container("serial")
+        try fill(serial)
+        for worker in 0..<Self.workerCount {
+            let context = serial.makeContext()
+            for round in 0..<Self.roundCount { try Self.work(context, worker: worker, round: round) }
+        }
+
+        let shared = try container("shared")
+        try fill(shared)
+        let view = Task { @MainActor in
+            let view = shared.viewContext
+            var known = 0
+            while !Task.isCancelled {
+                for artist in try view.fetch(Fetch<Artist>()) { known = max(known, artist.albums.count) }
+                await Task.yield()
+            }
+            return known
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<Self.workerCount {
+                group.addTask {
+                    let background = shared.makeBackgroundContext("worker \(worker)")
+                    for round in 0..<Self.roundCount {
+                        try await background.perform { context in
+                            try Self.work(context, worker: worker, round: round)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        view.cancel()
+        #expect(try await view.value > 0)
+        #expect(try content(shared) == (try content(serial)))
+        try shared.close()
+        try serial.close()
+    }
+}
