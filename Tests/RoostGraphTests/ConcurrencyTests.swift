@@ -33,6 +33,37 @@ struct ConcurrencyTests {
         #expect(artist.name == "Ella")
     }
 
+    @Test("The view context ends an event that only read, so that it keeps no state of the store")
+    @MainActor
+    func readingEvent() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let location = StoreLocation.sqlite(directory.appending(path: "m.sqlite").path)
+        let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
+        let view = container.viewContext
+        #expect(try view.count(Fetch<Artist>()) == 0)
+        // A container of its own, as another process would have: it sends no notice.
+        let other = try PersistentContainer(location, model: try Music.model(), types: Music.types)
+        let context = other.makeContext()
+        let artist: Artist = try context.insert()
+        artist.name = "Joni"
+        try context.save()
+        try other.close()
+        try await nextTurns()
+        #expect(try view.fetch(Fetch<Artist>()).map(\.name) == ["Joni"])
+        try await nextTurns()
+        // No snapshot keeps the file open.
+        try container.close()
+        try StoreRegistry.standard.type(named: "sqlite").destroy(location)
+    }
+
+    /// Lets tasks run that wait for the main actor.
+    @MainActor
+    private func nextTurns() async throws {
+        for _ in 1...10 { await Task { @MainActor in await Task.yield() }.value }
+    }
+
     @Test("perform discards what was not saved")
     func perform() async throws {
         let container = try container()

@@ -6,37 +6,44 @@ import Testing
 #if SQLite
     @Suite("The README")
     struct ReadmeTests {
-        @Test("its program runs and prints the album")
-        func program() throws {
-            let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: directory) }
-            let path = directory.appendingPathComponent("music.sqlite").path
-            var printed: [String] = []
-            func print(_ id: ObjectID, _ title: Value, _ year: Value) { printed.append("\(id) \(title) \(year)") }
-
-            // The program, as the README has it but for the path.
+        /// The program, as the README has it but for the path.
+        private func program(_ path: String, print: (Value) -> Void) throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
-                    "Artist", attributes: [.string("name", isOptional: false)],
+                    "Artist", attributes: [.string("name")],
                     relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
                 EntityDescription(
-                    "Album", attributes: [.string("title"), .integer16("year")],
+                    "Album", attributes: [.string("title")],
                     relationships: [.toOne("artist", to: "Artist", inverse: "albums")]),
             ])
-            let store = try Store.open(.sqlite(path), model: model)
-            let artists =
-                try store.insert("Artist", rows: [["name": "Joni Mitchell"]], result: .objectIDs).objectIDs ?? []
-            try store.insert("Album", rows: artists.map { ["title": "Blue", "year": 1971, "artist": .objectID($0)] })
-
-            let prefix = "Bl"
-            try store.update("Album", set: "year = year + 1", where: "title BEGINSWITH \(prefix)")
-            for album in try store.fetch("Album", where: "artist.name == \("Joni Mitchell")", sortedBy: ["year"]) {
-                print(album.id, album["title"], album["year"])
+            let container = try PersistentContainer(.sqlite(path), model: model)
+            let context = container.makeContext()
+            if try context.count(FetchRequest("Album")) == 0 {
+                let (artist, album) = (try context.insert("Artist"), try context.insert("Album"))
+                (artist["name"], album["title"]) = ("Joni Mitchell", "Blue")
+                try album.setObject(artist, for: "artist")
+                try context.save()
             }
-            try store.close()
+            for album in try context.fetch(FetchRequest("Album", where: "artist.name == 'Joni Mitchell'")) {
+                print(album["title"])
+            }
+        }
 
-            #expect(printed == ["Album/p1 \"Blue\" 1972"])
+        @Test("its program prints the same when it runs again")
+        func program() throws {
+            let directory = try TemporaryDirectory()
+            var printed: [Value] = []
+            for _ in 1...2 { try program(directory.file("music.sqlite")) { printed.append($0) } }
+            #expect(printed == ["Blue", "Blue"])
+        }
+
+        @Test("its program has at most fifteen lines")
+        func length() throws {
+            let readme = try Self.readme()
+            let program = try #require(readme.components(separatedBy: "```swift\n").dropFirst().first)
+            #expect(
+                program.components(separatedBy: "```")[0].split(separator: "\n", omittingEmptySubsequences: false).count
+                    <= 16)
         }
 
         @Test("its migration brings a store to the current version of a bundle, and keeps the old one")
@@ -79,10 +86,8 @@ import Testing
 
         @Test("its programs are those that are tested here")
         func text() throws {
-            let here = URL(fileURLWithPath: #filePath)
-            let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-            let tested = Self.squeezed(try String(contentsOf: here, encoding: .utf8))
+            let readme = try Self.readme()
+            let tested = Self.squeezed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
             let program = try #require(readme.components(separatedBy: "import Roost\n").dropFirst().first)
                 .components(separatedBy: "```")[0]
             #expect(tested.contains(Self.squeezed(program).replacingOccurrences(of: "\"music.sqlite\"", with: "path")))
@@ -92,6 +97,12 @@ import Testing
                 tested.contains(
                     Self.squeezed(migration).replacingOccurrences(of: "\"notes.sqlite\"", with: "path")
                         .replacingOccurrences(of: "\"Notes.xcdatamodeld\"", with: "bundle")))
+        }
+
+        private static func readme() throws -> String {
+            let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            return try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
         }
 
         /// Without white space, which the formatter places as it likes.

@@ -49,6 +49,34 @@ struct ArticleTests {
         try finish(store, copy)
     }
 
+    @Test("begin with a program", arguments: Sample.types)
+    func program(type: String) throws {
+        let location = try folder.get().location(type)
+        var printed: [String] = []
+        func print(_ id: ObjectID, _ title: Value, _ year: Value) { printed.append("\(id) \(title) \(year)") }
+
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Artist", attributes: [.string("name", isOptional: false)],
+                relationships: [.toMany("albums", to: "Album", inverse: "artist")]),
+            EntityDescription(
+                "Album", attributes: [.string("title"), .integer16("year")],
+                relationships: [.toOne("artist", to: "Artist", inverse: "albums")]),
+        ])
+        let store = try Store.open(location, model: model)
+        let artists = try store.insert("Artist", rows: [["name": "Joni Mitchell"]], result: .objectIDs).objectIDs ?? []
+        try store.insert("Album", rows: artists.map { ["title": "Blue", "year": 1971, "artist": .objectID($0)] })
+
+        let prefix = "Bl"
+        try store.update("Album", set: "year = year + 1", where: "title BEGINSWITH \(prefix)")
+        for album in try store.fetch("Album", where: "artist.name == \("Joni Mitchell")", sortedBy: ["year"]) {
+            print(album.id, album["title"], album["year"])
+        }
+        try store.close()
+
+        #expect(printed == ["Album/p1 \"Blue\" 1972"])
+    }
+
     private func open(_ location: StoreLocation, _ model: ManagedObjectModel) throws -> Store {
         let store = try Store.open(location, model: model)
         return store
@@ -179,7 +207,12 @@ struct ArticleTests {
         let source = Self.squeezed(try String(contentsOf: here, encoding: .utf8))
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.count >= 6)
-        for block in blocks where !source.contains(Self.squeezed(block)) { Issue.record("not compiled: \(block)") }
+        for block in blocks {
+            // The program of the page names a file, and the test a location of each type.
+            let code = Self.squeezed(
+                block.replacing("import Roost\n", with: "").replacing(".sqlite(\"music.sqlite\")", with: "location"))
+            if !source.contains(code) { Issue.record("not compiled: \(block)") }
+        }
     }
 
     /// A text without white space, which the formatter places.

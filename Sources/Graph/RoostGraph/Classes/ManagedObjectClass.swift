@@ -6,7 +6,7 @@ public import RoostPredicates
 /// `roost model generate` and the plugin `RoostModelPlugin` write such classes:
 ///
 /// ```swift
-/// let album = Album(context: context)
+/// let album: Album = try context.insert()
 /// album.title = "Blue"
 /// let id = album.id
 /// ```

@@ -33,8 +33,8 @@ final class GraphCore {
     /// Whether changes are neither noted nor followed.
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
-    /// Called at the first change of an event.
-    @exclusivity(unchecked) var onFirstChange: (() -> Void)?
+    /// Called at the first change and at the first read of an event.
+    @exclusivity(unchecked) var onEventStart: (() -> Void)?
     /// The check that the context is used in its own isolation only, where that is checked.
     @exclusivity(unchecked) var isolation: IsolationCheck?
     /// The keys that were reserved and not used, by root entity.
@@ -117,6 +117,8 @@ final class GraphCore {
         }
         let fresh = EventReader(stores)
         reader = fresh
+        // Otherwise a context that only reads would keep this state of the stores for good.
+        if touched.isEmpty { onEventStart?() }
         return fresh
     }
 
@@ -274,7 +276,7 @@ final class GraphCore {
         }
         guard !object.state.contains(.touched) else { return }
         object.state.insert(.touched)
-        if touched.isEmpty { onFirstChange?() }
+        if touched.isEmpty { onEventStart?() }
         touched.append(object)
     }
 

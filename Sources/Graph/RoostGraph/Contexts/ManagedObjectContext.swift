@@ -19,7 +19,8 @@ internal import RoostStores
 ///
 /// Reads of one event agree with each other: the context looks at one state of the stores from the
 /// first read to the end of the event. `save`, a merge, ``processPendingChanges()`` and the end of
-/// `perform` end an event.
+/// `perform` end an event. The view context and the context of an attached actor also end it soon
+/// after its first change or read.
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
@@ -100,7 +101,7 @@ public final class ManagedObjectContext {
     func setHome(_ check: IsolationCheck, endEventLater: @escaping () -> Void) {
         hasHome = true
         requireIsolation(check)
-        core.onFirstChange = { [weak self] in
+        core.onEventStart = { [weak self] in
             guard let self, !isEventEnding else { return }
             isEventEnding = true
             endEventLater()

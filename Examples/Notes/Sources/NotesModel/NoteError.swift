@@ -1,0 +1,22 @@
+import Roost
+
+/// A failure with a remedy, in words for people.
+public struct NoteError: Error, Sendable, CustomStringConvertible {
+    /// The failure, one line for each reason.
+    public let description: String
+
+    init(_ error: StoreError) {
+        // A save reports all broken rules at once.
+        let reasons = error.failures.map(Self.reason)
+        description = reasons.isEmpty ? error.message : reasons.joined(separator: "\n")
+    }
+
+    private static func reason(_ failure: ValidationFailure) -> String {
+        switch (failure.entity, failure.property, failure.kind) {
+        case ("Note", "text", .missing), ("Note", "text", .tooShort): "The note is empty. Write a text."
+        case ("Note", "text", .tooLong): "The text is too long. Use at most 200 characters."
+        case ("Tag", "name", _): "A tag is not valid. Use small letters, digits and hyphens."
+        default: failure.message
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// A note as values, which can leave the isolation of the book.
+public struct NoteLine: Sendable, Hashable {
+    /// The number of the note.
+    public let number: Int64
+    /// The text of the note.
+    public let text: String
+    /// Whether the note is done.
+    public let isDone: Bool
+    /// The names of the tags, in order.
+    public let tags: [String]
+
+    init(_ note: Note) {
+        (number, text, isDone) = (note.number, note.text, note.isDone)
+        tags = note.tags.map(\.name).sorted()
+    }
+}
+
+/// A tag as values.
+public struct TagLine: Sendable, Hashable {
+    /// The name of the tag.
+    public let name: String
+    /// The number of notes with the tag that are not done.
+    public let openCount: Int
+}

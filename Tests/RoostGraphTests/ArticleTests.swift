@@ -1,0 +1,401 @@
+import Foundation
+import Roost
+import RoostGraph
+import Testing
+
+/// The code of the articles about objects that is not a part of an example program.
+@Suite("The articles about objects")
+struct ArticleTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static let pages = [
+        "objects", "getting-started", "contexts-and-concurrency", "relationships-and-delete-rules", "conflicts",
+        "for-core-data-users",
+    ]
+
+    private static func page(_ name: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent("docs/\(name).md"), encoding: .utf8)
+    }
+
+    /// Without white space, which the formatter places as it likes.
+    private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
+
+    @Test("quote code that is compiled and run", arguments: pages)
+    func quotations(_ name: String) throws {
+        var sources: [String] = [try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)]
+        for example in ["Tutorial", "Notes"] {
+            let files = FileManager.default.enumerator(
+                at: Self.root.appendingPathComponent("Examples/\(example)"), includingPropertiesForKeys: nil)
+            for case let file as URL in try #require(files)
+            where file.pathExtension == "swift" && !file.path.contains("/.build/") {
+                sources.append(try String(contentsOf: file, encoding: .utf8))
+            }
+        }
+        let page = try Self.page(name)
+        // Tests/strangers writes the files of a page, and builds and runs them.
+        let files = page.components(separatedBy: "\n<!-- file: ").dropFirst().compactMap { part in
+            let parts = part.components(separatedBy: " -->\n```swift\n")
+            return parts.count > 1 && !parts[0].contains("\n") ? parts[1].components(separatedBy: "```")[0] : nil
+        }
+        let quoted = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        let texts = sources.map(Self.squeezed)
+        for code in quoted where !files.contains(code) {
+            #expect(texts.contains { $0.contains(Self.squeezed(code)) }, "\(code)")
+        }
+    }
+
+    @Test("name every mistake that the compiler finds, its diagnostic and its remedy", arguments: IsolationProgram.all)
+    func diagnostics(_ program: IsolationProgram) throws {
+        let page = try Self.page("contexts-and-concurrency")
+        for text in [program.name, program.wrong, program.right, program.diagnostic] {
+            #expect(page.contains(text), "\(text)")
+        }
+    }
+
+    @Test("name only what the libraries have")
+    func names() throws {
+        let folder = Self.root.appendingPathComponent("docs/api")
+        var known: Set<String> = []
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                // `Type.member(label:): declaration`
+                guard let end = line.range(of: ": ") else { continue }
+                let name = line[..<end.lowerBound]
+                let member = name.split(separator: ".").last.map(String.init) ?? String(name)
+                known.formUnion([String(name), member])
+                if let type = name.split(separator: ".").first { known.insert(String(type)) }
+                if let base = member.split(separator: "(").first { known.insert(String(base)) }
+            }
+        }
+        let rows = try Self.page("for-core-data-users").split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count > 100)
+        for row in rows {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count > 2 else { continue }
+            for (number, part) in cells[2].components(separatedBy: "`").enumerated() where number % 2 == 1 {
+                let name = part.split(separator: ".", omittingEmptySubsequences: true).last.map(String.init) ?? part
+                // Fragments of code and names of models are not in the lists.
+                guard name.allSatisfy({ $0.isLetter || $0.isNumber || "_:()".contains($0) }) else { continue }
+                #expect(known.contains(name) || known.contains(part), "\(part) in: \(row)")
+            }
+        }
+    }
+
+    // MARK: docs/objects.md
+
+    @Test("use objects by the names of their properties")
+    func namesOfProperties() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let artist = try context.insert("Artist")
+            artist["name"] = "Joni Mitchell"
+            let album = try context.insert("Album")
+            album.dynamic.title = "Blue"
+            try album.setObject(artist, for: "artist")
+            try context.save()
+            for album in try context.fetch(FetchRequest("Album", where: "artist.name == 'Joni Mitchell'")) {
+                print(album["title"], try album.object("artist")?["name"] ?? .null)
+            }
+            #expect(try artist.objects("albums").count == 1)
+        }
+    }
+
+    @Test("show hooks of a class")
+    func hooks() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Song", attributes: [.string("title"), .integer32("plays", isOptional: false, default: 0)])
+        ])
+        let container = try PersistentContainer(.memory, model: model, types: [Song.self])
+        let context = container.makeContext()
+        let song: Song = try context.insert()
+        song.title = " Carey "
+        song.plays = -1
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.failures.map(\.code) == [1550])
+        song.plays = 1
+        try context.save()
+        #expect(song.title == "Carey")
+    }
+
+    @Test("show errors that wait")
+    func pendingErrors() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let album: Album = try context.insert()
+            album["titel"] = "Blue"
+            #expect(context.pendingError?.code == .unknownProperty)
+            #expect(throws: StoreError.self) { try context.save() }
+            #expect(throws: StoreError.self) { try album.setValue("Blue", for: "titel") }
+        }
+    }
+
+    // MARK: docs/contexts-and-concurrency.md
+
+    @Test("pass IDs from one isolation to another")
+    func identifiers() async throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext()
+        let album: Album = try context.insert()
+        album.title = "Blue"
+        try context.save()
+        let id = album.id
+        let title = try await container.perform { context in
+            try context.existingObject(id).title
+        }
+        #expect(title == "Blue")
+        #expect(try await titles(container) == ["Blue"])
+        let cataloger = Cataloger(container)
+        let added = try await cataloger.add("Hejira")
+        #expect(try context.existingObject(added).title == "Hejira")
+    }
+
+    @MainActor
+    func titles(_ container: PersistentContainer) throws -> [String?] {
+        try container.viewContext.fetch(Fetch<Album>(sortedBy: ["title"])).map(\.title)
+    }
+
+    @Test("merge a save by its notice")
+    func notices() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (source, context) = (container.makeContext(), container.makeContext())
+        let album: Album = try source.insert()
+        album.title = "Blue"
+        try source.save()
+        let copy = try context.existingObject(album.id)
+        var notices: [SaveNotice] = []
+        let token = source.observeSaves { notices.append($0) }
+        album.title = "Hejira"
+        try source.save()
+        #expect(copy.title == "Blue")
+        for notice in notices { try context.mergeChanges(notice) }
+        #expect(copy.title == "Hejira")
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("merge deletes, and keep the values that were read")
+    func mergedDeletes() throws {
+        try Music.onEachBackend { container in
+            let (source, context) = (container.makeContext(), container.makeContext())
+            context.mergesChangesAutomatically = true
+            let album: Album = try source.insert()
+            album.title = "Blue"
+            try source.save()
+            let copy = try context.existingObject(album.id)
+            source.delete(album)
+            try source.save()
+            #expect(!copy.isDeleted)
+            context.processPendingChanges()
+            #expect(copy.isDeleted && copy.title == "Blue")
+            copy.title = "Hejira"
+            try context.save()
+            #expect(try context.count(Fetch<Album>()) == 0)
+
+            let changed: Album = try source.insert()
+            changed.title = "Mingus"
+            try source.save()
+            // The count began an event, whose reads see the state before the insertion.
+            #expect(throws: StoreError.self) { try context.existingObject(changed.id) }
+            context.processPendingChanges()
+            let other = try context.existingObject(changed.id)
+            other.title = "Shadows"
+            source.delete(changed)
+            try source.save()
+            context.processPendingChanges()
+            #expect(!other.isDeleted && other.title == "Shadows")
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.conflicts.map(\.id) == [other.objectID])
+        }
+    }
+
+    @Test("observe the ends of events")
+    func observation() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext()
+        var inserted: [ManagedObject] = []
+        let token = context.observe { change in inserted += change.inserted }
+        let album: Album = try context.insert()
+        context.processPendingChanges()
+        #expect(inserted == [album])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test("save and fetch without holding the isolation")
+    func background() async throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext()
+        let album: Album = try context.insert()
+        album.title = "Blue"
+        try await context.saveInBackground()
+        let albums = try await context.fetchInBackground(Fetch<Album>(where: "title == 'Blue'"))
+        #expect(albums == [album])
+    }
+
+    @Test("pin a state of the store")
+    func pins() throws {
+        try Music.onEachBackend { container in
+            let (context, other) = (container.makeContext(), container.makeContext())
+            try context.pin()
+            let before = try context.count(Fetch<Album>())
+            let album: Album = try other.insert()
+            album.title = "Blue"
+            try other.save()
+            let still = try context.count(Fetch<Album>())
+            context.unpin()
+            let after = try context.count(Fetch<Album>())
+            #expect((before, still, after) == (0, 0, 1))
+        }
+    }
+
+    // MARK: docs/relationships-and-delete-rules.md
+
+    @Test("set, order and read relationships")
+    func relationships() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let artist: Artist = try context.insert()
+            artist.name = "Joni Mitchell"
+            let (blue, hejira): (Album, Album) = (try context.insert(), try context.insert())
+            (blue.title, hejira.title) = ("Blue", "Hejira")
+            artist.albums = [blue, hejira]
+            artist.albums.remove(hejira)
+            #expect(hejira.artist == nil && blue.artist === artist)
+
+            for title in ["Carey", "Blue", "River"] {
+                let track: Track = try context.insert()
+                track.title = title
+                blue.tracks.append(track)
+            }
+            blue.tracks.move(from: 0, to: 2)
+            #expect(blue.tracks.map(\.title) == ["Blue", "River", "Carey"])
+            try context.save()
+
+            let other = container.makeContext()
+            var request = Fetch<Album>(sortedBy: ["title"])
+            request.prefetching = ["artist", "tracks"]
+            let albums = try other.fetch(request)
+            #expect(albums.first?.hasFault(for: "tracks") == false)
+        }
+    }
+
+    @Test("delete with a rule for the other side")
+    func mandatory() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Team", relationships: [.toMany("players", to: "Player", inverse: "team")]),
+            EntityDescription(
+                "Player", relationships: [.toOne("team", to: "Team", inverse: "players", isOptional: false)]),
+        ])
+        let container = try PersistentContainer(.memory, model: model)
+        let context = container.makeContext()
+        let (team, player) = (try context.insert("Team"), try context.insert("Player"))
+        try player.setObject(team, for: "team")
+        try context.save()
+        context.delete(team)
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.failures.map(\.code) == [1570])
+    }
+
+    // MARK: docs/conflicts.md
+
+    @Test("make a save depend on an object that it does not change")
+    func detection() throws {
+        try Music.onEachBackend { container in
+            let (context, other) = (container.makeContext(), container.makeContext())
+            let (artist, album): (Artist, Album) = (try context.insert(), try context.insert())
+            (artist.name, album.title) = ("Joni Mitchell", "Blue")
+            try context.save()
+            try other.existingObject(artist.id).name = "Joni"
+            try other.save()
+            context.detectConflicts(for: artist)
+            album.title = "The album of \(artist.name)"
+            let error = #expect(throws: StoreError.self) { try context.save() }
+            #expect(error?.conflicts.map(\.id) == [artist.objectID])
+        }
+    }
+
+    @Test("save again after a refresh that keeps the changes")
+    func refreshing() throws {
+        try Music.onEachBackend { container in
+            let (context, other) = (container.makeContext(), container.makeContext())
+            let artist: Artist = try context.insert()
+            (artist.name, artist.rank) = ("Joni", 1)
+            try context.save()
+            let copy = try other.existingObject(artist.id)
+            (copy.name, copy.rank) = ("Joni M.", 2)
+            try other.save()
+            artist.name = "Joni Mitchell"
+            #expect(throws: StoreError.self) { try context.save() }
+            try context.refresh(artist, mergingChanges: true)
+            try context.save()
+            #expect(artist.name == "Joni Mitchell" && artist.rank == 2)
+        }
+    }
+
+    @Test("decide about objects that the other side deleted", arguments: [true, false])
+    func deletedThere(_ isMine: Bool) throws {
+        try Music.onEachBackend { container in
+            let (context, other) = (container.makeContext(), container.makeContext())
+            let artist: Artist = try context.insert()
+            artist.name = "Joni"
+            try context.save()
+            other.delete(try other.existingObject(artist.id))
+            try other.save()
+            artist.name = "Joni Mitchell"
+            context.mergePolicy = isMine ? .mergeByPropertyObjectTrump : .mergeByPropertyStoreTrump
+            try context.save()
+            #expect((artist.context == nil) == !isMine)
+            #expect(try container.makeContext().count(Fetch<Artist>()) == (isMine ? 1 : 0))
+        }
+    }
+}
+
+/// A class with hooks, written by hand.
+final class Song: ManagedObject, ManagedObjectClass {
+    static let entityName: EntityName = "Song"
+    static let shape = ClassShape(
+        "Song", properties: [.field("title", as: .string), .field("plays", as: .integer32)])
+
+    static func propertyName(of path: AnyKeyPath) -> String? {
+        path == \Song.title ? "title" : path == \Song.plays ? "plays" : nil
+    }
+
+    var title: String? {
+        get { optionalText(slot: 0) }
+        set { setOptionalText(newValue, slot: 0) }
+    }
+    var plays: Int32 {
+        get { int32(slot: 1) }
+        set { setInt32(newValue, slot: 1) }
+    }
+
+    override class var validatedProperties: [String] { ["title"] }
+
+    override func validate(_ value: inout Value, for property: String) throws(ValidationFailure) {
+        if case .string(let title) = value { value = .string(title.trimmingCharacters(in: .whitespaces)) }
+    }
+
+    override func validateForUpdate() -> [ValidationFailure] {
+        plays < 0 ? [validationFailure("Plays cannot be negative.", for: "plays")] : []
+    }
+
+    override func validateForInsert() -> [ValidationFailure] { validateForUpdate() }
+}
+
+/// An actor of a program that owns a context.
+actor Cataloger: ContextActor {
+    let executor = ContextExecutor("cataloger")
+    let context: ManagedObjectContext
+
+    init(_ container: PersistentContainer) {
+        context = container.makeContext("cataloger")
+        container.attach(self)
+    }
+
+    func add(_ title: String) throws -> ManagedObjectID<Album> {
+        let album: Album = try context.insert()
+        album.title = title
+        try context.save()
+        return album.id
+    }
+}
