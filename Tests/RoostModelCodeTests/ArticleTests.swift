@@ -34,6 +34,21 @@ struct ArticleTests {
         #expect(page.contains("## Files to commit"))
     }
 
+    @Test("shows a class with hooks that an example has")
+    func hooks() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let example = root.appendingPathComponent("Examples/Notes/Sources/NotesModel")
+        let section = page.components(separatedBy: "## Classes with hooks")[1].components(separatedBy: "\n## ")[0]
+        let (code, json) = try (
+            #require(blocks("swift", in: section).first), #require(blocks("json", in: section).first)
+        )
+        let own = try String(contentsOf: example.appendingPathComponent("Note.swift"), encoding: .utf8)
+        let model = try String(contentsOf: example.appendingPathComponent("Notes.roostmodel.json"), encoding: .utf8)
+        #expect(own.contains(code))
+        #expect(model.contains(json.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
     @Test("names the properties of ManagedObject that a model cannot use")
     func names() {
         for name in NameTests.members { #expect(page.contains("`\(name)`")) }

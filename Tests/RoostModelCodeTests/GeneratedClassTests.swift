@@ -119,6 +119,60 @@ struct GeneratedClassTests {
         #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))
     }
 
+    /// Two levels of inheritance, with classes written by hand at both.
+    private func handwritten() throws -> ManagedObjectModel {
+        var entities = try Samples.people().entities.map(\.declaration)
+        for index in entities.indices where entities[index].name != "Employee" {
+            entities[index].userInfo["roostClass"] = "handwritten"
+        }
+        return try ManagedObjectModel(entities: entities)
+    }
+
+    @Test("a class that is written by hand has a generated superclass")
+    func handwrittenText() throws {
+        let text = try #require(try Samples.texts(handwritten(), .singleFile).first)
+        #expect(text.contains("nonisolated class _Person: ManagedObject, ManagedObjectClass {"))
+        #expect(text.contains("/// Its class is written by hand: `class Person: _Person`."))
+        #expect(text.contains("nonisolated class Employee: Person {"))
+        #expect(text.contains("nonisolated class _Boss: Employee {"))
+        #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))
+    }
+
+    @Test(
+        "classes that are written by hand have hooks, and know the names of their properties",
+        .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
+    func handwrittenClasses() throws {
+        let program = """
+            class Person: _Person { override func willSave() { print("saving") } }
+            final class Boss: _Boss { override func validateForInsert() -> [ValidationFailure] { [] } }
+            func name<Object: EntityRepresentable>(_ type: Object.Type, _ keyPath: PartialKeyPath<Object>) -> String {
+                type.propertyName(of: keyPath) ?? "-"
+            }
+            @main enum Program {
+                static func main() {
+                    print(name(Person.self, \\.name), name(Boss.self, \\.name), name(Boss.self, \\.isKind))
+                    print(Boss.entityName.text, MusicModel.types.map { $0.entityName.text })
+                }
+            }
+            """
+        let output = try SwiftCompiler.output(of: Samples.texts(handwritten()) + [program])
+        #expect(output == "name name isKind\nBoss [\"Person\", \"Employee\", \"Boss\"]\n")
+    }
+
+    @Test("another value of roostClass, and a name that is taken, are errors")
+    func handwrittenProblems() throws {
+        var entities = try Samples.music().entities.map(\.declaration)
+        entities[0].userInfo["roostClass"] = "mine"
+        #expect(
+            try Samples.message(try ManagedObjectModel(entities: entities)).contains("Use 'handwritten', or remove it.")
+        )
+        entities[0].userInfo["roostClass"] = "handwritten"
+        entities.append(EntityDescription("_Album"))
+        #expect(
+            try Samples.message(try ManagedObjectModel(entities: entities)).contains(
+                "its generated class '_Album' is also the class of entity '_Album'"))
+    }
+
     @Test("a derived attribute has a getter only, and is optional")
     func derived() throws {
         let text = try #require(try Samples.texts(Samples.types(superentity: true), .singleFile).first)

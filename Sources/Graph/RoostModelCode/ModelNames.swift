@@ -6,6 +6,16 @@ struct ModelNames {
     let modelEnum: String
     /// The names of the classes, by entity number.
     let classes: [String]
+    /// The names of the classes that are generated, by entity number.
+    ///
+    /// It is ``classes``, except for an entity whose class a program writes itself, as a subclass of
+    /// the generated one.
+    let generatedClasses: [String]
+
+    /// The key of an entity's user information that says who writes its class.
+    static let classKey = "roostClass"
+    /// The value of ``classKey`` for a class that the program writes.
+    static let handwritten = "handwritten"
 
     /// The members of `ManagedObject` whose names a property of a class cannot have.
     ///
@@ -33,6 +43,10 @@ struct ModelNames {
         let name = SwiftText.typeName(ModelCode.stem(of: source))
         modelEnum = name.hasSuffix("Model") ? name : "\(name)Model"
         classes = model.entities.map { Self.className(of: $0.declaration) }
+        generatedClasses = model.entities.map { entity in
+            let name = Self.className(of: entity.declaration)
+            return entity.declaration.userInfo[Self.classKey] == nil ? name : "_\(name)"
+        }
         var owners: [String: String] = [:]
         for (entity, name) in zip(model.entities, classes) {
             let entityName = entity.declaration.name
@@ -59,7 +73,24 @@ struct ModelNames {
                             "its class '\(name)' is also the class of entity '\(other)'. Give each a class of its own.")
                 )
             }
+            if let value = entity.declaration.userInfo[Self.classKey], value != Self.handwritten {
+                problems.append(
+                    ModelProblem(
+                        entity: entityName,
+                        message:
+                            "its user information has '\(Self.classKey)' with the value '\(value)'. Use '\(Self.handwritten)', or remove it."
+                    ))
+            }
             problems += Self.propertyProblems(entity.declaration)
+        }
+        for (entity, name) in zip(model.entities, generatedClasses) {
+            guard entity.declaration.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
+            problems.append(
+                ModelProblem(
+                    entity: entity.declaration.name,
+                    message: "its generated class '\(name)' is also the class of entity '\(other)'. Rename one of them."
+                )
+            )
         }
         guard problems.isEmpty else {
             throw StoreError(

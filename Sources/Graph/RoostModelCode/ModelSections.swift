@@ -89,9 +89,10 @@ struct ModelSections {
         of entity: ManagedObjectModel.Entity, _ access: ModelCode.AccessLevel, _ names: ModelNames,
         all: [PropertyCode], own: [PropertyCode]
     ) -> String {
-        let name = SwiftText.quoted(names.classes[entity.number])
-        let constants = "_\(names.classes[entity.number])Class"
-        let isFinal = !entity.hasSubentities
+        let (ownClass, generatedClass) = (names.classes[entity.number], names.generatedClasses[entity.number])
+        let name = SwiftText.quoted(generatedClass)
+        let constants = "_\(ownClass)Class"
+        let isFinal = !entity.hasSubentities && ownClass == generatedClass
         let modifier = access == .internal ? "" : "\(access.rawValue) "
         let classModifier = access == .public && !isFinal ? "open " : modifier
         let superclass =
@@ -106,8 +107,16 @@ struct ModelSections {
         // Accessors of classes with subclasses are final, so that calls of them are direct.
         let member = modifier + (isFinal ? "" : "final ")
         let title = "\(entity.isAbstract ? "abstract " : "")entity `\(SwiftText.commentText(entity.declaration.name))`"
+        let summary =
+            ownClass == generatedClass
+            ? "/// The \(title)."
+            : """
+            /// The properties of the \(title).
+            ///
+            /// Its class is written by hand: `class \(ownClass): \(generatedClass)`.
+            """
         var text = """
-            /// The \(title).
+            \(summary)
             nonisolated \(classModifier)\(isFinal ? "final " : "")class \(name): \(superclass) {
                 \(kind) var entityName: EntityName { \(constants).entityName }
                 \(kind) var shape: ClassShape { \(constants).shape }
@@ -132,7 +141,7 @@ struct ModelSections {
             + entity.declaration.fetchedProperties.map { ("fetched property", $0.name) }
         if !leftOut.isEmpty { text += "\n" }
         for (what, name) in leftOut { text += "    // The \(what) '\(SwiftText.commentText(name))' is left out.\n" }
-        return text + "}\n\n" + constantsText(constants, entity, name, all)
+        return text + "}\n\n" + constantsText(constants, entity, SwiftText.quoted(ownClass), all)
     }
 
     /// The constants of a class, outside of it so that they are not among its members.

@@ -41,6 +41,16 @@ struct NotesTests {
         #expect(try book.list(tag: "nothing").isEmpty)
     }
 
+    @Test("have texts without white space at the ends", arguments: types)
+    func trimming(type: String) throws {
+        let store = try TestStore(type)
+        let book = NoteBook(store.container)
+        try book.add("  Buy milk\n")
+        #expect(try book.list().map(\.text) == ["Buy milk"])
+        #expect(throws: NoteError.self) { try book.add("   ") }
+        #expect(try book.list().count == 1)
+    }
+
     @Test("are in the store after their book ended", arguments: types)
     func saving(type: String) throws {
         let store = try TestStore(type)

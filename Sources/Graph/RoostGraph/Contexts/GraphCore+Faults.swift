@@ -36,9 +36,10 @@ extension GraphCore {
     }
 
     static func missing(_ object: ManagedObject) -> StoreError {
-        StoreError(.objectNotFound, "\(object.objectID) does not exist; another context deleted it.").with {
-            $0.missingObjects = [object.objectID]
-        }
+        StoreError(
+            .objectNotFound,
+            "\(object.objectID) does not exist in the state of the store that this event reads. Another context deleted it, or inserted it since the event began: processPendingChanges() ends the event."
+        ).with { $0.missingObjects = [object.objectID] }
     }
 
     /// Returns a row of nulls, which the core keeps as long as it lives.

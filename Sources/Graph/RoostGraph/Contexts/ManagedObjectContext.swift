@@ -48,8 +48,9 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// Its properties then read as null, and it is not validated. If false, reading it is an error
-    /// that the next save, fetch or count throws.
+    /// The properties of a fault then read as null; values that were read before stay readable. The
+    /// object is not validated. If false, reading the fault is an error that the next save, fetch or
+    /// count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
