@@ -389,10 +389,15 @@ extension GraphCore {
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
-                guard let object = registered(record.root, record.key), object.row != nil,
-                    !object.state.contains(.privateRow)
-                else { return }
-                setRow(of: object, to: record, version: record.version &+ 1)
+                guard let object = registered(record.root, record.key), object.row != nil else { return }
+                guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else {
+                    // Also of an object whose properties were set to what they were.
+                    return setRow(of: object, to: record, version: record.version &+ 1)
+                }
+                guard let committed = object.committedRow, RowAccess.version(committed) == record.version else {
+                    return
+                }
+                adoptDerived(object, record, version: record.version &+ 1)
             }
         }
         commitMembers(of: pending.related, isInFlight: isInFlight)
@@ -493,9 +498,9 @@ extension GraphCore {
     }
 
     /// Gives an object that changed during its save the derived attributes that were saved.
-    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader) {
+    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
-        let version = RowAccess.version(committed)
+        let version = version ?? RowAccess.version(committed)
         guard object.state.contains(.privateRow) else { return setRow(of: object, to: saved, version: version) }
         for attribute in object.info.entity.attributes where attribute.derivationExpression != nil {
             guard let field = object.info.entity.layout.field(attribute.name) else { continue }
