@@ -257,6 +257,7 @@ extension GraphCore {
         changed.removeAll()
         touched.removeAll()
         undeleted.removeAll()
+        hasPropagatedDeletes = false
         for object in objects {
             if object.flags.contains(.inserted) { expel(object) } else { discardChanges(of: object) }
         }

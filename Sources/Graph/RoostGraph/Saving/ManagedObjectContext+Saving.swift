@@ -450,6 +450,7 @@ extension GraphCore {
             return true
         }
         touched.removeAll { !$0.flags.contains(.changed) }
+        if changed.isEmpty { hasPropagatedDeletes = false }
     }
 
     /// Whether an object has changes that a save in the background did not take.
