@@ -70,13 +70,13 @@ extension GraphCore {
     /// Makes a reference null if it refers to an object.
     func clear(_ object: ManagedObject, _ relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
-            RowAccess.reference(object.firedRow, field)?.key == key
+            RowAccess.reference(object.firedRow, field)?.key == key, !object.flags.contains(.inaccessible)
         else { return }
         setReference(of: object, relationship, to: nil)
     }
 
     /// Writes a reference, without the other side.
-    private func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
+    func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
         guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
         let writable = UnsafeMutableRawPointer(mutating: row)
         RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, writable, field)

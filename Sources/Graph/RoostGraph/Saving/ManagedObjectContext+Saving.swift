@@ -434,12 +434,15 @@ extension GraphCore {
         changed.removeAll { object in
             if object.flags.contains(.orphan) { return true }
             if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return false }
+            // Another context deleted it, so no save can write what changed here.
+            let isGone = object.flags.contains(.inaccessible)
+            if isGone { object.extra = nil }
             if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
                 object.flags.insert(.changed)
                 return false
             }
             if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
-                guard !isDirtyMeanwhile(object) else { return false }
+                guard isGone || !isDirtyMeanwhile(object) else { return false }
                 // Set to the values that it had: the row of the store holds again.
                 RowPage.release(row)
                 object.row = committed
