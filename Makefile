@@ -5,7 +5,8 @@ OBJECTS ?= 100000
 SEED ?= 1
 OPERATIONS ?= 1000000
 QUERIES ?= 1000000
-HISTORIES ?= 1300
+# Each history runs 80 steps on three stores, three times: more than 100 000 steps in all.
+HISTORIES ?= 200
 REQUESTS ?= 10000
 ROUNDS ?= 200
 STATES ?= all

@@ -5,26 +5,79 @@ import TestSamples
 import Testing
 
 @Suite("Random histories")
+@MainActor
 struct HistoryTests {
-    private static let environment = ProcessInfo.processInfo.environment
+    private nonisolated static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
-    private static let count = environment["ROOST_GRAPH_HISTORIES"].flatMap { Int($0) } ?? 40
+    private static let count = environment["ROOST_GRAPH_HISTORIES"].flatMap { Int($0) }
+    /// Whether the outcomes of saves are printed.
+    private static let isVerbose = environment["ROOST_GRAPH_OUTCOMES"] != nil
 
-    @Test("of several contexts end as a naive graph of dictionaries does")
-    func plainGraph() throws {
-        for number in 0..<UInt64(Self.count) {
+    enum Backend: String, CaseIterable, Sendable {
+        case memory, sqlite, lmdb
+
+        /// All, or those that the environment names.
+        static let chosen: [Backend] = {
+            guard let names = environment["ROOST_GRAPH_STORES"] else { return allCases }
+            return names.split(separator: ",").compactMap { Backend(rawValue: String($0)) }
+        }()
+
+        /// The number of histories in the usual tests.
+        var usualCount: Int { self == .memory ? 12 : 2 }
+    }
+
+    /// Runs `body` with the locations of new stores.
+    private func histories(
+        on backend: Backend, kinds: [Int], length: Int,
+        _ failure: @MainActor ([Step], StoreLocation) async throws -> String?
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "histories-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var number = 0
+        func run(_ steps: [Step]) async throws -> String? {
+            number += 1
+            let folder = directory.appending(path: "\(number)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let location: StoreLocation =
+                switch backend {
+                case .memory: .memory
+                case .sqlite: .sqlite(folder.appending(path: "m.sqlite").path)
+                case .lmdb: .lmdb(folder.appending(path: "m.lmdb").path)
+                }
+            return try await failure(steps, location)
+        }
+        for number in 0..<UInt64(Self.count ?? backend.usualCount) {
             var random = SeededGenerator(seed: Self.seed &+ number)
-            let steps = (0..<80).map { _ in Step.random(using: &random) }
-            func failure(_ steps: [Step]) throws -> String? {
-                try History.failure(of: steps, in: .memory, checksEach: 1)
-            }
-            guard try failure(steps) != nil else { continue }
-            let fewer = try History.shrink(steps, failure)
-            let text = try failure(fewer) ?? "it passes now"
+            let steps = (0..<length).map { _ in Step.random(kinds, using: &random) }
+            guard try await run(steps) != nil else { continue }
+            let fewer = try await Step.shrink(steps, run)
+            let text = try await run(fewer) ?? "it passes now"
             Issue.record(
-                "ROOST_GRAPH_SEED=\(Self.seed &+ number): \(text)\n\(fewer.map(\.description).joined(separator: ",\n"))"
+                "ROOST_GRAPH_SEED=\(Self.seed &+ number) on \(backend): \(text)\n\(fewer.map(\.description).joined(separator: ",\n"))"
             )
             return
+        }
+    }
+
+    @Test("of contexts that merge end as a naive graph of dictionaries does", arguments: Backend.chosen)
+    func merges(_ backend: Backend) async throws {
+        for isLazy in [false, true] {
+            try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
+                try await MergeHistory.failure(of: steps, in: location, isLazy: isLazy)
+            }
+        }
+    }
+
+    @Test("with conflicts end as the documented rules say", arguments: Backend.chosen)
+    func conflicts(_ backend: Backend) async throws {
+        let outcomes = OutcomeCounts()
+        try await histories(on: backend, kinds: ConflictHistory.kinds, length: 80) { steps, location in
+            try await ConflictHistory.failure(of: steps, in: location, outcomes: outcomes)
+        }
+        if Self.isVerbose {
+            print(outcomes.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n"))
         }
     }
 }

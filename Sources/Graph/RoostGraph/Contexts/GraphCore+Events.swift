@@ -103,17 +103,23 @@ extension GraphCore {
     /// Applies the delete rules of deleted objects, and of the objects that these rules delete.
     func propagateDeletes() {
         guard !undeleted.isEmpty else { return }
-        var deleted: [ManagedObject] = []
+        hasPropagatedDeletes = true
+        var (deleted, failed): ([ManagedObject], [ManagedObject]) = ([], [])
         while !undeleted.isEmpty {
             let objects = undeleted
             undeleted.removeAll()
             for object in objects where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
                 object.flags.insert(.propagated)
                 deleted.append(object)
-                _ = latching { () throws(StoreError) in try propagate(object) }
+                if latching({ () throws(StoreError) in try propagate(object) }) == nil { failed.append(object) }
             }
         }
-        _ = latching { () throws(StoreError) in try clearReferences(to: deleted) }
+        if latching({ () throws(StoreError) in try clearReferences(to: deleted) }) == nil { failed = deleted }
+        // What could not be read is tried again, after the error was thrown.
+        for object in failed where !object.flags.contains(.inserted) {
+            object.flags.remove(.propagated)
+            undeleted.append(object)
+        }
         // What was never saved leaves the context.
         let unsaved = deleted.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.inFlight) }
         guard !unsaved.isEmpty else { return }
@@ -257,6 +263,7 @@ extension GraphCore {
         changed.removeAll()
         touched.removeAll()
         undeleted.removeAll()
+        hasPropagatedDeletes = false
         for object in objects {
             if object.flags.contains(.inserted) { expel(object) } else { discardChanges(of: object) }
         }

@@ -24,6 +24,8 @@ final class GraphCore {
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
     /// The deleted objects whose delete rules were not applied yet.
     var undeleted: [ManagedObject] = []
+    /// Whether delete rules were applied since the context had no changes.
+    var hasPropagatedDeletes = false
     /// The first error of a getter, until a call can throw it.
     private(set) var latched: StoreError?
     /// The reads of the current event.
@@ -221,6 +223,7 @@ final class GraphCore {
         changed.removeAll()
         touched.removeAll()
         undeleted.removeAll()
+        hasPropagatedDeletes = false
         closeReader()
     }
 

@@ -152,24 +152,33 @@ extension GraphCore {
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version {
             return false
         }
-        guard object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) else {
+        guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
+            let committed = PrivateRow.committed(row)
+        else {
             record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
             wake(object)
             return true
         }
         // What changed there and not here is taken over; what changed here stays.
         let former = RecordReader(
-            row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model
-        ).values()
+            row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
         var values: [String: Value] = [:]
-        for field in object.info.entity.layout.fields where !field.name.contains(".") && field.kind != .order {
-            let (here, there) = (object.value(of: field), try record.value(field.name))
-            let old = former[field.name] ?? .null
-            values[field.name] = here != old && !isPlanted(.refreshesOverChanges) ? here : there
+        var places: [(field: RecordLayout.Field, value: Value)] = []
+        for field in object.info.entity.layout.fields where !field.name.contains(".") || field.kind == .order {
+            let (here, there) = (object.value(of: field), record.withReader { $0.value(field) })
+            let old = former.value(field)
+            if field.kind == .order {
+                if here == old { places.append((field, there)) }
+            } else {
+                values[field.name] = here != old && !isPlanted(.refreshesOverChanges) ? here : there
+            }
         }
         let wasTouched = object.state.contains(.touched)
+        let partners = pairPartners(of: object)
         rebase(object, on: record)
-        try setContent(of: object, to: values)
+        try setContent(of: object, to: values, leavesPairs: true)
+        for (field, value) in places { try object.set(value, for: field) }
+        try settleReferences(of: object, record, former: partners)
         if !wasTouched { object.state.remove(.touched) }
         return true
     }

@@ -53,7 +53,8 @@ struct Members {
     /// Adds a member, at the end of an ordered relationship.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
-        if removed.remove(key) == nil || base != nil && !storeHas(key) || inFlight?.removed.contains(key) ?? false {
+        // What was removed here need not be in the store, if that was not read.
+        if removed.remove(key) == nil || base == nil || !storeHas(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
         guard isOrdered else {
@@ -68,7 +69,8 @@ struct Members {
 
     /// Removes a member.
     mutating func remove(_ key: Int64, isOrdered: Bool) {
-        if added.remove(key) == nil || storeHas(key) { removed.insert(key) }
+        // What was added here can be in the store too, if that was not read.
+        if added.remove(key) == nil || base == nil || storeHas(key) { removed.insert(key) }
         guard isOrdered else {
             current = nil
             return

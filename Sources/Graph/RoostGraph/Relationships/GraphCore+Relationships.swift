@@ -73,13 +73,13 @@ extension GraphCore {
     /// Makes a reference null if it refers to an object.
     func clear(_ object: ManagedObject, _ relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
-            RowAccess.reference(object.firedRow, field)?.key == key
+            RowAccess.reference(object.firedRow, field)?.key == key, !object.flags.contains(.inaccessible)
         else { return }
         setReference(of: object, relationship, to: nil)
     }
 
     /// Writes a reference, without the other side.
-    private func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
+    func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
         guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
         let writable = UnsafeMutableRawPointer(mutating: row)
         RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, writable, field)
@@ -169,9 +169,24 @@ extension GraphCore {
                     .appendDestinations(of: declared, from: owner.key, to: &keys)
             }
             extra.members[index].state.setBase(keys)
+            removeDeleted(keys, from: owner, declared)
         }
         extra.members[index].state.settle(isOrdered: declared.isOrdered)
         return extra.members[index].state.current ?? []
+    }
+
+    /// Takes members that are deleted here out of what was read of a relationship, as deleting them did
+    /// with the members that were known then.
+    private func removeDeleted(
+        _ keys: [Int64], from owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+    ) {
+        guard hasPropagatedDeletes, !owner.flags.contains(.deleted), let inverse = relationship.inverse,
+            [.nullify, .cascade].contains(model.relationships[inverse].declaration.deleteRule)
+        else { return }
+        let root = model.entities[relationship.destination].root
+        for key in keys where registered(root, key)?.flags.isSuperset(of: [.deleted, .propagated]) ?? false {
+            change(owner, relationship.number) { $0.remove(key, isOrdered: relationship.isOrdered) }
+        }
     }
 
     /// Returns the members in their order.

@@ -22,24 +22,34 @@ extension ManagedObjectContext {
             return true
         }
         var known: [(object: ManagedObject, conflict: ObjectConflict)] = []
+        var agreed = known
         for conflict in error.conflicts {
             guard let entity = model.entity(conflict.id.entity),
                 let object = core.registered(entity.root, conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
-            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict.
-            if let current = conflict.current, try core.mergePlaces(of: object, with: current) { continue }
-            known.append((object, conflict))
+            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict. Nor is it one
+            // that both sides deleted an object.
+            if core.agrees(object, with: conflict.current) {
+                agreed.append((object, conflict))
+            } else {
+                known.append((object, conflict))
+            }
         }
-        // What only the rules of the model have in the change set is read again by the next try.
-        guard !known.isEmpty else { return true }
         // All decisions come before the first change, so that a failure changes nothing.
         var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
         for (object, conflict) in known {
             guard let decision = try decide(object, conflict) else { return false }
             decisions.append((object, conflict, decision))
         }
+        core.closeReader()
+        // What only the rules of the model have in the change set is read again by the next try.
+        for (object, conflict) in agreed { try core.mergeAgreed(object, with: conflict.current) }
+        let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict) }
+        for ((object, conflict, _), former) in zip(decisions, former) {
+            try core.settleReferences(of: object, conflict.current, former: former)
+        }
         core.closeReader()
         return true
     }
@@ -107,7 +117,7 @@ extension ManagedObjectContext {
         case .merge(let values):
             guard let current = conflict.current else { return }
             core.rebase(object, on: current)
-            try core.setContent(of: object, to: values)
+            try core.setContent(of: object, to: values, leavesPairs: true)
         case .overwrite:
             if let current = conflict.current { core.rebase(object, on: current) }
         case .insertAgain:
@@ -180,30 +190,110 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Merges a record of the store into a changed object, if one side changed nothing but its places
-    /// in ordered relationships.
+    /// Whether an object needs no decision: both sides deleted it, or one side changed nothing but its
+    /// places in ordered relationships.
     ///
-    /// - Returns: Whether it was merged.
-    func mergePlaces(of object: ManagedObject, with theirs: Record) throws(StoreError) -> Bool {
-        guard !object.flags.contains(.deleted), let committed = object.committedRow else { return false }
+    /// - Parameters:
+    ///   - object: An object that was changed or deleted here.
+    ///   - theirs: What the store has of it; nil if it was deleted there.
+    /// - Returns: Whether no policy is needed.
+    func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
+        guard let committed = object.committedRow else { return false }
         let base = RecordReader(
             row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
-        var (isChangedHere, isChangedThere) = (false, false)
-        var places: [(field: RecordLayout.Field, value: Value)] = []
-        for field in object.info.entity.layout.fields {
-            let (old, here) = (base.value(field), object.value(of: field))
-            let there = theirs.withReader { $0.value(field) }
-            if field.kind == .order {
-                if here == old { places.append((field, there)) }
-            } else {
-                isChangedHere = isChangedHere || here != old
-                isChangedThere = isChangedThere || there != old
+        let fields = object.info.entity.layout.fields.filter { $0.kind != .order }
+        let isChangedHere =
+            object.flags.contains(.deleted) || fields.contains { object.value(of: $0) != base.value($0) }
+        guard let theirs else { return object.flags.contains(.deleted) || !isChangedHere }
+        let isChangedThere = fields.contains { field in
+            theirs.withReader { $0.value(field) } != base.value(field)
+        }
+        return !isChangedHere || !isChangedThere
+    }
+
+    /// Merges what the store has into an object that needs no decision.
+    func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
+        guard let theirs else { return leave(object) }
+        _ = try take(theirs, object)
+    }
+
+    /// Returns the objects to which an object refers in one-to-one relationships, by relationship.
+    func pairPartners(of object: ManagedObject) -> [Int: ManagedObject] {
+        guard let row = object.row else { return [:] }
+        var partners: [Int: ManagedObject] = [:]
+        for field in object.info.referenceFields where oneToOneInverse(field) != nil {
+            guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field)
+            else { continue }
+            partners[relationship] = self.object(entity, key)
+        }
+        return partners
+    }
+
+    /// Returns the inverse of a to-one relationship if it is to-one, too.
+    private func oneToOneInverse(_ field: RecordLayout.Field) -> Int? {
+        guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse,
+            !model.relationships[inverse].isToMany
+        else { return nil }
+        return inverse
+    }
+
+    /// Lets both sides of an object's relationships agree, after its changes were merged with those of
+    /// another context.
+    ///
+    /// - Parameters:
+    ///   - object: An object whose changes were merged.
+    ///   - theirs: What the store has of it; nil if it was deleted there.
+    ///   - former: Its partners in one-to-one relationships before the changes were merged.
+    /// - Throws: What reading throws.
+    func settleReferences(
+        of object: ManagedObject, _ theirs: Record?, former: [Int: ManagedObject]
+    ) throws(StoreError) {
+        guard object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]) else { return }
+        for field in object.info.referenceFields {
+            guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse
+            else { continue }
+            let mine = RowAccess.reference(object.firedRow, field).map { self.object($0.entity, $0.key) }
+            let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, $0.key) }
+            if oneToOneInverse(field) != nil {
+                try settlePair(object, relationship, mine, [there, former[relationship]].compactMap { $0 })
+            } else if mine !== there {
+                // The list that the store has names the object, or the one that it should be in does not.
+                let isOrdered = model.relationships[inverse].isOrdered
+                if let there {
+                    forgetBases(of: there)
+                    change(there, inverse) { $0.remove(object.key, isOrdered: isOrdered) }
+                }
+                guard let mine else { continue }
+                forgetBases(of: mine)
+                change(mine, inverse) { $0.add(object.key, isOrdered: isOrdered) }
             }
         }
-        guard !isChangedHere || !isChangedThere else { return false }
-        _ = try take(theirs, object)
-        for (field, value) in places { try object.set(value, for: field) }
-        return true
+    }
+
+    /// Lets both sides of a one-to-one relationship agree.
+    ///
+    /// Either side can have changed there alone. Then its row is read again, and gets the value that
+    /// fits that of `object`.
+    private func settlePair(
+        _ object: ManagedObject, _ relationship: Int, _ mine: ManagedObject?, _ former: [ManagedObject]
+    ) throws(StoreError) {
+        guard let inverse = model.relationships[relationship].inverse else { return }
+        for partner in former where partner !== mine {
+            try reread([partner])
+            clear(partner, inverse, ifItIs: object.key)
+        }
+        guard let mine else { return }
+        try reread([mine])
+        guard let field = mine.info.references[inverse], mine.flags.isDisjoint(with: [.deleted, .inaccessible])
+        else { return }
+        let other = RowAccess.reference(mine.firedRow, field)
+        guard other?.key != object.key else { return }
+        if let other {
+            let rival = self.object(other.entity, other.key)
+            try reread([rival])
+            clear(rival, relationship, ifItIs: mine.key)
+        }
+        setReference(of: mine, inverse, to: object)
     }
 
     /// Forgets what the store had of an object, which is then as a new one.
@@ -219,9 +309,11 @@ extension GraphCore {
     ///   - object: The object.
     ///   - values: The values by name.
     ///   - onlyNamed: Whether properties without a value stay as they are.
+    ///   - leavesPairs: Whether the other sides of one-to-one relationships stay as they are, until
+    ///     both rows are merged; see ``settleReferences(of:_:former:)``.
     /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
     func setContent(
-        of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false
+        of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, leavesPairs: Bool = false
     ) throws(StoreError) {
         for field in object.info.entity.layout.fields where !field.name.contains(".") && field.kind != .order {
             guard let value = onlyNamed ? values[field.name] : values[field.name] ?? .null,
@@ -232,7 +324,11 @@ extension GraphCore {
                 if case .objectID(let id) = value, let entity = model.entity(id.entity) {
                     destination = try objects([id.key], destination: entity.number).first
                 }
-                setDestination(of: object, relationship.number, to: destination)
+                if leavesPairs, oneToOneInverse(field) != nil {
+                    setReference(of: object, relationship.number, to: destination)
+                } else {
+                    setDestination(of: object, relationship.number, to: destination)
+                }
             } else {
                 try object.set(value, for: field)
             }
@@ -240,7 +336,11 @@ extension GraphCore {
     }
 
     /// Gives an object the store's content, and discards its changes.
+    ///
+    /// What was added to its to-many relationships or removed from them stays, unless the object was
+    /// deleted.
     func accept(_ record: Record, _ object: ManagedObject) throws(StoreError) {
+        let wasDeleted = object.flags.contains(.deleted)
         if object.flags.contains(.deleted) { object.flags.subtract([.deleted, .propagated]) }
         // References go back by the way of a change, so that the other sides follow.
         for field in object.info.referenceFields {
@@ -251,10 +351,19 @@ extension GraphCore {
             let destination = try new.map { (entity, key) throws(StoreError) in
                 try objects([key], destination: entity).first
             }
-            setDestination(of: object, relationship, to: destination ?? nil)
+            if oneToOneInverse(field) != nil {
+                setReference(of: object, relationship, to: destination ?? nil)
+            } else {
+                setDestination(of: object, relationship, to: destination ?? nil)
+            }
         }
+        let members = wasDeleted ? [] : object.extra?.members.filter(\.state.hasDifferences) ?? []
         discardChanges(of: object)
         record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
+        guard !members.isEmpty else { return }
+        object.requireExtra().members = members
+        forgetBases(of: object)
+        note(object)
     }
 
     /// Takes an object that does not exist any more out of the context.

@@ -412,10 +412,15 @@ extension GraphCore {
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
-                guard let object = registered(record.root, record.key), object.row != nil,
-                    !object.state.contains(.privateRow)
-                else { return }
-                setRow(of: object, to: record, version: record.version &+ 1)
+                guard let object = registered(record.root, record.key), object.row != nil else { return }
+                guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else {
+                    // Also of an object whose properties were set to what they were.
+                    return setRow(of: object, to: record, version: record.version &+ 1)
+                }
+                guard let committed = object.committedRow, RowAccess.version(committed) == record.version else {
+                    return
+                }
+                adoptDerived(object, record, version: record.version &+ 1)
             }
         }
         commitMembers(of: pending.related, isInFlight: isInFlight)
@@ -452,12 +457,15 @@ extension GraphCore {
         changed.removeAll { object in
             if object.flags.contains(.orphan) { return true }
             if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return false }
+            // Another context deleted it, so no save can write what changed here.
+            let isGone = object.flags.contains(.inaccessible)
+            if isGone { object.extra = nil }
             if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
                 object.flags.insert(.changed)
                 return false
             }
             if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
-                guard !isDirtyMeanwhile(object) else { return false }
+                guard isGone || !isDirtyMeanwhile(object) else { return false }
                 // Set to the values that it had: the row of the store holds again.
                 RowPage.release(row)
                 object.row = committed
@@ -468,6 +476,7 @@ extension GraphCore {
             return true
         }
         touched.removeAll { !$0.flags.contains(.changed) }
+        if changed.isEmpty { hasPropagatedDeletes = false }
     }
 
     /// Whether an object has changes that a save in the background did not take.
@@ -516,9 +525,9 @@ extension GraphCore {
     }
 
     /// Gives an object that changed during its save the derived attributes that were saved.
-    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader) {
+    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
-        let version = RowAccess.version(committed)
+        let version = version ?? RowAccess.version(committed)
         guard object.state.contains(.privateRow) else { return setRow(of: object, to: saved, version: version) }
         for attribute in object.info.entity.attributes where attribute.derivationExpression != nil {
             guard let field = object.info.entity.layout.field(attribute.name) else { continue }

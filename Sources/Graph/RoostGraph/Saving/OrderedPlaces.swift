@@ -163,9 +163,12 @@ extension GraphCore {
                 ChangeSet.LastPlace(
                     owner.objectID, in: relationship.name, place: stored.values.map(\.order).max()))
         }
-        let present = keys.map { stored[$0]?.order }
+        // What another context removed stays removed, whatever this one read.
+        let added = owner.extra?.members.first { $0.relationship == relationship.number }?.state.added ?? []
+        let kept = keys.filter { stored[$0] != nil || added.contains($0) }
+        let present = kept.map { stored[$0]?.order }
         var result: [Link] = []
-        for (key, place) in zip(keys, OrderedPlaces.places(keeping: present, keys: keys))
+        for (key, place) in zip(kept, OrderedPlaces.places(keeping: present, keys: kept))
         where stored[key]?.order != place {
             result.append(Link(owner.key, key, order: place, inverseOrder: stored[key]?.inverseOrder ?? 0))
         }

@@ -1,0 +1,439 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostGraph
+
+/// Runs steps on contexts that do not know what the others saved, and on the naive graph.
+///
+/// A context keeps all objects that it read, so it shows the state of the store at which it was refreshed, and its
+/// own changes.
+@MainActor
+final class ConflictHistory {
+    /// A context and what it must show.
+    @MainActor
+    final class Lane {
+        let context: ManagedObjectContext
+        /// What the context read, and what it shows.
+        var base = PlainGraph()
+        var current = PlainGraph()
+        var kept: [ObjectID: ManagedObject] = [:]
+        /// The saves of other contexts that this one did not merge.
+        var notices: [SaveNotice] = []
+        var token: Any?
+        /// Whether a deletion changed objects that this context never showed.
+        var hasStrangers = false
+
+        init(_ context: ManagedObjectContext) { self.context = context }
+    }
+
+    /// The kinds of steps, each as often as it is chosen.
+    static let kinds: [Int] = {
+        var kinds = Array(repeating: 4, count: 3) + Array(repeating: 23, count: 3) + [0, 1] + Array(5..<23)
+        kinds += Array(repeating: Step.changeCount, count: 9)
+        kinds += Array(repeating: Step.changeCount + 5, count: 9)
+        return kinds + Array(Step.changeCount + 7..<Step.changeCount + 16)
+    }()
+
+    let control: StoreSwitch
+    let container: PersistentContainer
+    let lanes: [Lane]
+    var active = 0
+    var saved = PlainGraph()
+    /// The number of saves by what became of them, to see what histories cover.
+    var outcomes: [String: Int] = [:]
+
+    var lane: Lane { lanes[active] }
+
+    init(_ container: PersistentContainer, _ control: StoreSwitch) {
+        (self.container, self.control) = (container, control)
+        let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
+        self.lanes = lanes
+        lanes[2].context.mergesChangesAutomatically = true
+        for lane in lanes {
+            lane.token = lane.context.observeSaves { notice in
+                for other in lanes where other !== lane { other.notices.append(notice) }
+            }
+        }
+    }
+
+    func run(_ step: Step) async throws {
+        let lane = lane
+        switch step.kind {
+        case ..<Step.changeCount: try change(step)
+        case Step.changeCount..<Step.changeCount + 5:
+            let policy = PlainPolicy.allCases[step.c % PlainPolicy.allCases.count]
+            try await save(policy, inBackground: step.a % 4 == 0, refreshes: step.b % 2 == 0)
+        case Step.changeCount + 5, Step.changeCount + 6:
+            active = step.a % lanes.count
+            if self.lane.context.mergesChangesAutomatically {
+                try refresh(self.lane) { self.lane.context.processPendingChanges() }
+            } else {
+                self.lane.context.processPendingChanges()
+            }
+        case Step.changeCount + 7: try refresh(lane) { try lane.context.refreshAllObjects() }
+        case Step.changeCount + 8: try refresh(lane) { try mergeNotices(lane) }
+        case Step.changeCount + 9: try rollBack(lane)
+        case Step.changeCount + 10:
+            lane.context.reset()
+            lane.hasStrangers = false
+            lane.kept.removeAll()
+            (lane.base, lane.current) = (saved, saved)
+        case Step.changeCount + 11, Step.changeCount + 12:
+            try await failCommit(PlainPolicy.allCases[step.c % PlainPolicy.allCases.count], step.a % 3 == 0)
+        case Step.changeCount + 13: try failRead(step)
+        case Step.changeCount + 14: try failFetch(step)
+        default: try failDelete(step)
+        }
+    }
+
+    /// Compares what the active context shows and fetches.
+    func check(_ text: String) throws {
+        let context = lane.context
+        for id in lane.current.nodes.keys where lane.kept[id] == nil { lane.kept[id] = context.object(with: id) }
+        var problems: [String] = []
+        let (base, mine) = (PlainContent(lane.base), PlainContent(lane.current))
+        for entity in PlainGraph.entities where !lane.hasStrangers {
+            let request = FetchRequest(EntityName(entity))
+            let found = try context.fetchIDs(request)
+            let count = try context.count(request)
+            if count != found.count { problems.append("the count of \(entity) is \(count), not \(found.count)") }
+            var wanted = Set(saved.ids(entity)).filter { base.rows[$0] == nil || mine.rows[$0] != nil }
+            wanted.formUnion(mine.rows.keys.filter { mine.rows[$0]?.entity == entity && base.rows[$0] == nil })
+            // An object that was changed here and deleted there is neither in the store nor deleted here.
+            let open = mine.rows.keys.filter { saved.nodes[$0] == nil && base.rows[$0] != nil }
+            if Set(found).subtracting(open) != wanted.subtracting(open) {
+                problems.append("\(entity): fetched \(found), not \(wanted)")
+            }
+        }
+        problems += try lane.current.differences(fromObjectsOf: context)
+        if mine != base, !context.hasChanges { problems.append("there are no changes") }
+        guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }
+    }
+
+    /// Saves some objects, and shows them to all contexts.
+    private func fill() throws {
+        let context = container.makeContext()
+        for number in [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4] {
+            try Step(kind: 0, a: number, b: 1, c: 0).change(context, &saved)
+        }
+        for number in 0..<4 {
+            for kind in [5, 9, 11, 13, 17, 18] {
+                try Step(kind: kind, a: number, b: number + 1, c: 1).change(context, &saved)
+            }
+        }
+        try context.save()
+        for number in lanes.indices {
+            active = number
+            let lane = lane
+            (lane.base, lane.current) = (saved, saved)
+            lane.context.processPendingChanges()
+            try check("at the beginning")
+        }
+    }
+
+    // MARK: Steps
+
+    private func change(_ step: Step) throws {
+        let lane = lane
+        let before = lane.current
+        try step.change(lane.context, &lane.current, sharesTitles: true, endsEvents: true)
+        let gone = before.nodes.keys.filter { lane.current.nodes[$0] == nil }
+        if saved.nodes.contains(where: { id, node in
+            before.nodes[id] == nil && lane.base.nodes[id] == nil
+                && node.one["favorite"].map { gone.contains($0) } ?? false
+        }) {
+            lane.hasStrangers = true
+        }
+        keepOldFavorites(of: lane, before)
+    }
+
+    /// Deleting an object clears the references without an inverse that the store has, and those that changed here. An
+    /// old one that another context changed stays.
+    private func keepOldFavorites(of lane: Lane, _ before: PlainGraph) {
+        for (id, node) in before.nodes {
+            guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,
+                saved.nodes[id]?.one["favorite"] != old, !lane.context.object(with: id).hasChanges
+            else { continue }
+            lane.current.nodes[id]?.one["favorite"] = old
+        }
+    }
+
+    private func rollBack(_ lane: Lane) throws {
+        lane.context.rollback()
+        lane.hasStrangers = false
+        guard !lane.context.hasChanges else { throw Problem("changes after a rollback") }
+        let isFresh = lane.base == saved
+        lane.current = lane.base
+        // A rollback forgets members that were read, and they may be others now.
+        if !isFresh { try refresh(lane) { try lane.context.refreshAllObjects() } }
+    }
+
+    private func mergeNotices(_ lane: Lane) throws {
+        for notice in lane.notices { try lane.context.mergeChanges(notice) }
+    }
+
+    /// Lets a context take over what the others saved, below its own changes.
+    private func refresh(_ lane: Lane, _ body: () throws -> Void) throws {
+        let base = PlainContent(lane.base)
+        var mine = PlainContent(lane.current)
+        let stored = PlainContent(saved)
+        var merge = PlainMerge(base: base, mine: mine, stored: stored, policy: .objectTrump, isSave: false)
+        if lane.hasStrangers || !merge.ghosts.isEmpty || merge.hasLostLinks || !merge.result.dangling.isEmpty
+            || merge.loose != merge.result.unsettled
+        {
+            // What then shows is not defined in every detail.
+            lane.context.rollback()
+            lane.hasStrangers = false
+            mine = base
+            lane.current = lane.base
+            merge = PlainMerge(base: base, mine: mine, stored: stored, policy: .objectTrump, isSave: false)
+        }
+        try body()
+        lane.context.processPendingChanges()
+        if let error = lane.context.pendingError { throw Problem("latched after a merge: \(error)") }
+        lane.notices.removeAll()
+        lane.base = saved
+        guard merge.hasChanges else {
+            lane.current = saved
+            return
+        }
+        let shown = try PlainGraph(reading: lane.context, merge.result.rows.keys.sorted { $0.key < $1.key })
+        let problems = shown.inconsistencies + merge.differences(from: PlainContent(shown))
+        guard problems.isEmpty else { 
+            throw Problem(
+                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))")
+        }
+        lane.current = shown
+    }
+
+    private func pending(_ context: ManagedObjectContext) -> [Set<ObjectID>] {
+        [context.insertedObjects, context.updatedObjects, context.deletedObjects].map { Set($0.map(\.objectID)) }
+    }
+
+    /// Whether the same objects are pending as before a save that failed, apart from tracks to which it gave a place.
+    private func isPending(_ before: [Set<ObjectID>], _ context: ManagedObjectContext) -> Bool {
+        let now = pending(context)
+        return now[0] == before[0] && now[2] == before[2] && now[1].isSuperset(of: before[1])
+            && now[1].subtracting(before[1]).allSatisfy { $0.entity == "Track" }
+    }
+
+    private func commit(_ context: ManagedObjectContext, _ inBackground: Bool) async -> StoreError? {
+        do throws(StoreError) {
+            if inBackground { try await context.saveInBackground() } else { try context.save() }
+            return nil
+        } catch { return error }
+    }
+
+    private func expectUnchangedStore(_ text: String) throws {
+        let problems = try saved.differences(from: container.makeContext())
+        guard problems.isEmpty else {
+            throw Problem("\(text) wrote something: \(problems.prefix(6).joined(separator: "; "))")
+        }
+    }
+
+    private func save(_ policy: PlainPolicy, inBackground: Bool, refreshes: Bool) async throws {
+        let lane = lane
+        let context = lane.context
+        context.processPendingChanges()
+        let (base, mine, stored) = (PlainContent(lane.base), PlainContent(lane.current), PlainContent(saved))
+        var merge = PlainMerge(base: base, mine: mine, stored: stored, policy: policy)
+        if lane.hasStrangers {
+            merge.isOpen = true
+            merge.isResolved = true
+            merge.codes.formUnion([.conflict, .deleteDenied, .objectNotFound])
+            merge.loose.formUnion(stored.rows.keys.filter { base.rows[$0] == nil })
+        }
+        context.mergePolicy = policy.policy
+        let before = pending(context)
+        let text = "a save with \(policy)\(inBackground ? " in the background" : "")"
+        if let error = await commit(context, inBackground) {
+            outcomes["\(policy): \(error.code)", default: 0] += 1
+            guard merge.codes.contains(error.code) else { 
+                throw Problem("\(text) failed: \(error)\n\(PlainMerge.report(base, mine, stored))")
+            }
+            try expectUnchangedStore(text)
+            if policy.fails || !merge.isResolved {
+                guard isPending(before, context) else {
+                    throw Problem("after \(text) other objects are pending: \(pending(context)), not \(before)")
+                }
+                return try check("after \(text) that failed")
+            }
+            // Some conflicts may be resolved by now.
+            return try rollBack(lane)
+        }
+        outcomes["\(policy): \(merge.isResolved ? "resolved" : "saved")", default: 0] += 1
+        guard merge.codes.isEmpty || merge.isOpen else {
+            throw Problem(
+                "\(text) did not fail, but must with one of \(merge.codes)\n\(PlainMerge.report(base, mine, stored))")
+        }
+        guard !context.hasChanges else {
+            throw Problem(
+                "after \(text), changes are pending: \(context.registeredObjects.filter(\.hasChanges))\n\(PlainMerge.report(base, mine, stored))")
+        }
+        let fresh = container.makeContext()
+        let actual = try PlainGraph(reading: fresh)
+        let problems = try actual.inconsistencies + actual.wrongDerivations(in: fresh)
+            + PlainContent(actual).sharing.map { "\($0) have one title" }
+            + merge.differences(from: PlainContent(actual))
+        guard problems.isEmpty else {
+            throw Problem(
+                "after \(text), in the store: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))"
+            )
+        }
+        // A save that changes the albums of an artist reads its row.
+        let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, stored) }
+        saved = actual
+        lane.hasStrangers = false
+        if context.mergesChangesAutomatically {
+            (lane.base, lane.current) = (saved, saved)
+        } else if merge.isResolved || isStale || refreshes || inBackground {
+            // A save in the background forgets members that were read, too.
+            lane.base = saved
+            lane.current = saved
+            try refresh(lane) {
+                if refreshes { try context.refreshAllObjects() } else { try mergeNotices(lane) }
+            }
+        } else {
+            lane.base = lane.current
+        }
+    }
+
+    private func failCommit(_ policy: PlainPolicy, _ inBackground: Bool) async throws {
+        let context = lane.context
+        context.processPendingChanges()
+        let merge = PlainMerge(
+            base: PlainContent(lane.base), mine: PlainContent(lane.current), stored: PlainContent(saved),
+            policy: policy)
+        context.mergePolicy = policy.policy
+        let before = pending(context)
+        control.failNextCommit()
+        let error = await commit(context, inBackground)
+        let failed = control.endCommitFailure()
+        guard failed else {
+            guard error == nil, !merge.hasChanges || lane.hasStrangers else {
+                throw Problem("a save did not commit; it has the error \(error as Any)")
+            }
+            return
+        }
+        outcomes["failed commit", default: 0] += 1
+        guard error?.code == StoreSwitch.error.code else { throw Problem("a failed commit gave \(error as Any)") }
+        try expectUnchangedStore("a failed commit")
+        guard isPending(before, context) else {
+            throw Problem("after a failed commit other objects are pending: \(pending(context)), not \(before)")
+        }
+    }
+
+    /// Returns an object without changes, as a fault that knows nothing.
+    private func unreadObject(_ step: Step, _ entities: [String]) throws -> ManagedObject? {
+        let lane = lane
+        // What is read again must be what it was.
+        guard lane.base == saved, let id = lane.base.pick(entities[step.b % entities.count], step.a),
+            lane.base.nodes[id] == lane.current.nodes[id]
+        else { return nil }
+        let object = lane.context.object(with: id)
+        guard !object.hasChanges else { return nil }
+        lane.context.processPendingChanges()
+        try lane.context.refresh(object, mergingChanges: false)
+        return object
+    }
+
+    private func failRead(_ step: Step) throws {
+        let context = lane.context
+        guard let object = try unreadObject(step, PlainGraph.entities) else { return }
+        let before = pending(context)
+        control.failNextRead()
+        let value = object[PlainGraph.names("\(object.objectID.entity)").0]
+        guard control.endReadFailure() else { throw Problem("\(object.objectID) was not read") }
+        guard value == .null, context.pendingError != nil else { throw Problem("a failed read gave \(value)") }
+        try expectLatched(before)
+    }
+
+    /// Saves, which must throw the error of a read and write nothing.
+    private func expectLatched(_ before: [Set<ObjectID>]) throws {
+        let context = lane.context
+        outcomes["failed read", default: 0] += 1
+        do throws(StoreError) {
+            try context.save()
+            throw StoreError(.invalidRequest, "no error")
+        } catch {
+            guard error.code == StoreSwitch.error.code else { throw Problem("after a failed read, a save gave \(error)") }
+        }
+        try expectUnchangedStore("a save after a failed read")
+        guard isPending(before, context) else { throw Problem("after a failed read other objects are pending") }
+    }
+
+    private func failFetch(_ step: Step) throws {
+        let context = lane.context
+        context.processPendingChanges()
+        control.failNextRead()
+        do throws(StoreError) {
+            _ = try context.fetch(FetchRequest(EntityName(PlainGraph.entities[step.b % 5])))
+            throw StoreError(.invalidRequest, "no error")
+        } catch {
+            _ = control.endReadFailure()
+            guard error.code == StoreSwitch.error.code else { throw Problem("a fetch that cannot read gave \(error)") }
+        }
+    }
+
+    /// Deletes an object, and does not let the context read what its delete rules need.
+    private func failDelete(_ step: Step) throws {
+        let lane = lane
+        guard let object = try unreadObject(step, ["Artist", "Album", "Track", "Passport"]) else { return }
+        let id = object.objectID
+        // The row is what is read first.
+        if step.c % 2 == 0 { _ = object[PlainGraph.names("\(id.entity)").0] }
+        control.failNextRead()
+        lane.context.delete(object)
+        lane.context.processPendingChanges()
+        let failed = control.endReadFailure()
+        lane.current.delete(id)
+        lane.kept[id] = nil
+        guard failed else { return }
+        outcomes["failed delete", default: 0] += 1
+        do throws(StoreError) {
+            try lane.context.save()
+            throw StoreError(.invalidRequest, "no error")
+        } catch {
+            guard error.code == StoreSwitch.error.code else {
+                throw Problem("after a failed deletion, a save gave \(error)")
+            }
+        }
+        try expectUnchangedStore("a save after a failed deletion")
+    }
+
+    /// Runs steps in a new store.
+    ///
+    /// - Returns: What was wrong; nil if nothing was.
+    static func failure(
+        of steps: [Step], in location: StoreLocation, outcomes: OutcomeCounts? = nil
+    ) async throws -> String? {
+        let control = StoreSwitch()
+        let container = try control.makeContainer(location)
+        defer { try? container.close() }
+        let history = ConflictHistory(container, control)
+        try history.fill()
+        defer { outcomes?.add(history.outcomes) }
+        for (index, step) in steps.enumerated() {
+            do {
+                try await history.run(step)
+                try history.check("after step \(index) (\(step))")
+            } catch { return "step \(index) (\(step)): \(error)" }
+        }
+        for lane in history.lanes {
+            do {
+                history.active = history.lanes.firstIndex { $0 === lane } ?? 0
+                try history.rollBack(lane)
+                try history.refresh(lane) { try lane.context.refreshAllObjects() }
+                try history.check("at the end")
+            } catch { return "at the end: \(error)" }
+        }
+        return nil
+    }
+}
+
+/// A sum of outcomes.
+@MainActor
+final class OutcomeCounts {
+    var counts: [String: Int] = [:]
+    func add(_ other: [String: Int]) { counts.merge(other, uniquingKeysWith: +) }
+}

@@ -1,0 +1,222 @@
+import Roost
+import RoostCore
+import RoostGraph
+import Testing
+
+/// Defects that random histories found.
+@Suite("Conflicts")
+struct ConflictTests {
+    /// Artists, albums and passports of two contexts, which both have read them.
+    private struct Sample {
+        let contexts: [ManagedObjectContext]
+        var artists: [[Artist]] = []
+        var albums: [[Album]] = []
+        var tracks: [[Track]] = []
+        var passports: [[Passport]] = []
+        var playlists: [[Playlist]] = []
+
+        let fresh: ManagedObjectContext
+
+        init(_ container: PersistentContainer, _ name: String = "") throws {
+            fresh = container.makeContext()
+            let (first, second) = (container.makeContext("first"), container.makeContext("second"))
+            contexts = [first, second]
+            func pair<T: ManagedObjectClass>(_ count: Int, _ fill: (T, Int) -> Void) throws -> [T] {
+                try (0..<count).map { number in
+                    let object: T = try first.insert()
+                    fill(object, number)
+                    return object
+                }
+            }
+            let artists: [Artist] = try pair(3) { $0.name = "\($1)" }
+            let albums: [Album] = try pair(3) { $0.title = "\($1)\(name)" }
+            let tracks: [Track] = try pair(3) { $0.title = "\($1)" }
+            let passports: [Passport] = try pair(2) { $0.number = "\($1)" }
+            let playlists: [Playlist] = try pair(1) { $0.name = "\($1)" }
+            for track in tracks[..<2] { playlists[0].tracks.append(track) }
+            for track in tracks { albums[0].tracks.append(track) }
+            for number in 0..<2 { artists[number].passport = passports[number] }
+            try first.save()
+            func copies<T: ManagedObject>(_ objects: [T]) throws -> [[T]] {
+                [objects, try objects.map { try #require(try second.existingObject(with: $0.objectID) as? T) }]
+            }
+            self.artists = try copies(artists)
+            self.albums = try copies(albums)
+            self.tracks = try copies(tracks)
+            self.passports = try copies(passports)
+            self.playlists = try copies(playlists)
+            for list in self.playlists { #expect(list[0].tracks.count == 2) }
+            for list in self.albums { #expect(list[0].tracks.count == 3) }
+        }
+    }
+
+    @Test("of one-to-one relationships leave both sides agreeing")
+    func pairs() throws {
+        try Music.onEachBackend { container in
+            for policy in [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeByPropertyStoreTrump, .rollback] {
+                let sample = try Sample(container, policy.name)
+                sample.artists[0][2].passport = sample.passports[0][0]
+                try sample.contexts[0].save()
+                sample.contexts[1].mergePolicy = policy
+                sample.artists[1][1].passport = sample.passports[1][0]
+                try sample.contexts[1].save()
+                #expect(!sample.contexts[1].hasChanges)
+                let graph = try PlainGraph(reading: container.makeContext())
+                #expect(graph.inconsistencies.isEmpty, "\(policy.name)")
+            }
+        }
+    }
+
+    @Test("keep what only the other context changed in a one-to-one relationship")
+    func theirPairs() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.artists[0][2].passport = sample.passports[0][0]
+            try sample.contexts[0].save()
+            sample.contexts[1].mergePolicy = .mergeByPropertyObjectTrump
+            sample.artists[1][0].rank = 7
+            try sample.contexts[1].save()
+            let fresh = container.makeContext()
+            let artist = try #require(try fresh.existingObject(with: sample.artists[0][2].objectID) as? Artist)
+            #expect(artist.passport?.objectID == sample.passports[0][0].objectID)
+            #expect(try PlainGraph(reading: fresh).inconsistencies.isEmpty)
+        }
+    }
+
+    @Test("about references that both sides changed show the members of both lists after a refresh")
+    func lists() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.albums[0][0].artist = sample.artists[0][0]
+            try sample.contexts[0].save()
+            let (mine, theirs) = (sample.artists[1][1], sample.artists[1][0])
+            #expect(mine.albums.isEmpty && theirs.albums.isEmpty)
+            sample.albums[1][0].artist = mine
+            try sample.contexts[1].refreshAllObjects()
+            #expect(theirs.albums.isEmpty)
+            #expect(Array(mine.albums) == [sample.albums[1][0]])
+        }
+    }
+
+    @Test("do not bring back members that another context removed from an ordered relationship")
+    func removedMembers() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.playlists[0][0].tracks.remove(sample.tracks[0][0])
+            try sample.contexts[0].save()
+            sample.playlists[1][0].tracks.append(sample.tracks[1][2])
+            try sample.contexts[1].save()
+            let playlist = try sample.fresh.existingObject(sample.playlists[0][0].id)
+            #expect(playlist.tracks.map(\.title) == ["1", "2"])
+        }
+    }
+
+    @Test("do not take back places that another context changed")
+    func places() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.albums[0][0].tracks.move(from: 2, to: 0)
+            try sample.contexts[0].save()
+            for track in sample.tracks[1] { track.title = (track.title ?? "") + "x" }
+            try sample.contexts[1].refreshAllObjects()
+            try sample.contexts[1].save()
+            let album = try sample.fresh.existingObject(sample.albums[0][0].id)
+            #expect(album.tracks.map(\.title) == ["2x", "0x", "1x"])
+        }
+    }
+
+    @Test("are none if both contexts deleted an object, or another one gave it a place only")
+    func agreement() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.contexts[0].delete(sample.tracks[0][0])
+            sample.albums[0][0].tracks.move(from: 2, to: 1)
+            try sample.contexts[0].save()
+            for track in sample.tracks[1] { sample.contexts[1].delete(track) }
+            try sample.contexts[1].save()
+            #expect(try container.makeContext().count(FetchRequest("Track")) == 0)
+            #expect(!sample.contexts[1].hasChanges)
+        }
+    }
+
+    @Test("do not arise from an object that was set to what it was, when its derived attributes change")
+    func derived() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            let (context, artist) = (sample.contexts[0], sample.artists[0][0])
+            artist.name = "0"
+            sample.albums[0][0].artist = artist
+            try context.save()
+            #expect(artist.version == 2 && artist.albumCount == 1)
+            artist.name = "new"
+            try context.save()
+            #expect(artist.version == 3)
+        }
+    }
+
+    @Test("of a list read after a merge do not show members that are deleted here")
+    func deletedMembers() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.contexts[1].delete(sample.tracks[1][0])
+            sample.contexts[1].processPendingChanges()
+            sample.tracks[0][0].album = sample.albums[0][1]
+            try sample.contexts[0].save()
+            try sample.contexts[1].refreshAllObjects()
+            #expect(sample.albums[1][1].tracks.isEmpty)
+            sample.contexts[1].rollback()
+            #expect(sample.albums[1][1].tracks.count == 1)
+        }
+    }
+
+    @Test("of links hold under the policy of rollback, too")
+    func links() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.artists[0][0].rank = 1
+            try sample.contexts[0].save()
+            sample.contexts[1].mergePolicy = .rollback
+            sample.artists[1][0].rank = 2
+            sample.artists[1][0].friends.insert(sample.artists[1][0])
+            try sample.contexts[1].save()
+            #expect(!sample.contexts[1].hasChanges)
+            let artist = try sample.fresh.existingObject(sample.artists[0][0].id)
+            #expect(artist.rank == 1 && artist.friends.count == 1)
+        }
+    }
+
+    @Test("do not matter to a member that is added and removed again without reading")
+    func addedAndRemoved() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.artists[0][0].friends.insert(sample.artists[0][1])
+            try sample.contexts[0].save()
+            sample.artists[1][0].friends.insert(sample.artists[1][1])
+            sample.artists[1][0].friends.remove(sample.artists[1][1])
+            sample.artists[1][0].friends.insert(sample.artists[1][2])
+            sample.artists[1][0].friends.remove(sample.artists[1][2])
+            sample.artists[1][0].friends.insert(sample.artists[1][2])
+            try sample.contexts[1].save()
+            #expect(
+                try sample.fresh.existingObject(sample.artists[0][0].id).friends.map(\.objectID)
+                    == [sample.artists[0][2].objectID])
+            #expect(try sample.fresh.existingObject(sample.artists[0][1].id).friends.isEmpty)
+        }
+    }
+
+    @Test("do not matter to delete rules that could not be applied, which the next save applies")
+    func failedDelete() throws {
+        let control = StoreSwitch()
+        let container = try control.makeContainer(.memory)
+        let sample = try Sample(container)
+        let context = sample.contexts[1]
+        try context.refresh(sample.albums[1][0], mergingChanges: false)
+        #expect(sample.albums[1][0].title == "0")
+        control.failNextRead()
+        context.delete(sample.albums[1][0])
+        context.processPendingChanges()
+        #expect(throws: StoreError.self) { try context.save() }
+        try context.save()
+        #expect(try sample.fresh.count(FetchRequest("Track")) == 0)
+    }
+}

@@ -1,0 +1,368 @@
+import RoostCore
+import RoostGraph
+
+/// What a store has, as the naive graph sees it: each fact once.
+struct PlainContent: Equatable {
+    struct Row: Equatable {
+        var entity: String
+        var text: String?
+        var number: Int64?
+        var one: [String: ObjectID]
+    }
+
+    /// Two objects, in one order.
+    struct Pair: Hashable {
+        let first: ObjectID
+        let second: ObjectID
+
+        init(_ a: ObjectID, _ b: ObjectID) { (first, second) = a.key <= b.key ? (a, b) : (b, a) }
+    }
+
+    var rows: [ObjectID: Row] = [:]
+    var friends: Set<Pair> = []
+    /// The tracks of playlists and of albums.
+    var lists: [ObjectID: [ObjectID]] = [:]
+
+    init() {}
+
+    init(_ graph: PlainGraph) {
+        for (id, node) in graph.nodes {
+            rows[id] = Row(entity: node.entity, text: node.text, number: node.number, one: node.one)
+            for friend in node.many["friends"] ?? [] { friends.insert(Pair(id, friend)) }
+            if let tracks = node.many["tracks"], !tracks.isEmpty { lists[id] = tracks }
+        }
+    }
+
+    /// The graph with both sides of each relationship.
+    var graph: PlainGraph {
+        var graph = PlainGraph()
+        for (id, row) in rows {
+            graph.nodes[id] = PlainGraph.Node(entity: row.entity, text: row.text, number: row.number, one: row.one)
+        }
+        for (id, row) in rows where row.entity == "Album" {
+            if let artist = row.one["artist"] { graph.link(artist, "albums", id) }
+        }
+        for pair in friends {
+            graph.link(pair.first, "friends", pair.second)
+            graph.link(pair.second, "friends", pair.first)
+        }
+        for (id, tracks) in lists where rows[id] != nil {
+            graph.nodes[id]?.many["tracks"] = tracks
+            guard rows[id]?.entity == "Playlist" else { continue }
+            for track in tracks { graph.link(track, "playlists", id) }
+        }
+        return graph
+    }
+
+    /// The number of albums of an artist, which its row has.
+    func albumCount(_ id: ObjectID) -> Int { rows.values.count { $0.entity == "Album" && $0.one["artist"] == id } }
+
+    func hasEqualRow(_ id: ObjectID, _ other: PlainContent) -> Bool {
+        rows[id] == other.rows[id] && albumCount(id) == other.albumCount(id)
+    }
+
+    func list(_ id: ObjectID) -> [ObjectID] { lists[id] ?? [] }
+
+    /// The pairs of objects whose one-to-one relationship only one of them has.
+    var halfPairs: [ObjectID] {
+        rows.filter { id, row in
+            if let passport = row.one["passport"], rows[passport]?.one["holder"] != id { return true }
+            if let holder = row.one["holder"], rows[holder]?.one["passport"] != id { return true }
+            return false
+        }.map(\.key)
+    }
+
+    /// The objects that do not exist and to which others refer.
+    var dangling: [ObjectID] {
+        var ends = rows.values.flatMap { Array($0.one.values) }
+        for pair in friends { ends += [pair.first, pair.second] }
+        for (id, tracks) in lists where rows[id] != nil { ends += tracks }
+        return ends.filter { rows[$0] == nil }
+    }
+
+    /// The objects of half pairs, and those that share a passport with them.
+    var unsettled: Set<ObjectID> {
+        var found = Set(halfPairs)
+        for _ in 0..<2 {
+            for id in found {
+                found.formUnion(["passport", "holder"].compactMap { rows[id]?.one[$0] })
+            }
+        }
+        return found
+    }
+
+    /// The albums with titles that several albums have.
+    var sharing: [[ObjectID]] {
+        Dictionary(grouping: rows.filter { $0.value.entity == "Album" && $0.value.text != nil }) { $0.value.text }
+            .values.filter { $0.count > 1 }.map { $0.map(\.key) }
+    }
+}
+
+/// The rule of a save, as the naive graph knows it.
+enum PlainPolicy: Int, CaseIterable {
+    case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
+
+    /// The policy of the library.
+    var policy: MergePolicy {
+        switch self {
+        case .error: .error
+        case .storeTrump: .mergeByPropertyStoreTrump
+        case .objectTrump: .mergeByPropertyObjectTrump
+        case .overwrite: .overwrite
+        case .rollback: .rollback
+        case .sum:
+            MergePolicy("sum") { (conflict: MergeConflict) throws(StoreError) in
+                guard let mine = conflict.mine, let theirs = conflict.theirs else { return .acceptTheirs }
+                var values = theirs
+                for name in conflict.changedHere { values[name] = mine[name] }
+                if case .int(let old)? = conflict.base["rank"], case .int(let here)? = mine["rank"],
+                    case .int(let there)? = theirs["rank"]
+                {
+                    values["rank"] = .int(here + there - old)
+                }
+                return .keep(values)
+            } resolveConstraint: { _ in
+                .keepStored
+            }
+        case .refuse: MergePolicy("refuse") { _ in .fail }
+        }
+    }
+
+    /// Whether this context's object holds if the other side deleted it, or this one did.
+    var isMine: Bool { self == .objectTrump || self == .overwrite }
+    var fails: Bool { self == .error || self == .refuse }
+}
+
+/// What a save must do, by the documented rules: three contents and a policy give a fourth.
+struct PlainMerge {
+    var result = PlainContent()
+    /// The errors of which the save must have one; none if it must succeed.
+    var codes: Set<StoreError.Code> = []
+    /// Whether the rules allow both: the errors above, and success.
+    var isOpen = false
+    /// Whether the save resolves anything.
+    var isResolved = false
+    /// The objects whose relationships the rules leave open.
+    var loose: Set<ObjectID> = []
+    /// The objects in the lists of which both sides changed the order.
+    var looseOrders: Set<ObjectID> = []
+    /// The objects that this side has and the store does not.
+    var ghosts: Set<ObjectID> = []
+    /// Whether this side added members to objects that were deleted there.
+    var hasLostLinks = false
+    /// Whether this side has anything to save.
+    var hasChanges = false
+
+    /// Merges.
+    ///
+    /// - Parameters:
+    ///   - base: What this side read.
+    ///   - mine: What this side has.
+    ///   - stored: What the store has.
+    ///   - policy: The policy.
+    ///   - isSave: Whether equal titles are merged too.
+    init(
+        base: PlainContent, mine: PlainContent, stored: PlainContent, policy: PlainPolicy, isSave: Bool = true
+    ) {
+        result = stored
+        let deleted = base.rows.keys.filter { mine.rows[$0] == nil }
+        let changed = mine.rows.keys.filter { base.rows[$0] != nil && base.rows[$0] != mine.rows[$0] }
+        let inserted = Set(mine.rows.keys.filter { base.rows[$0] == nil })
+        hasChanges =
+            !deleted.isEmpty || !changed.isEmpty || !inserted.isEmpty || base.friends != mine.friends
+            || base.lists != mine.lists
+
+        // Rows. Deleted on both sides is no conflict: both want the same.
+        for id in deleted where stored.rows[id] != nil {
+            guard !base.hasEqualRow(id, stored) else {
+                result.rows[id] = nil
+                continue
+            }
+            isResolved = true
+            if policy.fails { codes.insert(.conflict) }
+            if policy.isMine { result.rows[id] = nil } else { loose.insert(id) }
+        }
+        for id in inserted { result.rows[id] = mine.rows[id] }
+        for id in changed {
+            guard let old = base.rows[id], let here = mine.rows[id] else { continue }
+            guard let there = stored.rows[id] else {
+                isResolved = true
+                ghosts.insert(id)
+                if policy.fails { codes.insert(.conflict) }
+                if policy.isMine { result.rows[id] = here } else { loose.insert(id) }
+                continue
+            }
+            guard !base.hasEqualRow(id, stored) else {
+                result.rows[id] = here
+                continue
+            }
+            isResolved = true
+            if policy.fails { codes.insert(.conflict) }
+            result.rows[id] = Self.merged(old, here, there, policy)
+            // A track that both sides moved: the rules do not say at which place it is.
+            if old.one["album"] != here.one["album"], let album = result.rows[id]?.one["album"] {
+                looseOrders.insert(album)
+            }
+        }
+
+        // Links merge as sets.
+        func exists(_ id: ObjectID) -> Bool { result.rows[id] != nil }
+        let added = mine.friends.subtracting(base.friends)
+        result.friends = stored.friends.subtracting(base.friends.subtracting(mine.friends)).union(added)
+        result.friends = result.friends.filter { pair in
+            added.contains(pair) || exists(pair.first) && exists(pair.second)
+        }
+        for id in result.rows.keys where result.rows[id]?.entity == "Playlist" {
+            let (old, here, there) = (base.list(id), mine.list(id), stored.list(id))
+            let gone = Set(old).subtracting(here)
+            let new = here.filter { !old.contains($0) }
+            if old == there {
+                result.lists[id] = here.filter { new.contains($0) || exists($0) }
+            } else {
+                result.lists[id] = there.filter { !gone.contains($0) && exists($0) }
+                for track in new where !result.list(id).contains(track) { result.lists[id, default: []].append(track) }
+                if old != here { looseOrders.insert(id) }
+            }
+        }
+        for id in mine.rows.keys where mine.rows[id]?.entity == "Playlist" && !exists(id) {
+            hasLostLinks = hasLostLinks || mine.list(id).contains { !base.list(id).contains($0) }
+        }
+        if hasLostLinks { codes.insert(.objectNotFound) }
+        if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
+        // The albums of tracks are in their rows.
+        for id in result.rows.keys where result.rows[id]?.entity == "Album" {
+            let members = result.rows.filter { $0.value.one["album"] == id }.map(\.key)
+            let (old, here, there) = (base.list(id), mine.list(id), stored.list(id))
+            let order = old == there ? here : there
+            result.lists[id] =
+                order.filter { members.contains($0) }
+                + members.filter { !order.contains($0) }.sorted { $0.key < $1.key }
+            if old != there && old != here || Set(order) != Set(members) { looseOrders.insert(id) }
+        }
+        result.lists = result.lists.filter { exists($0.key) && !$0.value.isEmpty }
+
+        // The other sides of what was restored, and one-to-one pairs of which each side took one.
+        if isResolved { loose.formUnion(result.unsettled) }
+        if !loose.isEmpty {
+            isOpen = isOpen || codes.isEmpty
+            codes.formUnion([.deleteDenied, .objectNotFound])
+        }
+        if !result.dangling.isEmpty { codes.formUnion([.deleteDenied, .objectNotFound]) }
+        if !result.dangling.isEmpty, loose.isEmpty { isOpen = false }
+    }
+
+    private static func merged(
+        _ old: PlainContent.Row, _ here: PlainContent.Row, _ there: PlainContent.Row, _ policy: PlainPolicy
+    ) -> PlainContent.Row {
+        func pick<Value: Equatable>(_ path: (PlainContent.Row) -> Value) -> Value {
+            let (old, here, there) = (path(old), path(here), path(there))
+            switch policy {
+            case .storeTrump: return there != old ? there : here
+            case .objectTrump, .sum, .error, .refuse: return here != old ? here : there
+            case .overwrite: return here
+            case .rollback: return there
+            }
+        }
+        var row = here
+        row.text = pick(\.text)
+        row.number = pick(\.number)
+        if policy == .sum, let old = old.number, let here = here.number, let there = there.number {
+            row.number = here + there - old
+        }
+        for name in PlainGraph.toOne(row.entity) { row.one[name] = pick { $0.one[name] } }
+        return row
+    }
+
+    /// Merges new albums whose titles stored albums have into those.
+    private mutating func mergeTitles(
+        _ base: PlainContent, _ mine: PlainContent, _ stored: PlainContent, _ inserted: Set<ObjectID>,
+        _ changed: Set<ObjectID>, _ policy: PlainPolicy
+    ) {
+        for group in result.sharing {
+            isResolved = true
+            let survivors = group.filter { !inserted.contains($0) }
+            guard policy != .error, policy != .refuse, group.count == 2, let survivor = survivors.first,
+                survivors.count == 1, let new = group.first(where: { inserted.contains($0) }),
+                stored.rows[survivor] != nil
+            else {
+                codes.insert(.constraintViolation)
+                continue
+            }
+            // If this side changed or deleted the stored one too, the rules do not say which comes first.
+            if changed.contains(survivor) || mine.rows[survivor] == nil && base.rows[survivor] != nil {
+                isOpen = true
+                codes.formUnion([.constraintViolation, .conflict, .objectNotFound, .deleteDenied])
+            }
+            loose.formUnion([survivor, new])
+            let dropped = result.rows.removeValue(forKey: new)
+            if policy.isMine, let artist = dropped?.one["artist"] { result.rows[survivor]?.one["artist"] = artist }
+            for id in result.rows.keys {
+                if result.rows[id]?.one["album"] == new { result.rows[id]?.one["album"] = survivor }
+                if result.rows[id]?.one["favorite"] == new { result.rows[id]?.one["favorite"] = survivor }
+            }
+            looseOrders.insert(survivor)
+        }
+    }
+
+    /// Returns what differs from the result, apart from what the rules leave open.
+    func differences(from actual: PlainContent) -> [String] {
+        var problems: [String] = []
+        for id in Set(actual.rows.keys).union(result.rows.keys).sorted(by: { $0.key < $1.key }) {
+            guard let found = actual.rows[id], let wanted = result.rows[id] else {
+                if !isOpen || !loose.contains(id) {
+                    problems.append(actual.rows[id] == nil ? "\(id) is missing" : "\(id) is superfluous")
+                }
+                continue
+            }
+            if isOpen, loose.contains(id) { continue }
+            if found.text != wanted.text {
+                problems.append("the text of \(id) is \(found.text ?? "nil"), not \(wanted.text ?? "nil")")
+            }
+            if found.number != wanted.number {
+                problems.append("the number of \(id) is \(found.number ?? -1), not \(wanted.number ?? -1)")
+            }
+            guard !loose.contains(id) else { continue }
+            for name in PlainGraph.toOne(wanted.entity) where found.one[name] != wanted.one[name] {
+                if [found.one[name], wanted.one[name]].contains(where: { $0.map(loose.contains) ?? false }) { continue }
+                problems.append(
+                    "\(id).\(name) is \(found.one[name]?.description ?? "nil"), not \(wanted.one[name]?.description ?? "nil")"
+                )
+            }
+        }
+        for pair in actual.friends.symmetricDifference(result.friends)
+        where !loose.contains(pair.first) && !loose.contains(pair.second) {
+            problems.append("\(pair.first) and \(pair.second) are friends on one side only")
+        }
+        for id in Set(actual.lists.keys).union(result.lists.keys) where !loose.contains(id) {
+            let found = actual.list(id).filter { !loose.contains($0) }
+            let wanted = result.list(id).filter { !loose.contains($0) }
+            if looseOrders.contains(id) ? Set(found) != Set(wanted) : found != wanted {
+                problems.append("the tracks of \(id) are \(found), not \(wanted)")
+            }
+        }
+        return problems
+    }
+
+    /// Describes what both sides changed.
+    static func report(_ base: PlainContent, _ mine: PlainContent, _ stored: PlainContent) -> String {
+        func text(_ content: PlainContent, _ id: ObjectID) -> String {
+            guard let row = content.rows[id] else { return "-" }
+            let references = row.one.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            let parts = [row.text ?? "nil", row.number.map { "\($0)" } ?? "nil"] + references
+            return "\(parts.joined(separator: ", ")) \(content.list(id)) \(content.albumCount(id))"
+        }
+        let ids = Set(base.rows.keys).union(mine.rows.keys).union(stored.rows.keys)
+        var lines = ids.sorted { ("\($0.entity)", $0.key) < ("\($1.entity)", $1.key) }.compactMap { id in
+            let texts = [base, mine, stored].map { text($0, id) }
+            return Set(texts).count == 1 ? nil : "\(id): read \(texts[0]); here \(texts[1]); there \(texts[2])"
+        }
+        func pairs(_ pairs: Set<PlainContent.Pair>, _ others: Set<PlainContent.Pair>) -> [[ObjectID]] {
+            pairs.subtracting(others).map { [$0.first, $0.second] }
+        }
+        for (name, other) in [("here", mine), ("there", stored)] where other.friends != base.friends {
+            let (added, removed) = (pairs(other.friends, base.friends), pairs(base.friends, other.friends))
+            lines.append("friends added \(name) \(added), removed \(removed)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
