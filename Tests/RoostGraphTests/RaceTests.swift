@@ -4,6 +4,13 @@ import RoostCore
 import RoostGraph
 import Testing
 
+/// Whether the workers have ended.
+private actor End {
+    private(set) var hasCome = false
+
+    func come() { hasCome = true }
+}
+
 /// Ten contexts on ten threads change the same objects.
 ///
 /// `ROOST_GRAPH_ROUNDS` makes it longer. `make faults` runs it with ThreadSanitizer.
@@ -90,32 +97,34 @@ struct RaceTests {
 
         let shared = try container("shared")
         try fill(shared)
+        let end = End()
         let view = Task { @MainActor in
             let view = shared.viewContext
             func look() throws -> Int {
                 view.processPendingChanges()
                 return try view.fetch(Fetch<Artist>()).map(\.albums.count).max() ?? 0
             }
-            while !Task.isCancelled {
-                _ = try look()
-                await Task.yield()
-            }
+            while await !end.hasCome { _ = try look() }
             return try look()
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<Self.workerCount {
-                group.addTask {
-                    let background = shared.makeBackgroundContext("worker \(worker)")
-                    for round in 0..<Self.roundCount {
-                        try await background.perform { context in
-                            try Self.work(context, worker: worker, round: round)
+        var failure: (any Error)?
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<Self.workerCount {
+                    group.addTask {
+                        let background = shared.makeBackgroundContext("worker \(worker)")
+                        for round in 0..<Self.roundCount {
+                            try await background.perform { context in
+                                try Self.work(context, worker: worker, round: round)
+                            }
                         }
                     }
                 }
+                try await group.waitForAll()
             }
-            try await group.waitForAll()
-        }
-        view.cancel()
+        } catch { failure = error }
+        await end.come()
+        if let failure { throw failure }
         #expect(try await view.value > 0)
         #expect(try content(shared) == (try content(serial)))
         try shared.close()
