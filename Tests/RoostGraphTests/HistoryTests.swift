@@ -16,7 +16,7 @@ struct HistoryTests {
     enum Backend: String, CaseIterable, Sendable {
         case memory, sqlite, lmdb
 
-        /// All, or those that the environment names.
+        /// All stores, or the stores that the environment names.
         static let chosen: [Backend] = {
             guard let names = environment["ROOST_GRAPH_STORES"] else { return allCases }
             return names.split(separator: ",").compactMap { Backend(rawValue: String($0)) }

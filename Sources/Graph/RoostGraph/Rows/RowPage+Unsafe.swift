@@ -59,7 +59,8 @@ struct RowPage {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
     }
 
-    /// Returns the bytes that a private row takes in its page: the pointer before the next one is aligned.
+    /// Returns the bytes of a private row in its page, so that the pointer before the next one is
+    /// aligned.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 

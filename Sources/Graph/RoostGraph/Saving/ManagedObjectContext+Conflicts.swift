@@ -257,7 +257,7 @@ extension GraphCore {
             if oneToOneInverse(field) != nil {
                 try settlePair(object, relationship, mine, [there, former[relationship]].compactMap { $0 })
             } else if mine !== there {
-                // The list that the store has names the object, or the one that it should be in does not.
+                // The list of the store names the object, or the list that should name it does not.
                 let isOrdered = model.relationships[inverse].isOrdered
                 if let there {
                     forgetBases(of: there)
