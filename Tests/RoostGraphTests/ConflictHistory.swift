@@ -5,8 +5,8 @@ import RoostGraph
 
 /// Runs steps on contexts that do not know what the others saved, and on the naive graph.
 ///
-/// A context keeps all objects that it read. So it shows the state of the store at its last refresh,
-/// with its own changes.
+/// A context keeps all objects that it read. So it shows the state of the store at its last
+/// refresh, with its own changes.
 @MainActor
 final class ConflictHistory {
     /// A context and what it must show.

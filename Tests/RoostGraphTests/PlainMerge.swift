@@ -133,7 +133,8 @@ enum PlainPolicy: Int, CaseIterable {
     var fails: Bool { self == .error || self == .refuse }
 }
 
-/// The expected result of a save, by the documented rules: three contents and a policy give a fourth.
+/// The expected result of a save by the documented rules: three contents and a policy give a
+/// fourth.
 struct PlainMerge {
     var result = PlainContent()
     /// The errors that are right, empty if the save must succeed.
