@@ -9,7 +9,7 @@ import Foundation
 
 /// The most public declarations over all modules; the number may only get smaller, except for new
 /// modules. RoostGraph added 285, and the opening of containers 3.
-let mostDeclarations = 1495
+let mostDeclarations = 1496
 
 struct Problem: Error, CustomStringConvertible { let description: String }
 

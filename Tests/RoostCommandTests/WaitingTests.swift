@@ -47,7 +47,7 @@ struct WaitingTests {
     /// Spins until a command says that it waits for the store `a`, or ends.
     private func waitUntilWaiting(_ place: Workplace, _ run: RunningCommand) throws {
         let file = try LockFile(forStoreAt: place.file("a"), .store, isWritable: false)
-        while !file.isWaitedFor, run.process.isRunning { sched_yield() }
+        while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }
     }
 
     @Test(
@@ -112,7 +112,7 @@ struct WaitingTests {
         // The new content is in the log when the old one is waited for.
         let before = try StoreFile.byteCount(at: place.file("a-wal"))
         let run = try place.start(["compact", "a", "--timeout=600"])
-        while try StoreFile.byteCount(at: place.file("a-wal")) <= before, run.process.isRunning { sched_yield() }
+        while try StoreFile.byteCount(at: place.file("a-wal")) <= before, run.process.isRunning { usleep(1_000) }
         #expect(run.process.isRunning)
         snapshot.close()
         let result = try run.wait()

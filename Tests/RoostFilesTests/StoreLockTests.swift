@@ -117,14 +117,14 @@ struct StoreLockTests {
         #expect(code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0.01) } == .busy)
         #expect(!file.isWaitedFor)
         let waiting = Background { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
-        while !file.isWaitedFor { sched_yield() }
+        while !file.isWaitedFor { usleep(1_000) }
         shared.release()
         let lock = try waiting.value()
         #expect(!file.isWaitedFor)
         try lock.change(to: .shared, timeoutSeconds: 0)
         let other = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let changing = Background { try lock.change(to: .exclusive, timeoutSeconds: 600) }
-        while !file.isWaitedFor { sched_yield() }
+        while !file.isWaitedFor { usleep(1_000) }
         other.release()
         try changing.value()
         #expect(!file.isWaitedFor)
@@ -138,7 +138,7 @@ struct StoreLockTests {
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
         // On a thread of its own: those of tasks may all be waiting.
         let cancelling = Background {
-            while !file.isWaitedFor { sched_yield() }
+            while !file.isWaitedFor { usleep(1_000) }
             waiting.cancel()
         }
         let error = await #expect(throws: StoreError.self) { _ = try await waiting.value }

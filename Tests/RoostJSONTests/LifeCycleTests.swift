@@ -103,7 +103,7 @@ struct LifeCycleTests {
         let path = bench.path()
         let thread = Thread {
             // The lock is taken before the document is read.
-            while !FileManager.default.fileExists(atPath: lock) { sched_yield() }
+            while !FileManager.default.fileExists(atPath: lock) { usleep(1_000) }
             for _ in 0..<500 {
                 try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: path)
             }
