@@ -1,8 +1,7 @@
-package import RoostCore
-
 #if SQLite
     internal import CSQLite
     internal import Foundation
+    package import RoostCore
     internal import RoostSystem
 
     /// A few objects as an SQLite file in the layout of Apple's Core Data, for checks of reading.
