@@ -243,6 +243,12 @@ final class ConflictHistory {
             merge.codes.formUnion([.conflict, .deleteDenied, .objectNotFound])
             merge.loose.formUnion(stored.rows.keys.filter { base.rows[$0] == nil })
         }
+        // An object that others changed and changed back is read again without a conflict.
+        let reader = container.makeContext()
+        let isRead = mine.rows.keys.contains { id in
+            base.rows[id] != nil && base.rows[id] != mine.rows[id] && stored.rows[id] != nil
+                && !(lane.kept[id]?.isFault ?? true) && lane.kept[id]?.version != version(of: id, reader)
+        }
         context.mergePolicy = policy.policy
         let before = pending(context)
         let text = "a save with \(policy)\(inBackground ? " in the background" : "")"
@@ -286,7 +292,7 @@ final class ConflictHistory {
         lane.hasStrangers = false
         if context.mergesChangesAutomatically {
             (lane.base, lane.current) = (saved, saved)
-        } else if merge.isResolved || isStale || refreshes || inBackground {
+        } else if merge.isResolved || isStale || isRead || refreshes || inBackground {
             // A save in the background forgets members that were read, too.
             lane.base = saved
             lane.current = saved
@@ -296,6 +302,12 @@ final class ConflictHistory {
         } else {
             lane.base = lane.current
         }
+    }
+
+    private func version(of id: ObjectID, _ context: ManagedObjectContext) -> UInt32? {
+        let object = context.object(with: id)
+        _ = object[PlainGraph.names("\(id.entity)").0]
+        return object.version
     }
 
     private func failCommit(_ policy: PlainPolicy, _ inBackground: Bool) async throws {
