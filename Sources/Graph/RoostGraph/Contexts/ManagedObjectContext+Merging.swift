@@ -30,6 +30,7 @@ extension ManagedObjectContext {
         var gone: [ManagedObject] = []
         for id in deleted {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
+            core.forgetRemovals(of: object)
             gone.append(object)
         }
         for object in gone where !object.flags.contains(.changed) {
@@ -107,6 +108,17 @@ extension GraphCore {
         }
     }
 
+    /// Forgets the changes of an object that another context deleted, if members that were taken out of
+    /// its lists are all that changed here: the lists have gone with it.
+    func forgetRemovals(of object: ManagedObject) {
+        guard object.flags.contains(.changed),
+            object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
+            !object.state.contains(.privateRow),
+            object.extra?.members.allSatisfy(\.state.added.isEmpty) ?? true
+        else { return }
+        discardChanges(of: object)
+    }
+
     /// Reads the current rows of objects.
     ///
     /// Their changes stay, on top of the new rows. An object that is being saved is left alone: the
@@ -129,6 +141,7 @@ extension GraphCore {
                 found.insert(object.key)
                 if try take(batch.record(at: index), object) { changed.append(object) }
             }
+            for object in group where object.row != nil && !found.contains(object.key) { forgetRemovals(of: object) }
             for object in group
             where object.row != nil && !found.contains(object.key)
                 && object.flags.isDisjoint(with: [.changed, .inaccessible])
@@ -148,7 +161,14 @@ extension GraphCore {
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         forgetBases(of: object)
-        if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version {
+        // An object that was deleted and inserted again begins with version 1, so that its content counts too.
+        if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
+            record.bytes.withUnsafeBytes({ bytes in
+                bytes.baseAddress.map {
+                    RowAccess.haveEqualContent(committed, object.info.tail.byteCount(committed), $0, bytes.count)
+                } ?? false
+            })
+        {
             return false
         }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
