@@ -255,6 +255,9 @@ struct ConflictTests {
             try sample.contexts[1].save()
             try third.refresh(copy, mergingChanges: true)
             #expect(copy.title == "again")
+            // A late notice of the deletion takes no effect.
+            try sample.contexts[1].mergeChanges(deleted: [copy.objectID])
+            #expect(!sample.tracks[1][0].isDeleted && sample.tracks[1][0].title == "again")
         }
     }
 }

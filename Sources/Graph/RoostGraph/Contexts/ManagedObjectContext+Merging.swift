@@ -27,12 +27,12 @@ extension ManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
             stale.append(object)
         }
-        var gone: [ManagedObject] = []
-        for id in deleted {
-            guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
-            core.forgetRemovals(of: object)
-            gone.append(object)
-        }
+        // What was inserted again since then, by a save of this context for example, is not gone.
+        let named = deleted.compactMap { registeredObject(for: $0) }.filter { !$0.flags.contains(.inserted) }
+        let present = try core.storedObjects(among: named)
+        stale += named.filter { present.contains($0) }
+        let gone = named.filter { !present.contains($0) }
+        for object in gone { core.forgetRemovals(of: object) }
         for object in gone where !object.flags.contains(.changed) {
             object.flags.insert(.inaccessible)
             retained.remove(object)
@@ -108,12 +108,26 @@ extension GraphCore {
         }
     }
 
+    /// Returns the objects that the store has.
+    func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
+        var found: Set<ManagedObject> = []
+        for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 }, by: \.root) {
+            var batch = RecordBatch(model: model)
+            try openReader().graph(ofEntity: root).read(group.map(\.key), inHierarchyOf: root, into: &batch)
+            for index in 0..<batch.count {
+                if let object = registered(root, batch.key(at: index)) { found.insert(object) }
+            }
+        }
+        return found
+    }
+
     /// Forgets the changes of an object that another context deleted, if members that were taken out of
-    /// its lists are all that changed here: the lists have gone with it.
+    /// its lists are all that changed here: the lists have gone with it. A property that was set to what it
+    /// was is no change, either.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
-            !object.state.contains(.privateRow),
+            !object.state.contains(.privateRow) || !isDirtyMeanwhile(object),
             object.extra?.members.allSatisfy(\.state.added.isEmpty) ?? true
         else { return }
         discardChanges(of: object)
