@@ -217,10 +217,12 @@ final class ConflictHistory {
         [context.insertedObjects, context.updatedObjects, context.deletedObjects].map { Set($0.map(\.objectID)) }
     }
 
-    /// Whether the same objects are pending as before a save that failed, apart from tracks to which it gave a place.
+    /// Whether the same objects are pending as before a save that failed, apart from tracks to which it gave a place, and
+    /// deleted objects that another context had deleted too.
     private func isPending(_ before: [Set<ObjectID>], _ context: ManagedObjectContext) -> Bool {
         let now = pending(context)
-        return now[0] == before[0] && now[2] == before[2] && now[1].isSuperset(of: before[1])
+        return now[0] == before[0] && now[2].isSubset(of: before[2])
+            && before[2].subtracting(now[2]).allSatisfy { saved.nodes[$0] == nil } && now[1].isSuperset(of: before[1])
             && now[1].subtracting(before[1]).allSatisfy { $0.entity == "Track" }
     }
 
