@@ -219,4 +219,45 @@ struct ConflictTests {
         try context.save()
         #expect(try sample.fresh.count(FetchRequest("Track")) == 0)
     }
+
+    @Test("do not arise from an object that another context deleted, if only a member of its lists was deleted here")
+    func goneLists() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            sample.albums[0][0].artist = sample.artists[0][0]
+            try sample.contexts[0].save()
+            let context = sample.contexts[1]
+            try context.refreshAllObjects()
+            #expect(sample.artists[1][0].albums.count == 1)
+            context.delete(sample.albums[1][0])
+            context.processPendingChanges()
+            sample.passports[1][0].number = "mine"
+            sample.contexts[0].delete(sample.artists[0][0])
+            try sample.contexts[0].save()
+            try context.refreshAllObjects()
+            #expect(!context.updatedObjects.contains(sample.artists[1][0]))
+            #expect(try context.count(FetchRequest("Artist")) == 2)
+            try context.save()
+        }
+    }
+
+    @Test("do not hide that an object was deleted and inserted again, with its first version")
+    func insertedAgain() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            let third = container.makeContext()
+            let copy = try third.existingObject(sample.tracks[0][0].id)
+            #expect(copy.title == "0")
+            sample.contexts[0].delete(sample.tracks[0][0])
+            try sample.contexts[0].save()
+            sample.contexts[1].mergePolicy = .mergeByPropertyObjectTrump
+            sample.tracks[1][0].title = "again"
+            try sample.contexts[1].save()
+            try third.refresh(copy, mergingChanges: true)
+            #expect(copy.title == "again")
+            // A late notice of the deletion takes no effect.
+            try sample.contexts[1].mergeChanges(deleted: [copy.objectID])
+            #expect(!sample.tracks[1][0].isDeleted && sample.tracks[1][0].title == "again")
+        }
+    }
 }

@@ -27,11 +27,12 @@ extension ManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
             stale.append(object)
         }
-        var gone: [ManagedObject] = []
-        for id in deleted {
-            guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
-            gone.append(object)
-        }
+        // What was inserted again since then, by a save of this context for example, is not gone.
+        let named = deleted.compactMap { registeredObject(for: $0) }.filter { !$0.flags.contains(.inserted) }
+        let present = try core.storedObjects(among: named)
+        stale += named.filter { present.contains($0) }
+        let gone = named.filter { !present.contains($0) }
+        for object in gone { core.forgetRemovals(of: object) }
         for object in gone where !object.flags.contains(.changed) && !isPlanted(.keepsDeletedThere) {
             object.flags.insert(.inaccessible)
             retained.remove(object)
@@ -107,6 +108,31 @@ extension GraphCore {
         }
     }
 
+    /// Returns the objects that the store has.
+    func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
+        var found: Set<ManagedObject> = []
+        for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 }, by: \.root) {
+            var batch = RecordBatch(model: model)
+            try openReader().graph(ofEntity: root).read(group.map(\.key), inHierarchyOf: root, into: &batch)
+            for index in 0..<batch.count {
+                if let object = registered(root, batch.key(at: index)) { found.insert(object) }
+            }
+        }
+        return found
+    }
+
+    /// Forgets the changes of an object that another context deleted, if members that were taken out of
+    /// its lists are all that changed here: the lists have gone with it. A property that was set to what it
+    /// was is no change, either.
+    func forgetRemovals(of object: ManagedObject) {
+        guard object.flags.contains(.changed),
+            object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
+            !object.state.contains(.privateRow) || !isDirtyMeanwhile(object),
+            object.extra?.members.allSatisfy(\.state.added.isEmpty) ?? true
+        else { return }
+        discardChanges(of: object)
+    }
+
     /// Reads the current rows of objects.
     ///
     /// Their changes stay, on top of the new rows. An object that is being saved is left alone: the
@@ -129,6 +155,7 @@ extension GraphCore {
                 found.insert(object.key)
                 if try take(batch.record(at: index), object) { changed.append(object) }
             }
+            for object in group where object.row != nil && !found.contains(object.key) { forgetRemovals(of: object) }
             for object in group
             where object.row != nil && !found.contains(object.key)
                 && object.flags.isDisjoint(with: [.changed, .inaccessible])
@@ -149,7 +176,14 @@ extension GraphCore {
         object.flags.remove(.inaccessible)
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return false }
-        if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version {
+        // An object that was deleted and inserted again begins with version 1, so that its content counts too.
+        if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
+            record.bytes.withUnsafeBytes({ bytes in
+                bytes.baseAddress.map {
+                    RowAccess.haveEqualContent(committed, object.tail.byteCount(committed), $0, bytes.count)
+                } ?? false
+            })
+        {
             return false
         }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,

@@ -53,8 +53,8 @@ struct Members {
     /// Adds a member, at the end of an ordered relationship.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
-        // What was removed here need not be in the store, if that was not read.
-        if removed.remove(key) == nil || base == nil || !storeHas(key) || inFlight?.removed.contains(key) ?? false {
+        // What was removed here need not be in the store, if that was not read. What is being saved is shown as added.
+        if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
         guard isOrdered else {

@@ -277,14 +277,16 @@ extension GraphCore {
     private func settlePair(
         _ object: ManagedObject, _ relationship: Int, _ mine: ManagedObject?, _ former: [ManagedObject]
     ) throws(StoreError) {
-        guard let inverse = model.relationships[relationship].inverse else { return }
-        for partner in former where partner !== mine {
-            try reread([partner])
-            clear(partner, inverse, ifItIs: object.key)
-        }
-        guard let mine else { return }
-        try reread([mine])
-        guard let field = mine.info.references[inverse], mine.flags.isDisjoint(with: [.deleted, .inaccessible])
+        guard let inverse = model.relationships[relationship].inverse,
+            let own = object.info.references[relationship]
+        else { return }
+        try reread(former)
+        if let mine { try reread([mine]) }
+        // Merging the partners can have settled the pair already.
+        let current = RowAccess.reference(object.firedRow, own)?.key
+        for partner in former where partner.key != current { clear(partner, inverse, ifItIs: object.key) }
+        guard let mine, mine.key == current, let field = mine.info.references[inverse],
+            mine.flags.isDisjoint(with: [.deleted, .inaccessible])
         else { return }
         let other = RowAccess.reference(mine.firedRow, field)
         guard other?.key != object.key else { return }

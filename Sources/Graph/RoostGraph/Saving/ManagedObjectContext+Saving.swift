@@ -480,7 +480,7 @@ extension GraphCore {
     }
 
     /// Whether an object has changes that a save in the background did not take.
-    private func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
+    func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
         guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
             row, Int(object.byteCount), committed, object.tail.byteCount(committed))
