@@ -64,23 +64,6 @@ struct ConcurrencyTests {
         for _ in 1...10 { await Task { @MainActor in await Task.yield() }.value }
     }
 
-    @Test("A store can be destroyed after its container was closed, although the view context has just read")
-    @MainActor
-    func destroying() throws {
-        try #require(Thread.isMainThread)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "destroy-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        for name in ["sqlite", "lmdb"] {
-            let location = StoreLocation(type: name, path: folder.appending(path: name).path)
-            let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
-            #expect(try container.viewContext.count(FetchRequest("Artist")) == 0)
-            try container.close()
-            try StoreRegistry.standard.type(named: name).destroy(location)
-            #expect(!FileManager.default.fileExists(atPath: location.path))
-        }
-    }
-
     @Test("perform discards what was not saved")
     func perform() async throws {
         let container = try container()

@@ -260,4 +260,84 @@ struct ConflictTests {
             #expect(!sample.tracks[1][0].isDeleted && sample.tracks[1][0].title == "again")
         }
     }
+
+    @Test("are still there after a policy gave a value that does not fit")
+    func unsuitableMerge() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let artist: Artist = try mine.insert()
+        artist.name = "a"
+        try mine.save()
+        let copy = try other.existingObject(artist.id)
+        (copy.name, copy.rank) = ("theirs", 5)
+        try other.save()
+        artist.rank = 7
+        mine.mergePolicy = MergePolicy(
+            "wrong", resolve: { _ in .keep(["name": .int(1), "rank": .int(7)]) }, resolveConstraint: { _ in .fail })
+        #expect(throws: StoreError.self) { try mine.save() }
+        mine.mergePolicy = .error
+        let error = #expect(throws: StoreError.self) { try mine.save() }
+        #expect(error?.code == .conflict)
+        #expect(try container.makeContext().existingObject(artist.id).name == "theirs")
+    }
+
+    @Test("do not keep an object pending that was deleted here and there, and was never read here")
+    func deletedTwice() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let artist: Artist = try other.insert()
+        artist.name = "a"
+        try other.save()
+        let fault = try #require(mine.object(artist.id))
+        other.delete(artist)
+        try other.save()
+        mine.delete(fault)
+        try mine.save()
+        #expect(!mine.hasChanges)
+        try mine.save()
+    }
+
+    @Test("do not arise while objects whose end changes others leave the list of changes")
+    func changingAtTheEnd() throws {
+        let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])
+        let container = try PersistentContainer(.memory, model: model, types: [Node.self])
+        let context = container.makeContext()
+        let last: Node = try context.insert()
+        try context.save()
+        for number in 0..<50 {
+            let node: Node = try context.insert()
+            node["name"] = .string("\(number)")
+            node.other = last
+        }
+        try context.save()
+        context.processPendingChanges()
+        #expect(last["name"] == "ended")
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Node", where: "name == 'ended'")) == 1)
+    }
+
+    @Test("do not matter to a request that starts at a constant object with unsaved changes")
+    func constantObject() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext()
+        let (album, track): (Album, Track) = (try context.insert(), try context.insert())
+        (album.title, album.year, track.title, track.seconds) = ("Blue", 1971, "River", 1999)
+        try context.save()
+        album.year = 1999
+        let year = FetchRequest.Expression.path(of: .constant(.objectID(album.objectID)), ["year"])
+        let request = FetchRequest(
+            "Track", where: .comparison(.init(left: .keyPath(["seconds"]), operator: .equal, right: year)))
+        #expect(try context.count(request) == 1)
+        #expect(try context.fetch(request) == [track])
+    }
+}
+
+/// An object whose end changes another one.
+private final class Node: ManagedObject, ManagedObjectClass {
+    static var entityName: EntityName { "Node" }
+    static var shape: ClassShape { ClassShape("Node", properties: [.field("name", as: .string)]) }
+    static func propertyName(of path: AnyKeyPath) -> String? { nil }
+    var other: Node?
+
+    deinit { other?["name"] = "ended" }
 }

@@ -166,6 +166,19 @@ extension GraphCheck {
                 let lazy = container.makeContext().object(with: ObjectID(entity, key: key))
                 try expect(lazy is Clip, "object(with:) of \(entity) gives a Clip", otherwise: "\(type(of: lazy))")
             }
+            // The event began before the object was inserted, so its entity is not known yet.
+            let early = container.makeContext()
+            _ = try early.count(FetchRequest("Asset"))
+            try bench.change(container) { context in
+                let clip: Clip = try context.insert()
+                (clip.name, clip.source) = ("late", "disk")
+                key = clip.objectID.key
+            }
+            let fault = early.object(with: ObjectID("Asset", key: key))
+            early.processPendingChanges()
+            _ = try early.fetch(FetchRequest("Asset"))
+            try expectEqual(fault.objectID, ObjectID("Clip", key: key), "the ID after a fetch")
+            try expectEqual(fault["source"], "disk", "its own attribute after a fetch")
         },
         GraphCheck(
             "identity.uri",

@@ -558,6 +558,19 @@ extension GraphCheck {
             try expectEqual(try titles(extras, condition), ["c", "b"], "the members that meet a condition")
             try expectEqual(try titles(tagged, condition), ["c", "b"], "the members with a to-many inverse")
             try expectEqual(try assets.fetch().map(\.objectID), [image.objectID], "the members of subentities")
+            // Nothing but a link changes, and no record of its ends.
+            let second = container.makeContext()
+            let own = try second.existingObject(with: shelf.objectID)
+            var ownExtras = try own.objects("extras")
+            ownExtras.remove(try second.existingObject(with: tracks[0].objectID))
+            let containing = FetchRequest("Shelf", where: try .init(format: "ANY extras.title == 'a'"))
+            try expectEqual(try second.count(containing), 0, "the shelves with a track that was taken out")
+            ownExtras.insert(try second.existingObject(with: tracks[3].objectID))
+            let other = FetchRequest("Shelf", where: try .init(format: "ANY extras.title == 'd'"))
+            try expectEqual(try second.fetch(other), [own], "the shelves with a track that was put in")
+            try expectEqual(
+                try second.count(FetchRequest("Shelf", where: try .init(format: "extras.@count == 3"))), 1,
+                "the shelves with three tracks")
             // Nothing of this is saved.
             extras.remove(tracks[2])
             extras.insert(tracks[3])

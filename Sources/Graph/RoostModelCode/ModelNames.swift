@@ -83,6 +83,8 @@ struct ModelNames {
             }
             problems += Self.propertyProblems(entity.declaration)
         }
+        // Each class has an enum with its constants.
+        for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
         for (entity, name) in zip(model.entities, generatedClasses) {
             guard entity.declaration.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
             problems.append(

@@ -78,14 +78,17 @@ extension GraphCore {
 
     /// Forgets which objects changed in this event, and ends its reads.
     func endEvent() {
-        for object in touched {
+        // The end of an object can run code of the program, so the list is replaced and dies afterwards.
+        let former = touched
+        touched = []
+        defer { withExtendedLifetime(former) {} }
+        for object in former {
             object.state.remove(.touched)
             if let row = object.extra?.eventRow {
                 RowPage.release(row)
                 object.extra?.eventRow = nil
             }
         }
-        touched.removeAll(keepingCapacity: true)
         closeReader()
         emptySparsePages()
     }
@@ -131,6 +134,10 @@ extension GraphCore {
 
     private func propagate(_ object: ManagedObject) throws(StoreError) {
         _ = object.firedRow
+        guard object.row != nil else {
+            throw latched
+                ?? StoreError(.ioFailure, "\(object.objectID) could not be read, so its delete rules were not applied.")
+        }
         for relationship in object.info.relationships {
             let rule = relationship.declaration.deleteRule
             guard rule != .noAction else { continue }

@@ -209,9 +209,10 @@ extension GraphCore {
         }
         let wasTouched = object.state.contains(.touched)
         let partners = pairPartners(of: object)
-        rebase(object, on: record)
         try setContent(of: object, to: values, leavesPairs: true)
         for (field, value) in places { try object.set(value, for: field) }
+        // Last, so that the next save still meets the conflict if the values could not be merged.
+        rebase(object, on: record)
         try settleReferences(of: object, record, former: partners)
         if !wasTouched { object.state.remove(.touched) }
         return true

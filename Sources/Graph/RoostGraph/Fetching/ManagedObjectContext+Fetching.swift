@@ -76,7 +76,10 @@ extension ManagedObjectContext {
         let position = base.storeSet.storeOfEntity[entity.number]
         let pending = try core.pendingChanges(store: position, in: reach)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
-        let isStoreRight = !core.changed.contains { reach.followedRoots.contains($0.root) }
+        // A link alone changes an answer, although no record of its ends changes.
+        let hasLinks = !pending.changes.addedLinks.isEmpty || !pending.changes.removedLinks.isEmpty
+        let isStoreRight =
+            reach.followedRoots.isEmpty || !hasLinks && !core.changed.contains { reach.followedRoots.contains($0.root) }
         let fetch = try PendingFetch(
             request, entity, pending.changes, isStoreRight: isStoreRight, snapshot: snapshot,
             graph: try reader.graph(ofEntity: entity.number))
@@ -96,14 +99,22 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func count<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> Int {
-        try count(request.request)
+        let fetch = try pendingFetch(request.request, includesPendingChanges: request.includesPendingChanges)
+        if let pending = fetch.pending, !isPlanted(.countsSaved) { return try pending.count() }
+        return try fetch.snapshot.count(request.request)
     }
 
     /// Returns the IDs of the objects that a request asks for, without making objects.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func fetchIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
-        let fetch = try pendingFetch(request, includesPendingChanges: true)
+        try fetchIDs(request, includesPendingChanges: true)
+    }
+
+    private func fetchIDs(
+        _ request: FetchRequest, includesPendingChanges: Bool
+    ) throws(StoreError) -> [ObjectID] {
+        let fetch = try pendingFetch(request, includesPendingChanges: includesPendingChanges)
         guard let pending = fetch.pending else { return try fetch.snapshot.objectIDs(request) }
         let cursor = try pending.cursor()
         var (ids, batch) = ([ObjectID](), RecordBatch(model: model))
@@ -139,7 +150,8 @@ extension ManagedObjectContext {
     public func pages<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, of count: Int
     ) throws(StoreError) -> PagedObjects<Object> {
-        PagedObjects(self, try fetchIDs(request.request), pageCount: max(1, count))
+        let ids = try fetchIDs(request.request, includesPendingChanges: request.includesPendingChanges)
+        return PagedObjects(self, ids, pageCount: max(1, count))
     }
 
     /// Reads the rows of all faults among the objects in one step, then those of each path.
@@ -190,6 +202,8 @@ extension GraphCore {
             }
             object.row = UnsafeRawPointer(fetchedRows.copy(base, count))
             object.byteCount = UInt32(truncatingIfNeeded: count)
+            // A fault that was made by the name of a superentity learns its own entity now.
+            object.entityNumber = UInt16(truncatingIfNeeded: record.entityNumber)
             object.flags.remove(.inaccessible)
             fresh.append(object)
         }

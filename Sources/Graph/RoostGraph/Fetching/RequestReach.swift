@@ -30,9 +30,14 @@ private struct PathNames {
     private var last: Set<String> = []
     /// All others.
     private var followed: Set<String> = []
+    /// The entities of constant objects from which a path continues.
+    private var entities: Set<EntityName> = []
+    /// Whether a path continues from an object of an entity that cannot be known.
+    private var startsAnywhere = false
 
     func followedRoots(in model: ManagedObjectModel) -> Set<Int> {
-        var roots: Set<Int> = []
+        guard !startsAnywhere else { return Set(model.entities.map(\.root)) }
+        var roots = Set(entities.compactMap { model.entity($0)?.root })
         for relationship in model.relationships {
             let name = relationship.name.name
             guard followed.contains(name) || relationship.isToMany && last.contains(name) else { continue }
@@ -63,14 +68,19 @@ private struct PathNames {
     ///   - isFollowed: Whether a path continues from the value of the expression.
     private mutating func collect(_ expression: FetchRequest.Expression, isFollowed: Bool = false) {
         switch expression {
+        case .constant(.objectID(let id)): if isFollowed { entities.insert(id.entity) }
         case .constant, .evaluatedObject, .variable: break
         case .keyPath(let names): collect(path: names, isFollowed: isFollowed)
         case .path(let start, let names):
             collect(start, isFollowed: true)
             collect(path: names, isFollowed: isFollowed)
-        case .aggregate(let parts), .function(_, let parts), .registered(_, let parts):
+        case .aggregate(let parts): for part in parts { collect(part, isFollowed: isFollowed) }
+        case .function(_, let parts), .registered(_, let parts):
+            startsAnywhere = startsAnywhere || isFollowed
             for part in parts { collect(part, isFollowed: isFollowed) }
-        case .cast(let part, _): collect(part, isFollowed: isFollowed)
+        case .cast(let part, _):
+            startsAnywhere = startsAnywhere || isFollowed
+            collect(part, isFollowed: isFollowed)
         case .subquery(let collection, _, let predicate):
             collect(collection, isFollowed: true)
             collect(predicate)

@@ -32,7 +32,7 @@ extension GraphCore {
         let forCommit = reach == nil
         var pending = PendingChanges(changes: ChangeSet(model: model))
         var newReferences: Set<ObjectID> = []
-        var links = LinkChanges(self)
+        var links = LinkChanges(self, isForCommit: forCommit)
         let isWholeStore = stores?.stores.count == 1
         // Neighbors are mostly of one entity, whose facts are looked up once.
         var known: (entity: UInt16, info: EntityInfo)?
@@ -128,14 +128,16 @@ extension GraphCore {
 /// Collects the differences of relationships that are kept as links.
 private struct LinkChanges {
     private let core: GraphCore
+    private let isForCommit: Bool
     private let model: ManagedObjectModel
     private var seenAdded: [Int: [Link.Ends: Int]] = [:]
     private var seenRemoved: [Int: Set<Link.Ends>] = [:]
     private(set) var added: [LinkBatch] = []
     private(set) var removed: [LinkBatch] = []
 
-    init(_ core: GraphCore) {
+    init(_ core: GraphCore, isForCommit: Bool) {
         self.core = core
+        self.isForCommit = isForCommit
         model = core.model
     }
 
@@ -156,7 +158,8 @@ private struct LinkChanges {
                 }
                 continue
             }
-            for link in try core.placedLinks(of: object, relationship) where !isGone(root, link.target) {
+            for link in try core.placedLinks(of: object, relationship, isForCommit: isForCommit)
+            where !isGone(root, link.target) {
                 add(link, owner, isFlipped, setsOrder: true)
             }
         }

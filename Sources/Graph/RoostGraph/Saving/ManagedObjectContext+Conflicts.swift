@@ -116,8 +116,9 @@ extension ManagedObjectContext {
         switch decision {
         case .merge(let values):
             guard let current = conflict.current else { return }
-            core.rebase(object, on: current)
             try core.setContent(of: object, to: values, leavesPairs: true)
+            // Last, so that the next save still meets the conflict if a value did not fit.
+            core.rebase(object, on: current)
         case .overwrite:
             if let current = conflict.current { core.rebase(object, on: current) }
         case .insertAgain:

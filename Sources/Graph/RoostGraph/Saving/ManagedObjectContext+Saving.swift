@@ -61,9 +61,11 @@ extension ManagedObjectContext {
             var round = 0
             while true {
                 let outcome: Outcome?
-                do throws(StoreError) { outcome = try prepareCommit(position) } catch {
-                    throw Self.naming(saved, in: error)
-                }
+                do throws(StoreError) {
+                    // Changes that were made during the commit to another store are prepared too.
+                    if !saved.isEmpty, round == 0 { try prepareSave() }
+                    outcome = try prepareCommit(position)
+                } catch { throw Self.naming(saved, in: error) }
                 guard let outcome else { break }
                 core.beginFlight(outcome.pending)
                 core.endEvent()
@@ -454,18 +456,27 @@ extension GraphCore {
 
     /// Takes objects that have no changes left out of the list of changed ones.
     func dropUnchanged() {
-        changed.removeAll { object in
-            if object.flags.contains(.orphan) { return true }
-            if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return false }
+        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        let (formerChanged, formerTouched) = (changed, touched)
+        defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
+        var gone: [ManagedObject] = []
+        changed = formerChanged.filter { object in
+            if object.flags.contains(.orphan) { return false }
+            if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
+                // Deleted here and there: nothing is left to do.
+                gone.append(object)
+                return false
+            }
+            if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
             // Another context deleted it, so no save can write what changed here.
             let isGone = object.flags.contains(.inaccessible)
             if isGone { object.extra = nil }
             if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
                 object.flags.insert(.changed)
-                return false
+                return true
             }
             if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
-                guard isGone || !isDirtyMeanwhile(object) else { return false }
+                guard isGone || !isDirtyMeanwhile(object) else { return true }
                 // Set to the values that it had: the row of the store holds again.
                 RowPage.release(row)
                 object.row = committed
@@ -473,9 +484,10 @@ extension GraphCore {
             }
             object.state = []
             object.flags.subtract([.changed, .detectsConflicts])
-            return true
+            return false
         }
-        touched.removeAll { !$0.flags.contains(.changed) }
+        touched = formerTouched.filter { $0.flags.contains(.changed) }
+        for object in gone { leave(object) }
         if changed.isEmpty { hasPropagatedDeletes = false }
     }
 

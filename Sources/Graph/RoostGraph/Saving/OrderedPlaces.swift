@@ -148,7 +148,7 @@ extension GraphCore {
 
     /// Returns the links of an ordered relationship that are new or have another place.
     func placedLinks(
-        of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+        of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship, isForCommit: Bool
     ) throws(StoreError) -> [Link] {
         let keys = try memberKeys(of: owner, relationship.number)
         var stored: [Int64: Link] = [:]
@@ -158,7 +158,7 @@ extension GraphCore {
             var batch = LinkBatch(relationship: relationship.number)
             while try cursor.next(into: &batch) { for link in batch.links { stored[link.target] = link } }
         }
-        if !owner.flags.contains(.inserted), owner.key > 0 {
+        if isForCommit, !owner.flags.contains(.inserted), owner.key > 0 {
             expectedPlaces.append(
                 ChangeSet.LastPlace(
                     owner.objectID, in: relationship.name, place: stored.values.map(\.order).max()))
