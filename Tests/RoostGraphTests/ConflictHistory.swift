@@ -5,15 +5,15 @@ import RoostGraph
 
 /// Runs steps on contexts that do not know what the others saved, and on the naive graph.
 ///
-/// A context keeps all objects that it read, so it shows the state of the store at which it was refreshed, and its
-/// own changes.
+/// A context keeps all objects that it read. So it shows the state of the store at its last refresh,
+/// with its own changes.
 @MainActor
 final class ConflictHistory {
     /// A context and what it must show.
     @MainActor
     final class Lane {
         let context: ManagedObjectContext
-        /// What the context read, and what it shows.
+        /// The content that the context read, and the content that it shows.
         var base = PlainGraph()
         var current = PlainGraph()
         var kept: [ObjectID: ManagedObject] = [:]
@@ -102,7 +102,7 @@ final class ConflictHistory {
             }
         }
         problems += try lane.current.differences(fromObjectsOf: context)
-        if mine != base, !context.hasChanges { problems.append("there are no changes") }
+        if mine != base, !context.hasChanges { problems.append("hasChanges is false") }
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }
     }
 
@@ -143,8 +143,10 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before)
     }
 
-    /// Deleting an object clears the references without an inverse that the store has, and those that changed here. An
-    /// old one that another context changed stays.
+    /// Keeps old references that another context changed.
+    ///
+    /// Deleting an object clears the references without an inverse that the store has, and references
+    /// that changed here.
     private func keepOldFavorites(of lane: Lane, _ before: PlainGraph) {
         for (id, node) in before.nodes {
             guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,
@@ -206,9 +208,10 @@ final class ConflictHistory {
         }
         let shown = try PlainGraph(reading: lane.context, merge.result.rows.keys.sorted { $0.key < $1.key })
         let problems = shown.inconsistencies + merge.differences(from: PlainContent(shown))
-        guard problems.isEmpty else { 
+        guard problems.isEmpty else {
             throw Problem(
-                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))")
+                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))"
+            )
         }
         lane.current = shown
     }
@@ -217,8 +220,9 @@ final class ConflictHistory {
         [context.insertedObjects, context.updatedObjects, context.deletedObjects].map { Set($0.map(\.objectID)) }
     }
 
-    /// Whether the same objects are pending as before a save that failed, apart from tracks to which it gave a place, and
-    /// deleted objects that another context had deleted too.
+    /// Whether a failed save left the same objects pending.
+    ///
+    /// It can give tracks a place, and drop deleted objects that another context deleted too.
     private func isPending(_ before: [Set<ObjectID>], _ context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])
@@ -263,7 +267,7 @@ final class ConflictHistory {
         let text = "a save with \(policy)\(inBackground ? " in the background" : "")"
         if let error = await commit(context, inBackground) {
             outcomes["\(policy): \(error.code)", default: 0] += 1
-            guard merge.codes.contains(error.code) else { 
+            guard merge.codes.contains(error.code) else {
                 throw Problem("\(text) failed: \(error)\n\(PlainMerge.report(base, mine, stored))")
             }
             try expectUnchangedStore(text)
@@ -283,11 +287,13 @@ final class ConflictHistory {
         }
         guard !context.hasChanges else {
             throw Problem(
-                "after \(text), changes are pending: \(context.registeredObjects.filter(\.hasChanges))\n\(PlainMerge.report(base, mine, stored))")
+                "after \(text), changes are pending: \(context.registeredObjects.filter(\.hasChanges))\n\(PlainMerge.report(base, mine, stored))"
+            )
         }
         let fresh = container.makeContext()
         let actual = try PlainGraph(reading: fresh)
-        let problems = try actual.inconsistencies + actual.wrongDerivations(in: fresh)
+        let problems =
+            try actual.inconsistencies + actual.wrongDerivations(in: fresh)
             + PlainContent(actual).sharing.map { "\($0) have one title" }
             + merge.differences(from: PlainContent(actual))
         guard problems.isEmpty else {
@@ -382,7 +388,9 @@ final class ConflictHistory {
             try context.save()
             throw StoreError(.invalidRequest, "no error")
         } catch {
-            guard error.code == StoreSwitch.error.code else { throw Problem("after a failed read, a save gave \(error)") }
+            guard error.code == StoreSwitch.error.code else {
+                throw Problem("after a failed read, a save gave \(error)")
+            }
         }
         try expectUnchangedStore("a save after a failed read")
         guard isPending(before, context) else { throw Problem("after a failed read other objects are pending") }

@@ -9,7 +9,9 @@ import Testing
 struct HistoryTests {
     private nonisolated static let environment = ProcessInfo.processInfo.environment
     /// The usual tests run the same histories each time; campaigns run others.
-    private static let seed = environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) } ?? (environment["ROOST_GRAPH_HISTORIES"] == nil ? 1 : UInt64.random(in: 0..<1_000_000))
+    private static let seed =
+        environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) }
+        ?? (environment["ROOST_GRAPH_HISTORIES"] == nil ? 1 : UInt64.random(in: 0..<1_000_000))
     private static let count = environment["ROOST_GRAPH_HISTORIES"].flatMap { Int($0) }
     /// Whether the outcomes of saves are printed.
     private static let isVerbose = environment["ROOST_GRAPH_OUTCOMES"] != nil
@@ -17,14 +19,14 @@ struct HistoryTests {
     enum Backend: String, CaseIterable, Sendable {
         case memory, sqlite, lmdb
 
-        /// All, or those that the environment names.
+        /// All backends, or the backends that the environment names.
         static let chosen: [Backend] = {
             guard let names = environment["ROOST_GRAPH_STORES"] else { return allCases }
             return names.split(separator: ",").compactMap { Backend(rawValue: String($0)) }
         }()
 
         /// The number of histories in the usual tests.
-        var usualCount: Int { self == .memory ? 12 : 2 }
+        var usualCount: Int { self == .memory ? 5 : 1 }
     }
 
     /// Runs `body` with the locations of new stores.

@@ -4,7 +4,8 @@ import Roost
 import RoostCore
 import RoostGraph
 
-/// Runs steps on contexts that take over what the others saved before they change anything, and on the naive graph.
+/// Runs steps on contexts and on the naive graph; a context merges what the others saved before it
+/// changes anything.
 @MainActor
 final class MergeHistory {
     /// A context, and the saves of others that it must merge by hand.
@@ -193,7 +194,7 @@ final class MergeHistory {
         let problems = try current.differences(from: context)
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }
         if PlainContent(current) != PlainContent(saved), !context.hasChanges {
-            throw Problem("\(text): there are no changes")
+            throw Problem("\(text): hasChanges is false")
         }
     }
 

@@ -250,7 +250,7 @@ extension GraphCore {
             if oneToOneInverse(field) != nil {
                 try settlePair(object, relationship, mine, [there, former[relationship]].compactMap { $0 })
             } else if mine !== there {
-                // The list that the store has names the object, or the one that it should be in does not.
+                // The stored list of their destination names the object, and the stored list of ours does not.
                 let isOrdered = model.relationships[inverse].isOrdered
                 if let there {
                     forgetBases(of: there)
