@@ -13,7 +13,7 @@ final class ConflictHistory {
     @MainActor
     final class Lane {
         let context: ManagedObjectContext
-        /// The content that the context read, and its present content.
+        /// The content that the context read, and the content that it shows.
         var base = PlainGraph()
         var current = PlainGraph()
         var kept: [ObjectID: ManagedObject] = [:]
@@ -102,7 +102,7 @@ final class ConflictHistory {
             }
         }
         problems += try lane.current.differences(fromObjectsOf: context)
-        if mine != base, !context.hasChanges { problems.append("nothing is changed") }
+        if mine != base, !context.hasChanges { problems.append("hasChanges is false") }
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }
     }
 
@@ -143,10 +143,10 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before)
     }
 
-    /// Restores old references to deleted objects that another context changed.
+    /// Keeps old references that another context changed.
     ///
-    /// Deleting an object clears stored references without an inverse, and references that changed
-    /// here.
+    /// Deleting an object clears the references without an inverse that the store has, and references
+    /// that changed here.
     private func keepOldFavorites(of lane: Lane, _ before: PlainGraph) {
         for (id, node) in before.nodes {
             guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,
@@ -220,8 +220,9 @@ final class ConflictHistory {
         [context.insertedObjects, context.updatedObjects, context.deletedObjects].map { Set($0.map(\.objectID)) }
     }
 
-    /// Whether the same objects are pending as before a save that failed, apart from tracks that got a
-    /// place, and deleted objects that another context had deleted too.
+    /// Whether a failed save left the same objects pending.
+    ///
+    /// It can give tracks a place, and drop deleted objects that another context deleted too.
     private func isPending(_ before: [Set<ObjectID>], _ context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])

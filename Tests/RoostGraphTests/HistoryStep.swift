@@ -69,7 +69,7 @@ extension Step {
     ///   - graph: What the context shows.
     ///   - sharesTitles: Whether some albums get titles that other albums have.
     ///   - endsEvents: Whether a deletion ends the event.
-    /// - Throws: The error of the context, which a step does not provoke.
+    /// - Throws: What reading and inserting throws.
     func change(
         _ context: ManagedObjectContext, _ graph: inout PlainGraph, sharesTitles: Bool = false, endsEvents: Bool = false
     ) throws {
@@ -123,7 +123,7 @@ extension Step {
             guard let id = graph.pick("Artist", a), let friend = graph.pick("Artist", b) else { return }
             let artist: Artist = try Self.object(id, context)
             if c % 3 == 0 {
-                // With conflicts, the removal of an object that is not a member can meet an addition elsewhere.
+                // With conflicts, another context can add the object that is removed here and is not a member.
                 if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
                 artist.friends.remove(try Self.object(friend, context))
                 graph.unlink(id, "friends", friend)

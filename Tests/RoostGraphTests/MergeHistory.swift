@@ -4,8 +4,8 @@ import Roost
 import RoostCore
 import RoostGraph
 
-/// Runs steps on the naive graph, and on contexts that take over the saves of others before each
-/// change.
+/// Runs steps on contexts and on the naive graph; a context merges what the others saved before it
+/// changes anything.
 @MainActor
 final class MergeHistory {
     /// A context, and the saves of others that it must merge by hand.
@@ -194,7 +194,7 @@ final class MergeHistory {
         let problems = try current.differences(from: context)
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }
         if PlainContent(current) != PlainContent(saved), !context.hasChanges {
-            throw Problem("\(text): nothing is changed")
+            throw Problem("\(text): hasChanges is false")
         }
     }
 

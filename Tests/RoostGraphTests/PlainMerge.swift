@@ -1,7 +1,7 @@
 import RoostCore
 import RoostGraph
 
-/// The content of a store in the naive graph: each fact once.
+/// The content of a store, each fact once.
 struct PlainContent: Equatable {
     struct Row: Equatable {
         var entity: String
@@ -133,11 +133,12 @@ enum PlainPolicy: Int, CaseIterable {
     var fails: Bool { self == .error || self == .refuse }
 }
 
-/// The expected result of a save by the documented rules: three contents and a policy give a
-/// fourth.
+/// The result of a save by the documented rules.
+///
+/// Three contents and a policy give a fourth.
 struct PlainMerge {
     var result = PlainContent()
-    /// The errors that are right, empty if the save must succeed.
+    /// The errors that the save can have; none if it must succeed.
     var codes: Set<StoreError.Code> = []
     /// Whether the rules allow both: the errors above, and success.
     var isOpen = false
@@ -145,11 +146,11 @@ struct PlainMerge {
     var isResolved = false
     /// The objects whose relationships the rules leave open.
     var loose: Set<ObjectID> = []
-    /// The objects with lists whose order both sides changed.
+    /// The objects with a list that both sides reordered.
     var looseOrders: Set<ObjectID> = []
     /// The objects that this side has and the store does not.
     var ghosts: Set<ObjectID> = []
-    /// Whether this side added members to objects that were deleted there.
+    /// Whether one side added members to objects that the other one deleted.
     var hasLostLinks = false
     /// Whether this side has anything to save.
     var hasChanges = false
@@ -173,7 +174,7 @@ struct PlainMerge {
             !deleted.isEmpty || !changed.isEmpty || !inserted.isEmpty || base.friends != mine.friends
             || base.lists != mine.lists
 
-        // Rows. A delete on both sides is not a conflict: both want the same.
+        // Rows. If both sides deleted an object, they agree.
         for id in deleted where stored.rows[id] != nil {
             guard !base.hasEqualRow(id, stored) else {
                 result.rows[id] = nil
@@ -229,6 +230,8 @@ struct PlainMerge {
             hasLostLinks = hasLostLinks || mine.list(id).contains { !base.list(id).contains($0) }
         }
         if hasLostLinks { codes.insert(.objectNotFound) }
+        // The rule of playlists denies a deletion once the context knows the new members.
+        if !isSave, deleted.contains(where: { id in stored.list(id).contains { exists($0) } }) { hasLostLinks = true }
         if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
         // The albums of tracks are in their rows.
         for id in result.rows.keys where result.rows[id]?.entity == "Album" {
@@ -242,7 +245,7 @@ struct PlainMerge {
         }
         result.lists = result.lists.filter { exists($0.key) && !$0.value.isEmpty }
 
-        // The other sides of restored objects, and one-to-one pairs in which each side took another.
+        // The other sides of restored objects, and one-to-one pairs that both sides changed.
         if isResolved { loose.formUnion(result.unsettled) }
         if !loose.isEmpty {
             isOpen = isOpen || codes.isEmpty

@@ -121,9 +121,10 @@ extension GraphCore {
         return found
     }
 
-    /// Forgets the changes of an object that another context deleted, if members that were taken out of
-    /// its lists are all that changed here: the lists have gone with it. A property that was set to what it
-    /// was is no change, either.
+    /// Forgets changes that mean nothing after another context deleted the object.
+    ///
+    /// These are members that were removed from its lists, and properties that were set to the values
+    /// that they had. An object with other changes keeps all of them.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
