@@ -87,7 +87,7 @@ struct CostTests {
         print("memory of objects, \(type): \(bytes)")
         #expect(try #require(bytes["fault"]) <= 100)
         #expect(try #require(bytes["object beyond its record"]) <= 96)
-        // The rows of all 50 000 objects take 5 MB.
+        // The rows of all 62 000 objects take 5 MB.
         #expect(try #require(bytes["few objects of a scan"]) <= 2_000_000)
     }
 
