@@ -81,7 +81,8 @@ struct CostTests {
         var bytes: [String: Double] = [:]
         for line in try run(["graph-memory", type]).split(separator: "\n") {
             let parts = line.split(separator: "\t")
-            bytes[String(try #require(parts.first))] = try #require(parts.last.flatMap { Double($0) })
+            try #require(parts.count == 2, "\(line)")
+            bytes[String(parts[0])] = try #require(Double(parts[1]))
         }
         guard !bytes.isEmpty else { return }
         print("memory of objects, \(type): \(bytes)")

@@ -1,4 +1,3 @@
-internal import Foundation
 public import RoostCore
 public import RoostStores
 
@@ -249,13 +248,11 @@ public final class PersistentContainer: Sendable {
 
     /// Closes all stores.
     ///
-    /// Contexts throw `closed` from then on. What a context has read in its present event keeps a
-    /// store in use until the event ends or the context is reset; on the main thread, this call ends
-    /// the reads of the view context.
+    /// Contexts throw `closed` from then on. A context that has read keeps a store in use until its
+    /// event ends or it is reset.
     ///
     /// - Throws: The first error of closing; all stores are closed then too.
     public func close() throws(StoreError) {
-        if Thread.isMainThread { MainActor.assumeIsolated { view.context?.endReads() } }
         var first: StoreError?
         for store in stores {
             do throws(StoreError) { try store.close() } catch { first = first ?? error }

@@ -378,12 +378,6 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Ends the reads of the event, so that the context does not keep a store in use.
-    func endReads() {
-        core.pinned = nil
-        core.closeReader()
-    }
-
     // MARK: Query generations
 
     /// Fixes all reads at the current state of the stores, until the next save, merge or reset, or
