@@ -82,7 +82,8 @@ struct CostTests {
         for line in try run(["graph-memory", type]).split(separator: "\n") {
             let parts = line.split(separator: "\t")
             try #require(parts.count == 2, "\(line)")
-            bytes[String(parts[0])] = try #require(Double(parts[1]))
+            let number: Double = try #require(Double(parts[1]))
+            bytes[String(parts[0])] = number
         }
         guard !bytes.isEmpty else { return }
         print("memory of objects, \(type): \(bytes)")
