@@ -333,7 +333,8 @@ let package = Package(
         .testTarget(
             name: "RoostGraphTests",
             dependencies: [
-                "Roost", "RoostCore", "RoostGraph", "RoostQuery", "RoostStores", "RoostSystem", "TestSamples",
+                "Roost", "RoostConformance", "RoostCore", "RoostGraph", "RoostQuery", "RoostStores", "RoostSystem",
+                "TestSamples",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostConformance
 import RoostCore
 import RoostGraph
 
@@ -34,7 +35,7 @@ final class ConflictHistory {
         return kinds + Array(Step.changeCount + 7..<Step.changeCount + 16)
     }()
 
-    let control: StoreSwitch
+    let control: StoreMeter
     let container: PersistentContainer
     let lanes: [Lane]
     var active = 0
@@ -44,7 +45,7 @@ final class ConflictHistory {
 
     var lane: Lane { lanes[active] }
 
-    init(_ container: PersistentContainer, _ control: StoreSwitch) {
+    init(_ container: PersistentContainer, _ control: StoreMeter) {
         (self.container, self.control) = (container, control)
         let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
         self.lanes = lanes
@@ -348,7 +349,7 @@ final class ConflictHistory {
             return
         }
         outcomes["failed commit", default: 0] += 1
-        guard error?.code == StoreSwitch.error.code else { throw Problem("a failed commit gave \(error as Any)") }
+        guard error?.code == StoreMeter.error.code else { throw Problem("a failed commit gave \(error as Any)") }
         try expectUnchangedStore("a failed commit")
         guard isPending(before, context) else {
             throw Problem("after a failed commit other objects are pending: \(pending(context)), not \(before)")
@@ -388,7 +389,7 @@ final class ConflictHistory {
             try context.save()
             throw StoreError(.invalidRequest, "no error")
         } catch {
-            guard error.code == StoreSwitch.error.code else {
+            guard error.code == StoreMeter.error.code else {
                 throw Problem("after a failed read, a save gave \(error)")
             }
         }
@@ -405,7 +406,7 @@ final class ConflictHistory {
             throw StoreError(.invalidRequest, "no error")
         } catch {
             _ = control.endReadFailure()
-            guard error.code == StoreSwitch.error.code else { throw Problem("a fetch that cannot read gave \(error)") }
+            guard error.code == StoreMeter.error.code else { throw Problem("a fetch that cannot read gave \(error)") }
         }
     }
 
@@ -428,7 +429,7 @@ final class ConflictHistory {
             try lane.context.save()
             throw StoreError(.invalidRequest, "no error")
         } catch {
-            guard error.code == StoreSwitch.error.code else {
+            guard error.code == StoreMeter.error.code else {
                 throw Problem("after a failed deletion, a save gave \(error)")
             }
         }
@@ -441,7 +442,7 @@ final class ConflictHistory {
     static func failure(
         of steps: [Step], in location: StoreLocation, outcomes: OutcomeCounts? = nil
     ) async throws -> String? {
-        let control = StoreSwitch()
+        let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
         let history = ConflictHistory(container, control)

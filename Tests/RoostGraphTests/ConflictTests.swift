@@ -1,4 +1,5 @@
 import Roost
+import RoostConformance
 import RoostCore
 import RoostGraph
 import Testing
@@ -206,7 +207,7 @@ struct ConflictTests {
 
     @Test("do not matter to delete rules that could not be applied, which the next save applies")
     func failedDelete() throws {
-        let control = StoreSwitch()
+        let control = StoreMeter()
         let container = try control.makeContainer(.memory)
         let sample = try Sample(container)
         let context = sample.contexts[1]

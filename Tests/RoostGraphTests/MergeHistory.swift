@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Roost
+import RoostConformance
 import RoostCore
 import RoostGraph
 
@@ -19,7 +20,7 @@ final class MergeHistory {
 
     static let kinds = Array(0..<Step.changeCount + 13)
 
-    let control: StoreSwitch
+    let control: StoreMeter
     let container: PersistentContainer
     let lanes: [Lane]
     var active = 0
@@ -31,7 +32,7 @@ final class MergeHistory {
 
     var context: ManagedObjectContext { lanes[active].context }
 
-    init(_ container: PersistentContainer, _ control: StoreSwitch, isLazy: Bool) {
+    init(_ container: PersistentContainer, _ control: StoreMeter, isLazy: Bool) {
         (self.container, self.control, self.isLazy) = (container, control, isLazy)
         let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
         self.lanes = lanes
@@ -136,7 +137,7 @@ final class MergeHistory {
             guard error == nil else { throw Problem("a save that does not commit gave \(error as Any)") }
             return
         }
-        guard error?.code == StoreSwitch.error.code else { throw Problem("a failed commit gave \(error as Any)") }
+        guard error?.code == StoreMeter.error.code else { throw Problem("a failed commit gave \(error as Any)") }
         // The save gives tracks their places.
         guard
             context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects).subtracting(before)
@@ -179,7 +180,7 @@ final class MergeHistory {
         gate.signal()
         let error = await save.value
         try result.get()
-        guard error?.code == (fails ? StoreSwitch.error.code : nil) else {
+        guard error?.code == (fails ? StoreMeter.error.code : nil) else {
             throw Problem("a save in the background gave \(error as Any)")
         }
         if !fails { saved = taken }
@@ -199,7 +200,7 @@ final class MergeHistory {
     }
 
     static func failure(of steps: [Step], in location: StoreLocation, isLazy: Bool) async throws -> String? {
-        let control = StoreSwitch()
+        let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
         let history = MergeHistory(container, control, isLazy: isLazy)

@@ -1,9 +1,9 @@
-internal import RoostCore
+package import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// Counts the calls of a store, and makes calls fail if a check wants it.
-final class StoreMeter: Sendable {
+/// Counts the calls of a store, and makes calls fail if a check or a test wants it.
+package final class StoreMeter: Sendable {
     /// The calls since the last reset.
     struct Counts: Equatable {
         /// Fetches, counts, lists of IDs, reads of records and reads of links.
@@ -25,6 +25,8 @@ final class StoreMeter: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// The calls since the last reset.
     var counts: Counts { state.withLock(\.counts) }
 
@@ -36,16 +38,32 @@ final class StoreMeter: Sendable {
     }
 
     /// Makes the next read fail.
-    func failNextRead(with error: StoreError) { state.withLock { $0.readError = error } }
+    package func failNextRead(with error: StoreError) { state.withLock { $0.readError = error } }
 
     /// Makes the next commit fail.
-    func failNextCommit(with error: StoreError) { state.withLock { $0.commitError = error } }
+    package func failNextCommit(with error: StoreError) { state.withLock { $0.commitError = error } }
+
+    /// Lets reads succeed again; returns whether a read failed since that was wanted.
+    package func endReadFailure() -> Bool {
+        state.withLock { state in
+            defer { state.readError = nil }
+            return state.readError == nil
+        }
+    }
+
+    /// Lets commits succeed again; returns whether a commit failed since that was wanted.
+    package func endCommitFailure() -> Bool {
+        state.withLock { state in
+            defer { state.commitError = nil }
+            return state.commitError == nil
+        }
+    }
 
     /// Sets whether keys can be reserved.
     func setReservesKeys(_ reserves: Bool) { state.withLock { $0.reservesKeys = reserves } }
 
     /// Sets what runs before the next commit.
-    func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
+    package func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
         state.withLock { $0.beforeCommit = body }
     }
 
@@ -80,34 +98,36 @@ final class StoreMeter: Sendable {
 }
 
 /// A store that counts what it is asked for.
-final class MeteredStore: PersistentStore {
+package final class MeteredStore: PersistentStore {
     private let base: any PersistentStore
     private let meter: StoreMeter
 
-    init(_ base: any PersistentStore, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    package init(_ base: any PersistentStore, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
-    var type: any PersistentStoreType { base.type }
-    var location: StoreLocation { base.location }
-    var model: ManagedObjectModel { base.model }
-    var isReadOnly: Bool { base.isReadOnly }
+    package var type: any PersistentStoreType { base.type }
+    package var location: StoreLocation { base.location }
+    package var model: ManagedObjectModel { base.model }
+    package var isReadOnly: Bool { base.isReadOnly }
 
-    func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
+    package func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
 
-    func snapshot() throws(StoreError) -> any StoreSnapshot { MeteredSnapshot(try base.snapshot(), meter) }
+    package func snapshot() throws(StoreError) -> any StoreSnapshot { MeteredSnapshot(try base.snapshot(), meter) }
 
-    func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
+    package func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try meter.reserve()
         return try base.reserveKeys(count, for: entity)
     }
 
-    func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+    package func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try meter.commit()
         return try base.commit(changes)
     }
 
-    func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader { try base.bulkLoader(options) }
-    func byteCount() throws(StoreError) -> Int { try base.byteCount() }
-    func close() throws(StoreError) { try base.close() }
+    package func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
+        try base.bulkLoader(options)
+    }
+    package func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    package func close() throws(StoreError) { try base.close() }
 }
 
 /// A snapshot that counts what it is asked for.

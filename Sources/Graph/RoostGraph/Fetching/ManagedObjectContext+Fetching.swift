@@ -90,7 +90,11 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int {
-        let fetch = try pendingFetch(request, includesPendingChanges: true)
+        try count(request, includesPendingChanges: true)
+    }
+
+    private func count(_ request: FetchRequest, includesPendingChanges: Bool) throws(StoreError) -> Int {
+        let fetch = try pendingFetch(request, includesPendingChanges: includesPendingChanges)
         if let pending = fetch.pending, !isPlanted(.countsSaved) { return try pending.count() }
         return try fetch.snapshot.count(request)
     }
@@ -99,9 +103,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func count<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> Int {
-        let fetch = try pendingFetch(request.request, includesPendingChanges: request.includesPendingChanges)
-        if let pending = fetch.pending, !isPlanted(.countsSaved) { return try pending.count() }
-        return try fetch.snapshot.count(request.request)
+        try count(request.request, includesPendingChanges: request.includesPendingChanges)
     }
 
     /// Returns the IDs of the objects that a request asks for, without making objects.

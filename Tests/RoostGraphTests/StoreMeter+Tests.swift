@@ -1,0 +1,25 @@
+import Roost
+import RoostConformance
+import RoostCore
+import RoostGraph
+import RoostStores
+
+extension StoreMeter {
+    /// The error of the calls that fail.
+    static let error = StoreError(.busy, "The call fails, because the test says so.")
+
+    func failNextRead() { failNextRead(with: Self.error) }
+    func failNextCommit() { failNextCommit(with: Self.error) }
+
+    /// Opens a new store whose calls fail if this meter says so, and a container for it.
+    func makeContainer(_ location: StoreLocation) throws -> PersistentContainer {
+        let model = try Music.model()
+        let inner = try PersistentContainer(location, model: model, types: Music.types)
+        guard let store = inner.stores.first?.persistentStore else {
+            throw StoreError(.invalidRequest, "The container has no store.")
+        }
+        return try PersistentContainer(
+            try Store(MeteredStore(store, self), registry: StoreRegistry([store.type])), model: model,
+            types: Music.types)
+    }
+}
