@@ -73,7 +73,7 @@ struct DamagedRowTests {
             }
         }
         #expect(error?.code == .corrupted, "\(error as Any)")
-        // What was asked of the album left nothing behind that a save could write.
+        // The album is still a fault, so a save has nothing of it to write.
         #expect(album.isFault)
         album.year = 1999
         #expect(throws: StoreError.self) { try context.save() }

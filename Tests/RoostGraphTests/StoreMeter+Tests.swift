@@ -19,7 +19,7 @@ extension StoreMeter {
             throw StoreError(.invalidRequest, "The container has no store.")
         }
         return try PersistentContainer(
-            try Store(MeteredStore(store, self), registry: StoreRegistry([store.type])), model: model,
+            try Store(MeteredStore(store, meter: self), registry: StoreRegistry([store.type])), model: model,
             types: Music.types)
     }
 }

@@ -225,7 +225,7 @@ extension GraphCheck {
             ]
             let meter = StoreMeter()
             let container = try PersistentContainer(
-                [try bench.wrapped(stores[0]), try bench.wrapped(MeteredStore(stores[1], meter))], model: model,
+                [try bench.wrapped(stores[0]), try bench.wrapped(MeteredStore(stores[1], meter: meter))], model: model,
                 configurations: ["left", "right"])
             let context = container.makeContext()
             let (left, right) = (try context.insert("Left"), try context.insert("Right"))

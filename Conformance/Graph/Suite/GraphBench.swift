@@ -44,7 +44,7 @@ package final class GraphBench {
         try fill(context)
         try context.save()
         let meter = StoreMeter()
-        return (try container(for: MeteredStore(store, meter)), meter)
+        return (try container(for: MeteredStore(store, meter: meter)), meter)
     }
 
     /// Closes the store of a container and opens it again, in a new container.

@@ -102,7 +102,7 @@ package final class MeteredStore: PersistentStore {
     private let base: any PersistentStore
     private let meter: StoreMeter
 
-    package init(_ base: any PersistentStore, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    package init(_ base: any PersistentStore, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     package var type: any PersistentStoreType { base.type }
     package var location: StoreLocation { base.location }
