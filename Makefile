@@ -59,7 +59,8 @@ strangers: setup
 # A long campaign: random operations and random queries on every type of store at once; every state that a power cut can leave of a
 # store that is replaced or migrated (some 50 000), a hundred kills, and each call of the system failing. ROOST_LOCKSTEP_SEED, ROOST_QUERY_SEED
 # and ROOST_CRASH_SEED repeat one; the run prints its seeds. STATES limits the states of each case, FAULTS the failing calls, and
-# ROOST_CRASH_CASES is a part of the names of the cases to be run. Then campaigns: FILES damaged stores and COREDATA damaged ones of Core
+# ROOST_CRASH_CASES is a part of the names of the cases to be run. HISTORIES random histories of contexts for each kind and store,
+# REQUESTS fetches beside unsaved changes, and ROUNDS of ten contexts at once under ThreadSanitizer. Then campaigns: FILES damaged stores and COREDATA damaged ones of Core
 # Data, KILLS killed commands, LIMITS runs under limits of processes, memory and files. ROOST_CAMPAIGN_SEED repeats them;
 # `make campaigns` runs them alone.
 faults: setup
