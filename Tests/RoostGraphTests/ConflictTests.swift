@@ -262,6 +262,31 @@ struct ConflictTests {
         }
     }
 
+    @Test(
+        "leave a member where another context put it, if only another property of it changed here",
+        arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .rollback])
+    func movedThere(_ policy: MergePolicy) throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let sample = try Sample(container)
+        let (mine, other) = (sample.contexts[0], sample.contexts[1])
+        #expect(sample.albums[0][1].tracks.count == 0)
+        // There: the second album gets a new track, and one of the first album before it.
+        let new: Track = try other.insert()
+        new.title = "new"
+        sample.albums[1][1].tracks.append(new)
+        sample.albums[1][1].tracks.insert(sample.tracks[1][0], at: 0)
+        try other.save()
+        sample.tracks[0][0].title = "changed"
+        mine.mergePolicy = policy
+        try mine.save()
+        let wanted = [sample.tracks[0][0].objectID, new.objectID]
+        #expect(sample.albums[0][1].tracks.map(\.objectID) == wanted)
+        try mine.save()
+        let fresh = container.makeContext()
+        #expect(try fresh.existingObject(sample.albums[0][1].id).tracks.map(\.objectID) == wanted)
+        #expect(try fresh.existingObject(sample.albums[0][0].id).tracks.count == 2)
+    }
+
     @Test("are still there after a policy gave a value that does not fit")
     func unsuitableMerge() throws {
         let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)

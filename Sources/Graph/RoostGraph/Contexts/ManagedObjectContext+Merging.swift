@@ -210,7 +210,7 @@ extension GraphCore {
         }
         let wasTouched = object.state.contains(.touched)
         let partners = pairPartners(of: object)
-        try setContent(of: object, to: values, leavesPairs: true)
+        try setContent(of: object, to: values, merging: record)
         for (field, value) in places { try object.set(value, for: field) }
         // Last, so that the next save still meets the conflict if the values could not be merged.
         rebase(object, on: record)

@@ -113,6 +113,15 @@ struct Members {
         isReordered = true
     }
 
+    /// Forgets what the store has, and what was changed about one object.
+    mutating func retract(_ key: Int64) {
+        added.remove(key)
+        removed.remove(key)
+        appended.removeAll { $0 == key }
+        current?.removeAll { $0 == key }
+        forgetBase()
+    }
+
     /// Forgets what the store has; differences stay.
     mutating func forgetBase() {
         (base, baseKeys) = (nil, [])

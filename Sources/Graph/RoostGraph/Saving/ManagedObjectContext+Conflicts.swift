@@ -116,7 +116,7 @@ extension ManagedObjectContext {
         switch decision {
         case .merge(let values):
             guard let current = conflict.current else { return }
-            try core.setContent(of: object, to: values, leavesPairs: true)
+            try core.setContent(of: object, to: values, merging: current)
             // Last, so that the next save still meets the conflict if a value did not fit.
             core.rebase(object, on: current)
         case .overwrite:
@@ -312,11 +312,12 @@ extension GraphCore {
     ///   - object: The object.
     ///   - values: The values by name.
     ///   - onlyNamed: Whether properties without a value stay as they are.
-    ///   - leavesPairs: Whether the other sides of one-to-one relationships stay as they are, until
-    ///     both rows are merged; see ``settleReferences(of:_:former:)``.
+    ///   - theirs: The record of the store, if the values are merged with it. Then the other sides of
+    ///     one-to-one relationships stay as they are, until both rows are merged; see
+    ///     ``settleReferences(of:_:former:)``.
     /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
     func setContent(
-        of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, leavesPairs: Bool = false
+        of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil
     ) throws(StoreError) {
         for field in object.info.entity.layout.fields where !field.name.contains(".") && field.kind != .order {
             guard let value = onlyNamed ? values[field.name] : values[field.name] ?? .null,
@@ -327,14 +328,37 @@ extension GraphCore {
                 if case .objectID(let id) = value, let entity = model.entity(id.entity) {
                     destination = try objects([id.key], destination: entity.number).first
                 }
-                if leavesPairs, oneToOneInverse(field) != nil {
+                if theirs != nil, oneToOneInverse(field) != nil {
                     setReference(of: object, relationship.number, to: destination)
+                } else if let theirs, theirs.withReader({ $0.reference(field)?.key }) == destination?.key {
+                    try adopt(theirs, field, of: object, destination)
                 } else {
                     setDestination(of: object, relationship.number, to: destination)
                 }
             } else {
                 try object.set(value, for: field)
             }
+        }
+    }
+
+    /// Takes over a reference of the store, with the place in the list of its destination.
+    ///
+    /// The store has the object in that list, so it is no addition.
+    private func adopt(
+        _ theirs: Record, _ field: RecordLayout.Field, of object: ManagedObject, _ destination: ManagedObject?
+    ) throws(StoreError) {
+        guard let relationship = field.relationship else { return }
+        let former = RowAccess.reference(object.firedRow, field).map { self.object($0.entity, $0.key) }
+        setReference(of: object, relationship, to: destination)
+        if let place = object.info.places[relationship] {
+            try object.set(theirs.withReader { $0.value(place) }, for: place)
+        }
+        guard let inverse = model.relationships[relationship].inverse else { return }
+        for owner in [former, destination] {
+            guard let extra = owner?.extra,
+                let index = extra.members.firstIndex(where: { $0.relationship == inverse })
+            else { continue }
+            extra.members[index].state.retract(object.key)
         }
     }
 
@@ -345,11 +369,10 @@ extension GraphCore {
     func accept(_ record: Record, _ object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
         if object.flags.contains(.deleted) { object.flags.subtract([.deleted, .propagated]) }
-        // References go back by the way of a change, so that the other sides follow.
         for field in object.info.referenceFields {
             let new = record.withReader { $0.reference(field) }
             guard let relationship = field.relationship,
-                RowAccess.reference(object.firedRow, field)?.key != new?.key
+                wasDeleted || RowAccess.reference(object.firedRow, field)?.key != new?.key
             else { continue }
             let destination = try new.map { (entity, key) throws(StoreError) in
                 try objects([key], destination: entity).first
@@ -357,7 +380,7 @@ extension GraphCore {
             if oneToOneInverse(field) != nil {
                 setReference(of: object, relationship, to: destination ?? nil)
             } else {
-                setDestination(of: object, relationship, to: destination ?? nil)
+                try adopt(record, field, of: object, destination ?? nil)
             }
         }
         let members = wasDeleted ? [] : object.extra?.members.filter(\.state.hasDifferences) ?? []
