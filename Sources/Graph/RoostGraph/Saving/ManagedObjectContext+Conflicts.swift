@@ -343,7 +343,7 @@ extension GraphCore {
 
     /// Takes over a reference of the store, with the place in the list of its destination.
     ///
-    /// The store has the object in that list, so it is no addition.
+    /// The store has the object in that list, so nothing is added to it.
     private func adopt(
         _ theirs: Record, _ field: RecordLayout.Field, of object: ManagedObject, _ destination: ManagedObject?
     ) throws(StoreError) {
