@@ -287,6 +287,25 @@ struct ConflictTests {
         #expect(try fresh.existingObject(sample.albums[0][0].id).tracks.count == 2)
     }
 
+    @Test("do not arise from places that another context gave anew, and an append comes after all of them")
+    func appendAfterNewPlaces() throws {
+        try Music.onEachBackend { container in
+            let sample = try Sample(container)
+            #expect(sample.albums[0][0].tracks.map(\.title) == ["0", "1", "2"])
+            // The order is as it was in the end, and each place is another one.
+            for _ in 0..<3 {
+                sample.albums[1][0].tracks.move(from: 0, to: 2)
+                try sample.contexts[1].save()
+            }
+            let last: Track = try sample.contexts[0].insert()
+            last.title = "last"
+            sample.albums[0][0].tracks.append(last)
+            try sample.contexts[0].save()
+            let album = try sample.fresh.existingObject(sample.albums[0][0].id)
+            #expect(album.tracks.map(\.title) == ["0", "1", "2", "last"])
+        }
+    }
+
     @Test("are still there after a policy gave a value that does not fit")
     func unsuitableMerge() throws {
         let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)

@@ -106,20 +106,18 @@ extension GraphCore {
                 let root = model.entities[relationship.destination].root
                 try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
-                let present = objects.map { object -> Int64? in
-                    // A place in the list that the member was in before says nothing about this one.
-                    guard let field = object.info.places[inverse], !members.added.contains(object.key) else {
-                        return nil
-                    }
-                    let row = object.firedRow
-                    guard !RowAccess.isNull(row, field.index) else { return nil }
-                    return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
+                let stored = try storedPlaces(of: owner, relationship)
+                // A place in the list that a member was in before says nothing about this one. A row can be older than
+                // the list, so the places of the list count.
+                let present = objects.map { object in
+                    members.added.contains(object.key) ? nil : stored[object.key] ?? place(of: object, inverse)
                 }
-                try expectLastPlace(of: owner, relationship)
-                for ((object, old), new) in zip(
-                    zip(objects, present), OrderedPlaces.places(keeping: present, keys: keys))
-                where old != new {
-                    guard let field = object.info.places[inverse], touch(object), let row = object.row else { continue }
+                for (object, new) in zip(objects, OrderedPlaces.places(keeping: present, keys: keys)) {
+                    guard let field = object.info.places[inverse] else { continue }
+                    let own = place(of: object, inverse)
+                    let isChanged = own != object.committedRow.flatMap { Self.place(in: $0, field) }
+                    guard own != new, isChanged || stored[object.key] != new, touch(object), let row = object.row
+                    else { continue }
                     let writable = UnsafeMutableRawPointer(mutating: row)
                     writable.storeBytes(of: new.littleEndian, toByteOffset: field.byteOffset, as: Int64.self)
                     RowAccess.setNull(false, writable, field.index)
@@ -128,22 +126,33 @@ extension GraphCore {
         }
     }
 
-    /// Notes the last place of an ordered relationship as the store has it.
+    /// The place of a member, as its row has it.
+    private func place(of object: ManagedObject, _ reference: Int) -> Int64? {
+        object.info.places[reference].flatMap { Self.place(in: object.firedRow, $0) }
+    }
+
+    private static func place(in row: UnsafeRawPointer, _ field: RecordLayout.Field) -> Int64? {
+        guard !RowAccess.isNull(row, field.index) else { return nil }
+        return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
+    }
+
+    /// Returns the places of the members of an ordered relationship as the store has them, and notes the
+    /// last one.
     ///
     /// If another context appends at the same time, the commit fails instead of giving a place twice,
     /// and the save tries again.
-    private func expectLastPlace(
+    private func storedPlaces(
         of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
-    ) throws(StoreError) {
-        guard !owner.flags.contains(.inserted), owner.key > 0 else { return }
-        var last: Int64?
+    ) throws(StoreError) -> [Int64: Int64] {
+        guard !owner.flags.contains(.inserted), owner.key > 0 else { return [:] }
+        var places: [Int64: Int64] = [:]
         let cursor = try openReader().snapshot(ofEntity: Int(owner.entityNumber))
             .links(of: relationship.name, from: owner.objectID)
         var batch = LinkBatch(relationship: relationship.number)
-        while try cursor.next(into: &batch) {
-            last = batch.links.map(\.order).max().map { max($0, last ?? $0) } ?? last
-        }
-        expectedPlaces.append(ChangeSet.LastPlace(owner.objectID, in: relationship.name, place: last))
+        while try cursor.next(into: &batch) { for link in batch.links { places[link.target] = link.order } }
+        expectedPlaces.append(
+            ChangeSet.LastPlace(owner.objectID, in: relationship.name, place: places.values.max()))
+        return places
     }
 
     /// Returns the links of an ordered relationship that are new or have another place.
