@@ -136,8 +136,7 @@ extension GraphCore {
         return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
     }
 
-    /// Returns the places of the members of an ordered relationship as the store has them, and notes the
-    /// last one.
+    /// Returns the stored places of the members of an ordered relationship, and notes the last one.
     ///
     /// If another context appends at the same time, the commit fails instead of giving a place twice,
     /// and the save tries again.
