@@ -123,15 +123,27 @@ extension GraphCore {
 
     /// Forgets changes that mean nothing after another context deleted the object.
     ///
-    /// These are members that were removed from its lists, and properties that were set to the values
-    /// that they had. An object with other changes keeps all of them.
+    /// These are members that were removed from its lists, its places in the lists of others, which a
+    /// save that failed may have given, and properties that were set to the values that they had. An
+    /// object with other changes keeps all of them.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
-            !object.state.contains(.privateRow) || !isDirtyMeanwhile(object),
+            !hasOwnChanges(object),
             object.extra?.members.allSatisfy(\.state.added.isEmpty) ?? true
         else { return }
         discardChanges(of: object)
+    }
+
+    /// Whether any value differs from the committed one, places in lists aside.
+    private func hasOwnChanges(_ object: ManagedObject) -> Bool {
+        guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else { return false }
+        guard let committed = object.committedRow else { return true }
+        let base = RecordReader(
+            row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
+        return object.info.entity.layout.fields.contains { field in
+            field.kind != .order && object.value(of: field) != base.value(field)
+        }
     }
 
     /// Reads the current rows of objects.
