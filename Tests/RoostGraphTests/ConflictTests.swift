@@ -370,6 +370,28 @@ struct ConflictTests {
         #expect(own.tracks.count == 1)
     }
 
+    @Test("do not keep a link that others added too, after they deleted one end of it")
+    func linkOfBoth() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let (playlist, track): (Playlist, Track) = (try other.insert(), try other.insert())
+        (playlist.name, track.title) = ("all", "one")
+        try other.save()
+        var notices: [SaveNotice] = []
+        let token = other.observeSaves { notices.append($0) }
+        let (own, member) = (try #require(mine.object(playlist.id)), try #require(mine.object(track.id)))
+        member.playlists.insert(own)
+        playlist.tracks.append(track)
+        try other.save()
+        try mine.mergeChanges(try #require(notices.last))
+        #expect(own.tracks.count == 1 && member.playlists.count == 1)
+        other.delete(track)
+        try withExtendedLifetime(token) { try other.save() }
+        try mine.mergeChanges(try #require(notices.last))
+        #expect(own.tracks.isEmpty)
+        #expect(member.isDeleted)
+    }
+
     @Test("do not arise while objects whose end changes others leave the list of changes")
     func changingAtTheEnd() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])

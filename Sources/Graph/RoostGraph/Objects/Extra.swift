@@ -83,6 +83,9 @@ struct Members {
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
+        // What another context did too is no difference any more. What is being saved will be in the store.
+        added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
+        removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else { return settle() }
         // The program's order holds. What others added comes before what was added here at the end.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
