@@ -150,6 +150,14 @@ extension GraphCore {
         object.state.remove(.privateRow)
     }
 
+    /// Tells objects that they got other values than the program gave them.
+    func awake(_ objects: [ManagedObject], from events: SnapshotEvents) {
+        let wasTracking = isTracking
+        isTracking = false
+        defer { isTracking = wasTracking }
+        for object in objects where !object.flags.contains(.orphan) { object.awake(from: events) }
+    }
+
     /// Turns an object into a fault.
     func turnIntoFault(_ object: ManagedObject) {
         guard object.row != nil else { return }

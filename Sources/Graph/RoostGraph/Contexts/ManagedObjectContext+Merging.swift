@@ -20,6 +20,23 @@ extension ManagedObjectContext {
         inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = []
     ) throws(StoreError) {
         core.checkIsolation()
+        let (stale, gone) = try core.withoutUndo { () throws(StoreError) in
+            try takeOver(inserted: inserted, updated: updated, deleted: deleted)
+        }
+        core.awake(stale, from: .refresh)
+        if retainsRegisteredObjects || !observers.isEmpty {
+            let new = inserted.map { object(with: $0) }
+            mergedInserts += new
+            if retainsRegisteredObjects { retained.formUnion(new) }
+        }
+        refreshed += stale
+        invalidated += gone
+        notifyObservers()
+    }
+
+    private func takeOver(
+        inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
+    ) throws(StoreError) -> (stale: [ManagedObject], gone: [ManagedObject]) {
         core.pinned = nil
         core.closeReader()
         var stale: [ManagedObject] = []
@@ -40,14 +57,7 @@ extension ManagedObjectContext {
         core.forgetBases()
         try core.reread(stale)
         core.forgetReferences(to: gone.filter { !$0.flags.contains(.changed) })
-        if retainsRegisteredObjects || !observers.isEmpty {
-            let new = inserted.map { object(with: $0) }
-            mergedInserts += new
-            if retainsRegisteredObjects { retained.formUnion(new) }
-        }
-        refreshed += stale
-        invalidated += gone
-        notifyObservers()
+        return (stale, gone)
     }
 
     /// Returns the generation of each store now; nil for a store that records none.
@@ -72,7 +82,8 @@ extension ManagedObjectContext {
         core.closeReader()
         core.forgetBases()
         let objects = core.registry.all().filter { $0.row != nil && !$0.flags.contains(.inserted) }
-        let changed = try core.reread(objects)
+        let changed = try core.withoutUndo { () throws(StoreError) in try core.reread(objects) }
+        core.awake(changed.filter { !$0.flags.contains(.inaccessible) }, from: .refresh)
         refreshed += changed.filter { !$0.flags.contains(.inaccessible) }
         invalidated += changed.filter { $0.flags.contains(.inaccessible) }
         notifyObservers()
@@ -180,6 +191,13 @@ extension GraphCore {
         return changed
     }
 
+    /// Lets undo know that an object has another committed row than before; releases the former one.
+    func noteForeignRow(of object: ManagedObject, _ former: UnsafeRawPointer?) {
+        guard let former else { return }
+        if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
+        RowPage.release(former)
+    }
+
     /// Makes a record the committed row of an object, below its changes.
     ///
     /// - Returns: Whether the object had another version.
@@ -199,6 +217,9 @@ extension GraphCore {
         {
             return false
         }
+        let before = undoStack == nil ? nil : object.committedRow
+        if let before { RowPage.retain(before) }
+        defer { noteForeignRow(of: object, before) }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)
         else {

@@ -90,6 +90,7 @@ public final class ManagedObjectContext {
     }
 
     deinit {
+        core.undoStack?.detach()
         core.orphanAll()
         core.context = nil
     }
@@ -153,7 +154,10 @@ public final class ManagedObjectContext {
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
         object.state = .privateRow
         object.flags = .inserted
-        core.note(object)
+        if core.isTracking {
+            core.undoRecord?.note(.absent, of: object)
+            core.noteChange(object)
+        }
         if retainsRegisteredObjects { retained.insert(object) }
         object.awakeFromInsert()
         if isPlanted(.awakesTwice) { object.awakeFromInsert() }
@@ -322,7 +326,9 @@ public final class ManagedObjectContext {
     /// Does not read.
     public func rollback() {
         core.clearLatched()
+        let objects = core.changed
         core.rollback()
+        core.awake(objects, from: .rollback)
     }
 
     /// Removes all objects from the context.
@@ -352,7 +358,8 @@ public final class ManagedObjectContext {
             core.turnIntoFault(object)
             return
         }
-        try core.reread([object])
+        try core.withoutUndo { () throws(StoreError) in _ = try core.reread([object]) }
+        core.awake([object], from: .refresh)
     }
 
     /// Refreshes all objects, and keeps their changes.
@@ -364,7 +371,9 @@ public final class ManagedObjectContext {
             core.turnIntoFault(object)
             refreshed.append(object)
         }
-        try core.reread(core.changed.filter { !$0.flags.contains(.inserted) })
+        let objects = core.changed.filter { !$0.flags.contains(.inserted) }
+        try core.withoutUndo { () throws(StoreError) in _ = try core.reread(objects) }
+        core.awake(objects, from: .refresh)
     }
 
     /// Makes the next save fail if another context changed an object, even if it is unchanged here.

@@ -119,7 +119,8 @@ extension ManagedObjectContext {
     /// - Throws: The error that cannot be resolved; what preparing throws.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
-        guard try resolve(error) else { throw naming(error) }
+        let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
+        guard isResolved else { throw naming(error) }
         core.closeReader()
         try prepareSave()
     }
@@ -133,8 +134,9 @@ extension ManagedObjectContext {
         core.propagateDeletes()
         try validate()
         try core.throwLatched()
+        try core.undoStack?.prepareSave()
         try core.replaceTemporaryKeys()
-        try core.settleOrder()
+        try core.withoutUndo { () throws(StoreError) in try core.settleOrder() }
     }
 
     /// Calls `willSave` until no object changes any more.
@@ -265,10 +267,11 @@ extension ManagedObjectContext {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
-        core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
+        core.withoutUndo { core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight) }
         core.closeReader()
         for object in pending.inserted + pending.updated { object.didSave() }
-        for object in pending.deleted {
+        for object in pending.deleted where !object.flags.contains(.inserted) {
+            object.flags.subtract([.changed, .deleted, .inFlight])
             object.didSave()
             core.expel(object)
         }
@@ -381,6 +384,7 @@ extension GraphCore {
 
     /// Takes over what was committed: private rows become the rows that the store has.
     func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
+        commitCount += 1
         for (index, object) in (pending.inserted + pending.updated).enumerated() {
             let isInsert = index < pending.inserted.count
             let inFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
@@ -426,7 +430,11 @@ extension GraphCore {
             }
         }
         commitMembers(of: pending.related, isInFlight: isInFlight)
-        for object in pending.deleted { object.flags.subtract([.changed, .deleted]) }
+        // Undo took the deletion back during the save: the object is inserted again.
+        for object in pending.deleted
+        where !object.flags.contains(.deleted) && object.extra?.isReturning ?? false {
+            becomeNew(object)
+        }
     }
 
     private func setRow(of object: ManagedObject, to record: RecordReader, version: UInt32) {
@@ -488,7 +496,10 @@ extension GraphCore {
         }
         touched = formerTouched.filter { $0.flags.contains(.changed) }
         for object in gone { leave(object) }
-        if changed.isEmpty { hasPropagatedDeletes = false }
+        if changed.isEmpty {
+            hasPropagatedDeletes = false
+            hiddenMembers.removeAll()
+        }
     }
 
     /// Whether an object has changes that a save in the background did not take.
@@ -510,6 +521,7 @@ extension GraphCore {
             // The next change must come by `touch`, which copies the row.
             object.state.remove(.touched)
         }
+        for object in pending.deleted { object.flags.insert(.inFlight) }
         for object in pending.related {
             guard let extra = object.extra else { continue }
             for index in extra.members.indices { extra.members[index].state.takeOff() }
@@ -518,7 +530,7 @@ extension GraphCore {
 
     /// Notes that rows were not saved: what is pending stays pending.
     func endFlight(_ pending: PendingChanges) {
-        for object in pending.inserted + pending.updated { endFlight(object) }
+        for object in pending.inserted + pending.updated + pending.deleted { endFlight(object) }
         for object in pending.related {
             guard let extra = object.extra else { continue }
             for index in extra.members.indices { extra.members[index].state.abort() }
