@@ -150,7 +150,7 @@ extension GraphCore {
         object.state.remove(.privateRow)
     }
 
-    /// Tells objects that they got other values than the program gave them.
+    /// Calls the hook of objects that got other values than the program gave them.
     func awake(_ objects: [ManagedObject], from events: SnapshotEvents) {
         let wasTracking = isTracking
         isTracking = false

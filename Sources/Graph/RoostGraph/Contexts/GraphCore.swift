@@ -43,9 +43,9 @@ final class GraphCore {
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
-    /// What undo takes back; nil if nothing is recorded.
+    /// The steps to undo; nil if nothing is recorded.
     @exclusivity(unchecked) var undoStack: UndoStack?
-    /// What the current event began with, for undo; nil if that is not recorded now.
+    /// The state at the beginning of the event, for undo; nil if it is not recorded now.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
     /// The number of commits of the context.
     var commitCount = 0

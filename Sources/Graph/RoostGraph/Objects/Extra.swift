@@ -12,8 +12,9 @@ final class Extra {
     var eventRow: UnsafeRawPointer?
     /// The row that is being saved in the background.
     var rowInFlight: UnsafeRawPointer?
-    /// Whether the object is inserted again after its deletion was saved, so that stores can have objects
-    /// that refer to it.
+    /// Whether the object is inserted again after its deletion was saved.
+    ///
+    /// Stores can have objects that refer to it then.
     var isReturning = false
 
     /// Whether all that changes of the object is in its row.
@@ -157,7 +158,7 @@ struct Members {
 
     // MARK: Undo
 
-    /// What a context changed about one object.
+    /// The change of a context to one member.
     enum Difference: UInt8 {
         case none
         case added
@@ -172,7 +173,7 @@ struct Members {
         var appended: [Int64]
     }
 
-    /// What was changed about an object.
+    /// Returns the change to a member.
     func difference(of key: Int64) -> Difference {
         added.contains(key) ? .added : removed.contains(key) ? .removed : .none
     }
@@ -182,7 +183,7 @@ struct Members {
 
     var order: Order { Order(current: current, appended: appended) }
 
-    /// Sets what was changed about an object.
+    /// Sets the change to a member.
     ///
     /// An ordered relationship needs ``arrange(_:)`` afterwards.
     mutating func set(_ difference: Difference, of key: Int64, isOrdered: Bool) {
@@ -198,7 +199,7 @@ struct Members {
 
     /// Puts the members of an ordered relationship into an order that they had.
     ///
-    /// Members that were not in it stay behind those that were before them.
+    /// A member that was not in that order still follows its predecessor.
     mutating func arrange(_ former: Order) {
         appended = Self.unique(former.appended + appended + added.sorted()).filter { added.contains($0) }
         guard let order = former.current ?? current else {
@@ -222,14 +223,14 @@ struct Members {
         return keys.filter { seen.insert($0).inserted }
     }
 
-    /// Adds keys to a list, each behind the key that it follows in another list.
+    /// Adds keys to a list, each after the key that it follows in another list.
     private static func inserting(_ keys: [Int64], into list: [Int64], following other: [Int64]) -> [Int64] {
         let known = Set(list)
         let new = keys.filter { !known.contains($0) }
         guard !new.isEmpty else { return list }
         let wanted = Set(new)
-        // By key: what comes directly behind it.
-        var behind: [Int64: [Int64]] = [:]
+        // By key: the new keys directly after it.
+        var followers: [Int64: [Int64]] = [:]
         var start: [Int64] = []
         var last: Int64?
         var placed: Set<Int64> = []
@@ -238,10 +239,10 @@ struct Members {
                 last = key
             } else if wanted.contains(key) {
                 placed.insert(key)
-                if let last { behind[last, default: []].append(key) } else { start.append(key) }
+                if let last { followers[last, default: []].append(key) } else { start.append(key) }
             }
         }
-        return start + list.flatMap { [$0] + (behind[$0] ?? []) } + new.filter { !placed.contains($0) }
+        return start + list.flatMap { [$0] + (followers[$0] ?? []) } + new.filter { !placed.contains($0) }
     }
 
     // MARK: Saves in the background

@@ -10,7 +10,7 @@ extension GraphCore {
         let relationship: Int
     }
 
-    /// What an exchange has still to do.
+    /// The work that an exchange has still to do.
     private struct Rest {
         /// The objects whose state is to be worked out.
         var affected: [ManagedObject] = []
@@ -155,7 +155,7 @@ extension GraphCore {
         }
     }
 
-    /// Tells observers about an object at the end of the exchange.
+    /// Reports an object to observers at the end of the exchange.
     private func announce(_ object: ManagedObject) {
         guard !object.state.contains(.touched), context?.observers.isEmpty == false else { return }
         object.state.insert(.touched)
@@ -536,7 +536,7 @@ extension GraphCore {
         withExtendedLifetime(former) {}
     }
 
-    /// Tells the objects of a record that they changed.
+    /// Calls the hooks of a record's objects.
     private func awake(_ record: UndoRecord) {
         let wasTracking = isTracking
         isTracking = false

@@ -18,7 +18,8 @@ extension GraphCore {
                 wasMember: isMember(key, of: owner, state), difference: state.difference(of: key)))
     }
 
-    /// Whether an object is a member of a relationship that is kept as links; nil if only the store knows.
+    /// Whether an object is a member of a relationship that is kept as links; nil if only the store
+    /// knows.
     func isMember(_ key: Int64, of owner: ManagedObject, _ state: Members?) -> Bool? {
         // No store has links of a new object.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)

@@ -1,8 +1,8 @@
 extension ManagedObjectContext {
     /// The undo stack, or nil, which is the default, to record nothing.
     ///
-    /// Setting it ends the event. A stack belongs to one context: another one loses it, and the steps
-    /// that it had of that are gone.
+    /// Setting it ends the event. A stack belongs to one context: another one loses it, with its
+    /// steps.
     ///
     /// ```swift
     /// context.undo = UndoStack(limit: 100)

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What objects were before one event, so that the event can be taken back.
+/// The state of objects before one event, so that the event can be taken back.
 ///
 /// A record is its own opposite: to apply it exchanges what it has and what the objects have. It is
 /// then read from the other end, so that of several notes about one thing the right one is last.

@@ -21,9 +21,9 @@ internal import RoostCore
 /// change of the context; undoing a saved deletion inserts the object again, with its ID; undoing a
 /// saved insertion deletes the object.
 ///
-/// Reading records nothing, and neither does merging what other contexts saved.
-/// ``ManagedObjectContext/rollback()`` and ``ManagedObjectContext/reset()`` empty the stack. What is
-/// changed inside of ``ManagedObjectContext/withoutTracking(_:)`` is not a step of its own.
+/// Reading records nothing, and neither does merging what other contexts saved. A rollback and a
+/// reset empty the stack. What is changed inside of
+/// ``ManagedObjectContext/withoutTracking(_:)`` is not a step of its own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
 ///   rows; it reads only objects that were turned into faults since.
@@ -34,7 +34,7 @@ public final class UndoStack {
         var name: String?
     }
 
-    /// What another context changed below the changes of this one.
+    /// A row that another context changed below the changes of this one.
     private struct Rebase {
         let object: ManagedObject
         let old: UnsafeRawPointer
@@ -90,8 +90,7 @@ public final class UndoStack {
 
     /// Ends the event and all groups, and takes back the last step.
     ///
-    /// Does nothing if there is none. What cannot be read is an error that the next save, fetch or
-    /// count throws.
+    /// Does nothing without a step. An error of reading is thrown by the next save, fetch or count.
     public func undo() {
         guard let context else { return }
         context.processPendingChanges()
@@ -103,7 +102,7 @@ public final class UndoStack {
 
     /// Repeats the step that was undone last.
     ///
-    /// Does nothing if there is none, or if the context was changed since.
+    /// Does nothing without a step, or if the context was changed since.
     public func redo() {
         guard let context else { return }
         context.processPendingChanges()
