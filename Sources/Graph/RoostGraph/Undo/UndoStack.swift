@@ -145,7 +145,7 @@ public final class UndoStack {
 
     /// Ends the event and the group.
     ///
-    /// A group without changes is no step.
+    /// A group without changes makes no step.
     public func endGroup() {
         guard groupDepth > 0 else { return }
         context?.processPendingChanges()
