@@ -144,39 +144,21 @@ extension GraphCore {
     /// - Throws: What reading throws.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
-        var changed: [ManagedObject] = []
-        for (root, group) in Dictionary(grouping: objects, by: \.root) {
-            let keys = group.filter { $0.row != nil && $0.key > 0 }.map(\.key)
-            guard !keys.isEmpty else { continue }
-            var batch = RecordBatch(model: model)
-            try openReader().graph(ofEntity: root).read(keys, inHierarchyOf: root, into: &batch)
-            var found: Set<Int64> = []
-            for index in 0..<batch.count {
-                guard let object = registered(root, batch.key(at: index)) else { continue }
-                found.insert(object.key)
-                if try take(batch.record(at: index), object) { changed.append(object) }
-            }
-            for object in group where object.row != nil && !found.contains(object.key) { forgetRemovals(of: object) }
-            for object in group
-            where object.row != nil && !found.contains(object.key)
-                && object.flags.isDisjoint(with: [.changed, .inaccessible])
-            {
-                object.flags.insert(.inaccessible)
-                changed.append(object)
-            }
-        }
-        return changed
+        try perform([.read(objects, isReported: true)])
     }
 
     /// Makes a record the committed row of an object, below its changes.
     ///
-    /// - Returns: Whether the object had another version.
-    func take(_ record: Record, _ object: ManagedObject) throws(StoreError) -> Bool {
-        guard !object.flags.contains(.inFlight) else { return false }
+    /// - Returns: Whether the object had another version, and what remains to be done about its
+    ///   references.
+    func take(
+        _ record: Record, _ object: ManagedObject
+    ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {
+        guard !object.flags.contains(.inFlight) else { return (false, []) }
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         forgetBases(of: object)
-        if isPlanted(.reusesStaleRows) { return false }
+        if isPlanted(.reusesStaleRows) { return (false, []) }
         // An object that was deleted and inserted again begins with version 1, so that its content counts too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
@@ -185,14 +167,14 @@ extension GraphCore {
                 } ?? false
             })
         {
-            return false
+            return (false, [])
         }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)
         else {
             record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
             wake(object)
-            return true
+            return (true, [])
         }
         // What changed there and not here is taken over; what changed here stays.
         let former = RecordReader(
@@ -214,8 +196,7 @@ extension GraphCore {
         for (field, value) in places { try object.set(value, for: field) }
         // Last, so that the next save still meets the conflict if the values could not be merged.
         rebase(object, on: record)
-        try settleReferences(of: object, record, former: partners)
-        if !wasTouched { object.state.remove(.touched) }
-        return true
+        let steps = [MergeStep.settle(object, record, former: partners, from: 0)]
+        return (true, wasTouched ? steps : steps + [.forgetTouch(object)])
     }
 }
