@@ -36,11 +36,15 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
         count += 1
     }
 
+    /// Makes the memory long enough for `capacity` elements.
+    mutating func reserveCapacity(_ capacity: Int) { if capacity > memory.count { setLength(capacity) } }
+
     /// Makes the memory twice as long, or as long as is needed.
     @inline(never)
-    private mutating func grow(to needed: Int) {
+    private mutating func grow(to needed: Int) { setLength(max(64, needed, 2 * memory.count)) }
+
+    private mutating func setLength(_ length: Int) {
         let (old, used) = (memory, count * MemoryLayout<Element>.stride)
-        let length = max(64, needed, 2 * old.count)
         memory = Array(unsafeUninitializedCapacity: length) { longer, initializedCount in
             old.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(longer).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<used]))

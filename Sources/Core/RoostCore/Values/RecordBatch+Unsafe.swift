@@ -71,6 +71,12 @@ extension RecordBatch {
             Entry(offset: offset, count: bytes.count, key: key, entity: Int32(truncatingIfNeeded: entity)))
     }
 
+    /// Makes room for records, so that the batch does not move while they are appended.
+    package mutating func reserveCapacity(_ count: Int, byteCount: Int) {
+        entries.reserveCapacity(entries.count + count)
+        arena.reserveCapacity(arena.count + byteCount)
+    }
+
     /// Appends a copy of a record, which must be of the batch's model.
     public mutating func append(_ record: Record) {
         precondition(record.model.hasVersionHashes(of: model), "a record of another model")

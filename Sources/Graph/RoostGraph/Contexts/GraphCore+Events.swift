@@ -40,7 +40,7 @@ extension GraphCore {
 
     /// Replaces the temporary keys of new objects by keys of the store.
     func replaceTemporaryKeys() throws(StoreError) {
-        let temporary = changed.filter { $0.key < 0 && !$0.flags.contains(.deleted) }
+        let temporary = changed.filterUncounted { $0.key < 0 && !$0.flags.contains(.deleted) }
         guard !temporary.isEmpty else { return }
         var new: [ObjectPlace: Int64] = [:]
         for (root, objects) in Dictionary(grouping: temporary, by: \.root) {
@@ -77,11 +77,11 @@ extension GraphCore {
         let former = touched
         touched = []
         defer { withExtendedLifetime(former) {} }
-        for object in former {
+        former.forEachUncounted { object in
             object.state.remove(.touched)
-            if let row = object.extra?.eventRow {
+            if let extra = object.extra, let row = extra.eventRow {
                 RowPage.release(row)
-                object.extra?.eventRow = nil
+                extra.eventRow = nil
             }
         }
         closeReader()

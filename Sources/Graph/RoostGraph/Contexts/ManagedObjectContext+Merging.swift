@@ -167,28 +167,7 @@ extension GraphCore {
     /// - Throws: What reading throws.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
-        var changed: [ManagedObject] = []
-        for (root, group) in Dictionary(grouping: objects, by: \.root) {
-            let keys = group.filter { $0.row != nil && $0.key > 0 }.map(\.key)
-            guard !keys.isEmpty else { continue }
-            var batch = RecordBatch(model: model)
-            try openReader().graph(ofEntity: root).read(keys, inHierarchyOf: root, into: &batch)
-            var found: Set<Int64> = []
-            for index in 0..<batch.count {
-                guard let object = registered(root, batch.key(at: index)) else { continue }
-                found.insert(object.key)
-                if try take(batch.record(at: index), object) { changed.append(object) }
-            }
-            for object in group where object.row != nil && !found.contains(object.key) { forgetRemovals(of: object) }
-            for object in group
-            where object.row != nil && !found.contains(object.key)
-                && object.flags.isDisjoint(with: [.changed, .inaccessible])
-            {
-                object.flags.insert(.inaccessible)
-                changed.append(object)
-            }
-        }
-        return changed
+        try perform([.read(objects, isReported: true)])
     }
 
     /// Lets undo know that an object has another committed row than before; releases the former one.
@@ -200,13 +179,16 @@ extension GraphCore {
 
     /// Makes a record the committed row of an object, below its changes.
     ///
-    /// - Returns: Whether the object had another version.
-    func take(_ record: Record, _ object: ManagedObject) throws(StoreError) -> Bool {
-        guard !object.flags.contains(.inFlight) else { return false }
+    /// - Returns: Whether the object had another version, and what remains to be done about its
+    ///   references.
+    func take(
+        _ record: Record, _ object: ManagedObject
+    ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {
+        guard !object.flags.contains(.inFlight) else { return (false, []) }
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         forgetBases(of: object)
-        if isPlanted(.reusesStaleRows) { return false }
+        if isPlanted(.reusesStaleRows) { return (false, []) }
         // An object that was deleted and inserted again begins with version 1, so that its content counts too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
@@ -215,7 +197,7 @@ extension GraphCore {
                 } ?? false
             })
         {
-            return false
+            return (false, [])
         }
         let before = undoStack == nil ? nil : object.committedRow
         if let before { RowPage.retain(before) }
@@ -225,7 +207,7 @@ extension GraphCore {
         else {
             record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
             wake(object)
-            return true
+            return (true, [])
         }
         // What changed there and not here is taken over; what changed here stays.
         let former = RecordReader(
@@ -247,8 +229,7 @@ extension GraphCore {
         for (field, value) in places { try object.set(value, for: field) }
         // Last, so that the next save still meets the conflict if the values could not be merged.
         rebase(object, on: record)
-        try settleReferences(of: object, record, former: partners)
-        if !wasTouched { object.state.remove(.touched) }
-        return true
+        let steps = [MergeStep.settle(object, record, former: partners, from: 0)]
+        return (true, wasTouched ? steps : steps + [.forgetTouch(object)])
     }
 }

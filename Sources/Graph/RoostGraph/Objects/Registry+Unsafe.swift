@@ -3,13 +3,16 @@ internal import RoostCore
 /// The objects of a context by root entity and key, without keeping them alive.
 ///
 /// Open addressing; a slot is a tag of 4 bytes and a pointer of 8. The tag has the hash, so growing
-/// touches no object.
+/// touches no object. A full table grows by a half, so that it takes 16 to 24 bytes for each
+/// object. Its length is any multiple of 16, and a hash finds its group of 16 slots by a
+/// multiplication.
 ///
 /// SAFETY: an object leaves the registry in its `deinit`, or when its context ends before it. So
 /// every pointer in it is to a living object.
 struct Registry: ~Copyable {
     private var tags: UnsafeMutablePointer<UInt32>
     private var objects: UnsafeMutablePointer<Unmanaged<ManagedObject>?>
+    /// The number of slots: a multiple of 16.
     private var capacity = 64
     /// The number of objects.
     private(set) var count = 0
@@ -39,18 +42,32 @@ struct Registry: ~Copyable {
         return UInt32(truncatingIfNeeded: (hash & ~15) | (bits & 15)) | 0x8000_0000
     }
 
+    /// Returns the first slot to look at for a tag.
+    @inline(__always)
+    private func slot(of tag: UInt32) -> Int {
+        // The hash of 27 bits is a fraction of the number of groups.
+        let group = (UInt64(tag & 0x7FFF_FFF0) &* UInt64(truncatingIfNeeded: capacity)) &>> 31
+        return Int(truncatingIfNeeded: group & ~15 | UInt64(tag & 15))
+    }
+
+    @inline(__always)
+    private func slot(after slot: Int) -> Int { slot &+ 1 == capacity ? 0 : slot &+ 1 }
+
+    @inline(__always)
+    private func slot(before slot: Int) -> Int { slot == 0 ? capacity &- 1 : slot &- 1 }
+
     /// Returns the object, or nil.
     @inline(__always)
     func find(_ root: Int, _ key: Int64) -> ManagedObject? {
         let tag = Self.hash(root, key)
-        var slot = Int(tag & 0x7FFF_FFFF) & (capacity - 1)
+        var slot = slot(of: tag)
         while tags[slot] != 0 {
             if tags[slot] == tag, let object = objects[slot],
                 object._withUnsafeGuaranteedRef({ $0.key == key && $0.root == root })
             {
                 return object.takeUnretainedValue()
             }
-            slot = (slot + 1) & (capacity - 1)
+            slot = self.slot(after: slot)
         }
         return nil
     }
@@ -64,9 +81,9 @@ struct Registry: ~Copyable {
     }
 
     private mutating func place(_ object: Unmanaged<ManagedObject>, _ tag: UInt32) {
-        var slot = Int(tag & 0x7FFF_FFFF) & (capacity - 1)
+        var slot = slot(of: tag)
         // The slot of a removed object can be taken, because the new one is not in the registry.
-        while tags[slot] != 0, objects[slot] != nil { slot = (slot + 1) & (capacity - 1) }
+        while tags[slot] != 0, objects[slot] != nil { slot = self.slot(after: slot) }
         if tags[slot] == 0 { usedCount += 1 }
         tags[slot] = tag
         objects[slot] = object
@@ -75,7 +92,7 @@ struct Registry: ~Copyable {
     /// Removes an object, if it is in the registry.
     mutating func remove(_ object: ManagedObject, _ root: Int) {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
-        var slot = Int(Self.hash(root, object.key) & 0x7FFF_FFFF) & (capacity - 1)
+        var slot = slot(of: Self.hash(root, object.key))
         while tags[slot] != 0 {
             if let found = objects[slot], found.toOpaque() == pointer {
                 objects[slot] = nil
@@ -83,25 +100,25 @@ struct Registry: ~Copyable {
                 free(slot)
                 return
             }
-            slot = (slot + 1) & (capacity - 1)
+            slot = self.slot(after: slot)
         }
     }
 
     /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay short.
     private mutating func free(_ slot: Int) {
-        guard tags[(slot + 1) & (capacity - 1)] == 0 else { return }
+        guard tags[self.slot(after: slot)] == 0 else { return }
         var slot = slot
         while tags[slot] != 0, objects[slot] == nil {
             tags[slot] = 0
             usedCount -= 1
-            slot = (slot - 1) & (capacity - 1)
+            slot = self.slot(before: slot)
         }
     }
 
     private mutating func grow() {
         let (oldTags, oldObjects, oldCapacity) = (tags, objects, capacity)
         // Slots of removed objects are not taken along, so the capacity may stay.
-        while count * 2 >= capacity { capacity *= 2 }
+        if count * 8 >= capacity * 5 { capacity = (capacity * 3 / 2 + 15) & ~15 }
         tags = .allocate(capacity: capacity)
         tags.initialize(repeating: 0, count: capacity)
         objects = .allocate(capacity: capacity)

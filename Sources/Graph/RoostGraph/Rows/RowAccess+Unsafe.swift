@@ -22,6 +22,13 @@ enum RowAccess {
         row.storeBytes(of: isNull ? byte | bit : byte & ~bit, toByteOffset: offset, as: UInt8.self)
     }
 
+    /// Returns whether any of some bits of a row is set.
+    @inline(__always)
+    static func hasBits(_ row: UnsafeRawPointer, _ bits: [(offset: Int, bits: UInt8)]) -> Bool {
+        for (offset, bits) in bits where row.load(fromByteOffset: offset, as: UInt8.self) & bits != 0 { return true }
+        return false
+    }
+
     /// Returns the version of a row.
     @inline(__always)
     static func version(_ row: UnsafeRawPointer) -> UInt32 {
@@ -59,6 +66,17 @@ enum RowAccess {
     @inline(__always)
     static func haveEqualBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, in range: Range<Int>) -> Bool {
         memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
+    }
+
+    /// Returns whether two rows of an entity have the same bytes in all of some short ranges.
+    @inline(__always)
+    static func haveEqualBytes(
+        _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, inAll ranges: [Range<Int>]
+    ) -> Bool {
+        for range in ranges where memcmp(left + range.lowerBound, right + range.lowerBound, range.count) != 0 {
+            return false
+        }
+        return true
     }
 
     /// Returns the destination of a reference field, or nil.

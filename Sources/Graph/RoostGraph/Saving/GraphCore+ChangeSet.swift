@@ -4,14 +4,18 @@ internal import RoostStores
 /// The pending changes of a context for one store.
 struct PendingChanges {
     var changes: ChangeSet
+    /// The changed objects of the context, which keeps those of the other lists alive.
+    let changed: [ManagedObject]
     /// The objects of `changes.inserts`, in its order.
-    var inserted: [ManagedObject] = []
+    var inserted = UncountedObjects()
     /// The objects of `changes.updates`, in its order.
-    var updated: [ManagedObject] = []
+    var updated = UncountedObjects()
     /// The objects of `changes.deletes`, in its order.
-    var deleted: [ManagedObject] = []
-    /// The objects whose values or relationships changed, whether or not their rows did.
-    var related: [ManagedObject] = []
+    var deleted = UncountedObjects()
+    /// The changed objects whose rows are as before.
+    ///
+    /// Their relationships can differ.
+    var unwritten = UncountedObjects()
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
 }
@@ -30,43 +34,45 @@ extension GraphCore {
     /// - Throws: What reading deleted faults and ordered links throws.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
         let forCommit = reach == nil
-        var pending = PendingChanges(changes: ChangeSet(model: model))
+        let isWholeStore = stores?.stores.count == 1
+        let objects = changed
+        var pending = PendingChanges(changes: ChangeSet(model: model), changed: objects)
+        if forCommit { reserve(for: objects, &pending) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
-        let isWholeStore = stores?.stores.count == 1
         // Neighbors are mostly of one entity, whose facts are looked up once.
-        var known: (entity: UInt16, info: EntityInfo)?
-        for object in changed {
+        var known: (entity: UInt16, ranges: [Range<Int>])?
+        try objects.forEachUncounted { (object) throws(StoreError) in
             guard isWholeStore || stores?.storeOfEntity[Int(object.entityNumber)] == store,
                 !object.flags.contains(.inaccessible), reach?.includes(object.root) ?? true
-            else { continue }
+            else { return }
             if object.flags.contains(.deleted) {
                 let row = object.committedRow ?? object.firedRow
-                guard !object.flags.contains(.inaccessible) else { continue }
+                guard !object.flags.contains(.inaccessible) else { return }
                 pending.changes.delete(object.objectID, version: RowAccess.version(row))
                 pending.deleted.append(object)
-                continue
+                return
             }
             if object.extra != nil { try links.collect(object) }
-            pending.related.append(object)
             guard object.state.contains(.privateRow), let row = object.row else {
                 if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
-                continue
+                return pending.unwritten.append(object)
             }
             let count = Int(object.byteCount)
             let writable = UnsafeMutableRawPointer(mutating: row)
             let bytes = UnsafeRawBufferPointer(start: row, count: count)
+            let committed = PrivateRow.committed(row)
             if object.flags.contains(.inserted) {
                 if forCommit { RowAccess.seal(writable, count, key: object.key, version: 1) }
                 pending.changes.inserts.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.inserted.append(object)
             } else {
-                guard let committed = PrivateRow.committed(row),
+                guard let committed,
                     isPlanted(.writesEqualRows)
                         || !RowAccess.haveEqualContent(row, count, committed, object.tail.byteCount(committed))
                 else {
                     if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
-                    continue
+                    return pending.unwritten.append(object)
                 }
                 if forCommit {
                     RowAccess.seal(writable, count, key: object.key, version: RowAccess.version(committed))
@@ -74,22 +80,42 @@ extension GraphCore {
                 pending.changes.updates.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.updated.append(object)
             }
-            guard forCommit else { continue }
-            if known?.entity != object.entityNumber { known = (object.entityNumber, object.info) }
-            guard let info = known?.info, !info.referenceRanges.isEmpty else { continue }
-            collectNewReferences(object, row, info, &newReferences)
+            guard forCommit else { return }
+            if known?.entity != object.entityNumber { known = (object.entityNumber, object.info.referenceRanges) }
+            guard let known, !known.ranges.isEmpty,
+                committed.map({ !RowAccess.haveEqualBytes(row, $0, inAll: known.ranges) }) ?? true
+            else { return }
+            collectNewReferences(object, row, object.info, &newReferences)
         }
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
         if forCommit {
             pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(newReferences)
             pending.changes.requiresUnreferencedDeletes =
-                !pending.deleted.isEmpty && !pending.deleted.contains(where: leavesReferences)
+                !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
             pending.changes.lastPlaces = expectedPlaces.filter { place in
                 isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
             }
         }
         return pending
+    }
+
+    /// Makes room for the records of changed objects, so that a large change set does not move while
+    /// it grows.
+    private func reserve(for objects: [ManagedObject], _ pending: inout PendingChanges) {
+        var (inserts, updates) = ((count: 0, bytes: 0), (count: 0, bytes: 0))
+        objects.forEachUncounted { object in
+            guard object.state.contains(.privateRow) else { return }
+            if object.flags.contains(.inserted) {
+                inserts = (inserts.count + 1, inserts.bytes + Int(object.byteCount))
+            } else {
+                updates = (updates.count + 1, updates.bytes + Int(object.byteCount))
+            }
+        }
+        pending.changes.inserts.reserveCapacity(inserts.count, byteCount: inserts.bytes)
+        pending.changes.updates.reserveCapacity(updates.count, byteCount: updates.bytes)
+        pending.inserted.reserveCapacity(inserts.count)
+        pending.updated.reserveCapacity(updates.count)
     }
 
     /// Whether a delete rule lets other objects refer to a deleted one.

@@ -48,7 +48,7 @@ extension ManagedObjectContext {
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict) }
         for ((object, conflict, _), former) in zip(decisions, former) {
-            try core.settleReferences(of: object, conflict.current, former: former)
+            try core.perform([.settle(object, conflict.current, former: former, from: 0)])
         }
         core.closeReader()
         core.awake(decisions.map(\.0), from: .mergePolicy)
@@ -216,7 +216,7 @@ extension GraphCore {
     /// Merges what the store has into an object that needs no decision.
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
         guard let theirs else { return leave(object) }
-        _ = try take(theirs, object)
+        try perform(try take(theirs, object).steps)
     }
 
     /// Returns the objects to which an object refers in one-to-one relationships, by relationship.
@@ -232,72 +232,11 @@ extension GraphCore {
     }
 
     /// Returns the inverse of a to-one relationship if it is to-one, too.
-    private func oneToOneInverse(_ field: RecordLayout.Field) -> Int? {
+    func oneToOneInverse(_ field: RecordLayout.Field) -> Int? {
         guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse,
             !model.relationships[inverse].isToMany
         else { return nil }
         return inverse
-    }
-
-    /// Lets both sides of an object's relationships agree, after its changes were merged with those of
-    /// another context.
-    ///
-    /// - Parameters:
-    ///   - object: An object whose changes were merged.
-    ///   - theirs: What the store has of it; nil if it was deleted there.
-    ///   - former: Its partners in one-to-one relationships before the changes were merged.
-    /// - Throws: What reading throws.
-    func settleReferences(
-        of object: ManagedObject, _ theirs: Record?, former: [Int: ManagedObject]
-    ) throws(StoreError) {
-        guard object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]) else { return }
-        for field in object.info.referenceFields {
-            guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse
-            else { continue }
-            let mine = RowAccess.reference(object.firedRow, field).map { self.object($0.entity, $0.key) }
-            let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, $0.key) }
-            if oneToOneInverse(field) != nil {
-                try settlePair(object, relationship, mine, [there, former[relationship]].compactMap { $0 })
-            } else if mine !== there {
-                // The list of the store names the object, or the list that should name it does not.
-                let isOrdered = model.relationships[inverse].isOrdered
-                if let there {
-                    forgetBases(of: there)
-                    change(there, inverse) { $0.remove(object.key, isOrdered: isOrdered) }
-                }
-                guard let mine else { continue }
-                forgetBases(of: mine)
-                change(mine, inverse) { $0.add(object.key, isOrdered: isOrdered) }
-            }
-        }
-    }
-
-    /// Lets both sides of a one-to-one relationship agree.
-    ///
-    /// Either side can have changed there alone. Then its row is read again, and gets the value that
-    /// fits that of `object`.
-    private func settlePair(
-        _ object: ManagedObject, _ relationship: Int, _ mine: ManagedObject?, _ former: [ManagedObject]
-    ) throws(StoreError) {
-        guard let inverse = model.relationships[relationship].inverse,
-            let own = object.info.references[relationship]
-        else { return }
-        try reread(former)
-        if let mine { try reread([mine]) }
-        // Merging the partners can have settled the pair already.
-        let current = RowAccess.reference(object.firedRow, own)?.key
-        for partner in former where partner.key != current { clear(partner, inverse, ifItIs: object.key) }
-        guard let mine, mine.key == current, let field = mine.info.references[inverse],
-            mine.flags.isDisjoint(with: [.deleted, .inaccessible])
-        else { return }
-        let other = RowAccess.reference(mine.firedRow, field)
-        guard other?.key != object.key else { return }
-        if let other {
-            let rival = self.object(other.entity, other.key)
-            try reread([rival])
-            clear(rival, relationship, ifItIs: mine.key)
-        }
-        setReference(of: mine, inverse, to: object)
     }
 
     /// Forgets what the store had of an object, which is then as a new one.
@@ -315,7 +254,7 @@ extension GraphCore {
     ///   - onlyNamed: Whether properties without a value stay as they are.
     ///   - theirs: The record of the store, if the values are merged with it. Then the other sides of
     ///     one-to-one relationships stay as they are, until both rows are merged; see
-    ///     ``settleReferences(of:_:former:)``.
+    ///     ``MergeStep/settle(_:_:former:from:)``.
     /// - Throws: `invalidValue` for a value that does not fit; what reading throws.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil

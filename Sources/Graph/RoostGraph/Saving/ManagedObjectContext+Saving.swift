@@ -152,7 +152,7 @@ extension ManagedObjectContext {
             }
             round += 1
             core.beginRound()
-            for object in objects where !object.flags.contains(.orphan) { object.willSave() }
+            objects.forEachUncounted { if !$0.flags.contains(.orphan) { $0.willSave() } }
             core.propagateDeletes()
             objects = isPlanted(.callsWillSaveOnce) ? [] : core.endRound()
         }
@@ -160,27 +160,40 @@ extension ManagedObjectContext {
 
     private func validate() throws(StoreError) {
         var failures: [ValidationFailure] = []
-        for object in core.changed where !object.flags.contains(.inaccessible) {
+        let objects = core.changed
+        // Neighbors are mostly of one entity, whose class is asked once.
+        var known: (entity: UInt16, properties: [String])?
+        try objects.forEachUncounted { (object) throws(StoreError) in
+            guard !object.flags.contains(.inaccessible) else { return }
             if object.flags.contains(.deleted) {
                 failures += try core.denials(of: object)
                 failures += object.validateForDelete()
-                continue
+                return
             }
-            guard object.state.contains(.privateRow) || object.extra != nil else { continue }
-            for name in type(of: object).validatedProperties {
-                var value = try object.value(name)
-                let old = value
-                do throws(ValidationFailure) {
-                    try object.validate(&value, for: name)
-                    if value != old { try set(value, name, object) }
-                } catch { failures.append(error) }
+            guard object.state.contains(.privateRow) || object.extra != nil else { return }
+            if known?.entity != object.entityNumber {
+                known = (object.entityNumber, type(of: object).validatedProperties)
             }
+            if let known, !known.properties.isEmpty { try validate(known.properties, of: object, &failures) }
             let own = object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
             if !own.isEmpty { failures += own }
         }
         failures += try core.ruleFailures()
         failures += try core.transientFailures()
         if !failures.isEmpty { throw ValidationFailure.error(failures) }
+    }
+
+    private func validate(
+        _ properties: [String], of object: ManagedObject, _ failures: inout [ValidationFailure]
+    ) throws(StoreError) {
+        for name in properties {
+            var value = try object.value(name)
+            let old = value
+            do throws(ValidationFailure) {
+                try object.validate(&value, for: name)
+                if value != old { try set(value, name, object) }
+            } catch { failures.append(error) }
+        }
     }
 
     private func set(_ value: Value, _ name: String, _ object: ManagedObject) throws(ValidationFailure) {
@@ -210,9 +223,11 @@ extension ManagedObjectContext {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
             // What was added and removed again is no difference any more.
-            core.commitMembers(of: pending.related, isInFlight: false)
+            core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
+        // A store that is read cannot use its old pages again, and a memory store copies what it changes.
+        core.closeReader()
         var changes = pending.changes
         let store = base.storeSet.stores[position]
         if try store.rules.concern(changes) {
@@ -269,8 +284,10 @@ extension ManagedObjectContext {
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
         core.withoutUndo { core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight) }
         core.closeReader()
-        for object in pending.inserted + pending.updated { object.didSave() }
-        for object in pending.deleted where !object.flags.contains(.inserted) {
+        pending.inserted.forEach { $0.didSave() }
+        pending.updated.forEach { $0.didSave() }
+        pending.deleted.forEach { object in
+            guard !object.flags.contains(.inserted) else { return }
             object.flags.subtract([.changed, .deleted, .inFlight])
             object.didSave()
             core.expel(object)
@@ -278,20 +295,18 @@ extension ManagedObjectContext {
         if seenGenerations[position] == receipt.previousGeneration { seenGenerations[position] = receipt.generation }
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        let written = Set((pending.inserted + pending.deleted).map(ObjectIdentifier.init))
         // What the rules of the model changed beside it: derived attributes of objects that depend on changed ones.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
+        let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)
         if !others.isEmpty {
-            let known = Set(pending.related.map(\.objectID))
+            let known = Set(pending.inserted.all.map(\.objectID) + changed)
             others.removeAll { known.contains($0) }
         }
         let notice = SaveNotice(
             store: base.storeSet.stores[position].location, generation: receipt.generation,
             previousGeneration: receipt.previousGeneration, author: author, contextName: name,
-            inserted: pending.inserted.map(\.objectID),
-            updated: pending.related.filter { !written.contains(ObjectIdentifier($0)) }.map(\.objectID)
-                + others,
+            inserted: pending.inserted.all.map(\.objectID), updated: changed + others,
             deleted: pending.changes.deletes.map(\.id))
         base.hub.post(notice, from: inbox)
         for observer in saveObservers { observer.body(notice) }
@@ -303,7 +318,7 @@ extension GraphCore {
 
     /// Begins a round: what changes in it is noted again.
     func beginRound() {
-        for object in touched { object.state.remove(.touched) }
+        touched.forEachUncounted { $0.state.remove(.touched) }
         roundStart = touched.count
     }
 
@@ -345,17 +360,25 @@ extension GraphCore {
         var failures = FailureList()
         guard let stores else { return [] }
         var rules = stores.stores.map(\.rules.records)
-        for object in changed
-        where object.state.contains(.privateRow)
-            && object.flags.isDisjoint(with: isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible])
-        {
-            guard let row = object.row else { continue }
-            if isPlanted(.checksInsertsOnly), !object.flags.contains(.inserted) { continue }
-            if isPlanted(.stopsAtFirstFailure), !failures.failures.isEmpty { break }
-            let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
-            try failures.check(reader, rules: &rules[stores.storeOfEntity[Int(object.entityNumber)]]) { _, _ in
-                .object(object.objectID)
+        let objects = changed
+        let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
+        // Neighbors are mostly of one entity, and the bitmap of a record decides most rules.
+        var known: (entity: UInt16, store: Int, bits: [(offset: Int, bits: UInt8)]?)?
+        try objects.forEachUncounted { (object) throws(StoreError) in
+            guard object.state.contains(.privateRow), object.flags.isDisjoint(with: skipped), let row = object.row
+            else { return }
+            if isPlanted(.checksInsertsOnly), !object.flags.contains(.inserted) { return }
+            if isPlanted(.stopsAtFirstFailure), !failures.failures.isEmpty { return }
+            if known?.entity != object.entityNumber {
+                let store = stores.storeOfEntity[Int(object.entityNumber)]
+                known = (
+                    object.entityNumber, store, rules[store].decidingBits(forEntity: Int(object.entityNumber))
+                )
             }
+            guard let known else { return }
+            if let bits = known.bits, !RowAccess.hasBits(row, bits) { return }
+            let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
+            try failures.check(reader, rules: &rules[known.store]) { _, _ in .object(object.objectID) }
         }
         return failures.failures
     }
@@ -385,34 +408,11 @@ extension GraphCore {
     /// Takes over what was committed: private rows become the rows that the store has.
     func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
         commitCount += 1
-        for (index, object) in (pending.inserted + pending.updated).enumerated() {
-            let isInsert = index < pending.inserted.count
-            let inFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
-            if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
-                // Changed meanwhile: what was saved is the committed row of what is pending.
-                commitUnderChanges(object, inFlight, isInsert: isInsert)
-                if copiesRows {
-                    let batch = isInsert ? changes.inserts : changes.updates
-                    batch.withRecord(at: isInsert ? index : index - pending.inserted.count) { adoptDerived(object, $0) }
-                }
-                continue
-            }
-            endFlight(object)
-            guard let row = object.row, object.state.contains(.privateRow) else { continue }
-            let committed = PrivateRow.committed(row)
-            let old = committed.map { RowAccess.version($0) } ?? 0
-            let version = isInsert ? 1 : isPlanted(.keepsVersions) ? old : old &+ 1
-            RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
-            if let committed { RowPage.release(committed) }
-            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
-            object.state = []
-            object.flags.subtract([.inserted, .changed, .detectsConflicts])
-            if object.flags.contains(.deleted) { object.flags.insert(.changed) }
-            if copiesRows {
-                let batch = isInsert ? changes.inserts : changes.updates
-                let position = isInsert ? index : index - pending.inserted.count
-                batch.withRecord(at: position) { setRow(of: object, to: $0, version: version) }
-            }
+        pending.inserted.forEachWithPosition { index, object in
+            finish(object, index, isInsert: true, derived: copiesRows ? changes.inserts : nil)
+        }
+        pending.updated.forEachWithPosition { index, object in
+            finish(object, index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
         // What depends on the changes, and others have in the change set because of it.
         let count = pending.updated.count
@@ -429,12 +429,46 @@ extension GraphCore {
                 adoptDerived(object, record, version: record.version &+ 1)
             }
         }
-        commitMembers(of: pending.related, isInFlight: isInFlight)
+        for objects in [pending.inserted, pending.updated, pending.unwritten] {
+            commitMembers(of: objects, isInFlight: isInFlight)
+        }
         // Undo took the deletion back during the save: the object is inserted again.
-        for object in pending.deleted
-        where !object.flags.contains(.deleted) && object.extra?.isReturning ?? false {
+        pending.deleted.forEach { object in
+            guard !object.flags.contains(.deleted), object.extra?.isReturning ?? false else { return }
             becomeNew(object)
         }
+    }
+
+    /// Takes over the row of an object as it was committed.
+    ///
+    /// - Parameters:
+    ///   - object: An object that was inserted or updated.
+    ///   - index: The position of its record.
+    ///   - isInsert: Whether it was inserted.
+    ///   - derived: The committed records, if they have derived attributes that the rows lack.
+    @inline(__always)
+    private func finish(_ object: ManagedObject, _ index: Int, isInsert: Bool, derived: RecordBatch?) {
+        if object.flags.contains(.inFlight) {
+            let inFlight = object.extra?.rowInFlight
+            if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
+                // Changed meanwhile: what was saved is the committed row of what is pending.
+                commitUnderChanges(object, inFlight, isInsert: isInsert)
+                derived?.withRecord(at: index) { adoptDerived(object, $0) }
+                return
+            }
+            endFlight(object)
+        }
+        guard let row = object.row, object.state.contains(.privateRow) else { return }
+        let committed = PrivateRow.committed(row)
+        let old = committed.map { RowAccess.version($0) } ?? 0
+        let version = isInsert ? 1 : isPlanted(.keepsVersions) ? old : old &+ 1
+        RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
+        if let committed { RowPage.release(committed) }
+        PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+        object.state = []
+        object.flags.subtract([.inserted, .changed, .detectsConflicts])
+        if object.flags.contains(.deleted) { object.flags.insert(.changed) }
+        derived?.withRecord(at: index) { setRow(of: object, to: $0, version: version) }
     }
 
     private func setRow(of object: ManagedObject, to record: RecordReader, version: UInt32) {
@@ -447,8 +481,8 @@ extension GraphCore {
     /// - Parameters:
     ///   - objects: The objects that were saved.
     ///   - isInFlight: Whether they could change during the save. Then later differences stay.
-    func commitMembers(of objects: [ManagedObject], isInFlight: Bool) {
-        for object in objects { commitMembers(object, isInFlight: isInFlight) }
+    func commitMembers(of objects: UncountedObjects, isInFlight: Bool) {
+        objects.forEach { if $0.extra != nil { commitMembers($0, isInFlight: isInFlight) } }
     }
 
     private func commitMembers(_ object: ManagedObject, isInFlight: Bool) {
@@ -468,38 +502,51 @@ extension GraphCore {
         let (formerChanged, formerTouched) = (changed, touched)
         defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
         var gone: [ManagedObject] = []
-        changed = formerChanged.filter { object in
-            if object.flags.contains(.orphan) { return false }
-            if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
-                // Deleted here and there: nothing is left to do.
-                gone.append(object)
-                return false
-            }
-            if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
-            // Another context deleted it, so no save can write what changed here.
-            let isGone = object.flags.contains(.inaccessible)
-            if isGone { object.extra = nil }
-            if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
-                object.flags.insert(.changed)
-                return true
-            }
-            if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
-                guard isGone || !isDirtyMeanwhile(object) else { return true }
-                // Set to the values that it had: the row of the store holds again.
-                RowPage.release(row)
-                object.row = committed
-                object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
-            }
-            object.state = []
-            object.flags.subtract([.changed, .detectsConflicts])
-            return false
+        changed = formerChanged.filterUncounted { object in
+            // Most objects were saved, and have nothing else.
+            if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
+            return hasChangesLeft(object, &gone)
         }
-        touched = formerTouched.filter { $0.flags.contains(.changed) }
+        touched = ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
         for object in gone { leave(object) }
         if changed.isEmpty {
             hasPropagatedDeletes = false
             hiddenMembers.removeAll()
         }
+    }
+
+    /// Returns whether an object stays in the list of changed ones after a save, and ends its changes
+    /// otherwise.
+    ///
+    /// - Parameters:
+    ///   - object: A changed object.
+    ///   - gone: Gets the object if it was deleted here and there.
+    /// - Returns: Whether changes are left.
+    private func hasChangesLeft(_ object: ManagedObject, _ gone: inout [ManagedObject]) -> Bool {
+        if object.flags.contains(.orphan) { return false }
+        if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
+            // Deleted here and there: nothing is left to do.
+            gone.append(object)
+            return false
+        }
+        if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
+        // Another context deleted it, so no save can write what changed here.
+        let isGone = object.flags.contains(.inaccessible)
+        if isGone { object.extra = nil }
+        if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
+            object.flags.insert(.changed)
+            return true
+        }
+        if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
+            guard isGone || !isDirtyMeanwhile(object) else { return true }
+            // Set to the values that it had: the row of the store holds again.
+            RowPage.release(row)
+            object.row = committed
+            object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
+        }
+        object.state = []
+        object.flags.subtract([.changed, .detectsConflicts])
+        return false
     }
 
     /// Whether an object has changes that a save in the background did not take.
@@ -513,30 +560,38 @@ extension GraphCore {
 
     /// Notes which rows are being saved.
     func beginFlight(_ pending: PendingChanges) {
-        for object in pending.inserted + pending.updated {
-            guard let row = object.row else { continue }
-            RowPage.retain(row)
-            object.requireExtra().rowInFlight = row
-            object.flags.insert(.inFlight)
-            // The next change must come by `touch`, which copies the row.
-            object.state.remove(.touched)
+        for objects in [pending.inserted, pending.updated] {
+            objects.forEach { object in
+                guard let row = object.row else { return }
+                RowPage.retain(row)
+                object.requireExtra().rowInFlight = row
+                object.flags.insert(.inFlight)
+                // The next change must come by `touch`, which copies the row.
+                object.state.remove(.touched)
+            }
         }
-        for object in pending.deleted { object.flags.insert(.inFlight) }
-        for object in pending.related {
-            guard let extra = object.extra else { continue }
-            for index in extra.members.indices { extra.members[index].state.takeOff() }
+        pending.deleted.forEach { $0.flags.insert(.inFlight) }
+        for objects in [pending.inserted, pending.updated, pending.unwritten] {
+            objects.forEach { object in
+                guard let extra = object.extra else { return }
+                for index in extra.members.indices { extra.members[index].state.takeOff() }
+            }
         }
     }
 
     /// Notes that rows were not saved: what is pending stays pending.
     func endFlight(_ pending: PendingChanges) {
-        for object in pending.inserted + pending.updated + pending.deleted { endFlight(object) }
-        for object in pending.related {
-            guard let extra = object.extra else { continue }
-            for index in extra.members.indices { extra.members[index].state.abort() }
+        for objects in [pending.inserted, pending.updated, pending.deleted] { objects.forEach { endFlight($0) } }
+        for objects in [pending.inserted, pending.updated, pending.unwritten] {
+            objects.forEach { object in
+                guard let extra = object.extra else { return }
+                for index in extra.members.indices { extra.members[index].state.abort() }
+            }
         }
         // New objects that were deleted meanwhile were never saved.
-        for object in pending.inserted where object.flags.isSuperset(of: [.inserted, .propagated]) { leave(object) }
+        for object in pending.inserted.all where object.flags.isSuperset(of: [.inserted, .propagated]) {
+            leave(object)
+        }
     }
 
     private func endFlight(_ object: ManagedObject) {

@@ -98,7 +98,8 @@ extension GraphCore {
     /// Only of relationships whose inverse is to-one. The others keep places in links.
     func settleOrder() throws(StoreError) {
         expectedPlaces.removeAll()
-        for owner in changed where owner.extra != nil && !owner.flags.contains(.deleted) {
+        let owners = changed.filterUncounted { $0.extra != nil && !$0.flags.contains(.deleted) }
+        for owner in owners {
             for (number, members) in owner.extra?.members ?? [] where members.isReordered {
                 let relationship = model.relationships[number]
                 guard case .derived(let inverse) = relationship.storage else { continue }

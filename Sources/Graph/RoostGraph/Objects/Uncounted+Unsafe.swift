@@ -1,0 +1,85 @@
+internal import RoostCore
+
+// Loops over objects that a list keeps alive, without counting a reference for each of them. Counting costs two atomic
+// operations for each object, and a save goes through all changed objects several times.
+//
+// SAFETY of the whole file: a list is a value that is held for the whole loop. So what the body does to the context's own
+// lists ends no object of it. A class reference and an `Unmanaged` of it have the same representation.
+
+/// A list of objects that can be gone through without counting references.
+protocol UncountedList {
+    func withUnsafeBufferPointer<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<ManagedObject>) throws(Failure) -> Result
+    ) throws(Failure) -> Result
+}
+
+extension Array: UncountedList where Element == ManagedObject {}
+extension ContiguousArray: UncountedList where Element == ManagedObject {}
+
+extension UncountedList {
+    /// Calls `body` for each object.
+    @inline(__always)
+    func forEachUncounted(_ body: (ManagedObject) -> Void) {
+        withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<ManagedObject>.self)
+            for index in 0..<buffer.count { objects[index]._withUnsafeGuaranteedRef(body) }
+        }
+    }
+
+    /// Calls `body` for each object until it throws.
+    ///
+    /// - Throws: What `body` throws.
+    @inline(__always)
+    func forEachUncounted(_ body: (ManagedObject) throws(StoreError) -> Void) throws(StoreError) {
+        var failure: StoreError?
+        withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<ManagedObject>.self)
+            for index in 0..<buffer.count {
+                objects[index]._withUnsafeGuaranteedRef { object in
+                    do throws(StoreError) { try body(object) } catch { failure = error }
+                }
+                if failure != nil { return }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns the objects for which `isIncluded` is true.
+    @inline(__always)
+    func filterUncounted(_ isIncluded: (ManagedObject) -> Bool) -> [ManagedObject] {
+        var result: [ManagedObject] = []
+        forEachUncounted { if isIncluded($0) { result.append($0) } }
+        return result
+    }
+}
+
+/// Some objects of a list that keeps them alive.
+struct UncountedObjects {
+    private var objects: ContiguousArray<Unmanaged<ManagedObject>> = []
+
+    var isEmpty: Bool { objects.isEmpty }
+    var count: Int { objects.count }
+    /// The objects, counted.
+    var all: [ManagedObject] { objects.map { $0.takeUnretainedValue() } }
+
+    /// Adds an object, which another list keeps as long as this one is used.
+    @inline(__always)
+    mutating func append(_ object: ManagedObject) { objects.append(.passUnretained(object)) }
+
+    /// Makes room for objects.
+    mutating func reserveCapacity(_ count: Int) { objects.reserveCapacity(count) }
+
+    /// Calls `body` for each object.
+    @inline(__always)
+    func forEach(_ body: (ManagedObject) -> Void) {
+        for object in objects { object._withUnsafeGuaranteedRef(body) }
+    }
+
+    /// Calls `body` for each object, with its position.
+    @inline(__always)
+    func forEachWithPosition(_ body: (Int, ManagedObject) -> Void) {
+        for position in objects.indices { objects[position]._withUnsafeGuaranteedRef { body(position, $0) } }
+    }
+}

@@ -1,0 +1,162 @@
+internal import RoostCore
+internal import RoostStores
+
+/// A step of taking over what another context changed.
+///
+/// To take over the row of an object, the rows of its partners in one-to-one relationships are read
+/// again, and so on along the chain of partners. So what remains to be done is a list of steps: calls
+/// that call each other would exhaust the stack on a long chain.
+enum MergeStep {
+    /// Reads the current rows of objects; `isReported` says whether the result of
+    /// ``GraphCore/reread(_:)`` has the changed ones.
+    case read([ManagedObject], isReported: Bool)
+    /// Reads the current rows of objects of one hierarchy.
+    case readHierarchy(Int, [ManagedObject], isReported: Bool)
+    /// Takes over records, from a position on.
+    case take(RecordBatch, root: Int, from: Int, isReported: Bool)
+    /// Notes which objects the store lacks.
+    case noteMissing([ManagedObject], isReported: Bool)
+    /// Lets both sides of an object's references agree, from a position among them on.
+    case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
+    /// Lets both sides of a one-to-one relationship agree, after their rows were read.
+    case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
+    /// Makes an object the partner of another one, after the row of the former partner was read.
+    case takePartner(ManagedObject, relationship: Int, partner: ManagedObject, rival: ManagedObject?)
+    /// Notes that an object did not change in this event.
+    case forgetTouch(ManagedObject)
+}
+
+extension GraphCore {
+    /// Does steps, and the steps that follow from each of them before the next one.
+    ///
+    /// - Returns: The objects that have other rows now, or whose rows are missing, of the steps that
+    ///   report them.
+    /// - Throws: What reading throws.
+    @discardableResult
+    func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {
+        var changed: [ManagedObject] = []
+        var open = Array(steps.reversed())
+        while let step = open.popLast() { open += try perform(step, &changed).reversed() }
+        return changed
+    }
+
+    /// Does one step, and returns those that follow from it.
+    private func perform(
+        _ step: MergeStep, _ changed: inout [ManagedObject]
+    ) throws(StoreError) -> [MergeStep] {
+        switch step {
+        case .read(let objects, let isReported):
+            return Dictionary(grouping: objects, by: \.root).map {
+                .readHierarchy($0.key, $0.value, isReported: isReported)
+            }
+        case .readHierarchy(let root, let objects, let isReported):
+            let keys = objects.filter { $0.row != nil && $0.key > 0 }.map(\.key)
+            guard !keys.isEmpty else { return [] }
+            var batch = RecordBatch(model: model)
+            try openReader().graph(ofEntity: root).read(keys, inHierarchyOf: root, into: &batch)
+            let found = Set((0..<batch.count).map { batch.key(at: $0) })
+            let missing = objects.filter { $0.row != nil && !found.contains($0.key) }
+            return [
+                .take(batch, root: root, from: 0, isReported: isReported),
+                .noteMissing(missing, isReported: isReported),
+            ]
+        case .take(let batch, let root, let start, let isReported):
+            for index in start..<batch.count {
+                guard let object = registered(root, batch.key(at: index)) else { continue }
+                let (isChanged, steps) = try take(batch.record(at: index), object)
+                if isChanged, isReported { changed.append(object) }
+                guard steps.isEmpty else {
+                    return steps + [.take(batch, root: root, from: index + 1, isReported: isReported)]
+                }
+            }
+            return []
+        case .noteMissing(let objects, let isReported):
+            for object in objects { forgetRemovals(of: object) }
+            for object in objects
+            where object.row != nil && object.flags.isDisjoint(with: [.changed, .inaccessible]) {
+                object.flags.insert(.inaccessible)
+                if isReported { changed.append(object) }
+            }
+            return []
+        case .settle(let object, let theirs, let former, let start):
+            return settleReferences(of: object, theirs, former: former, from: start)
+        case .settlePair(let object, let relationship, let partner, let former):
+            return settlePair(object, relationship, partner, former)
+        case .takePartner(let object, let relationship, let partner, let rival):
+            if let rival { clear(rival, relationship, ifItIs: partner.key) }
+            if let inverse = model.relationships[relationship].inverse {
+                setReference(of: partner, inverse, to: object)
+            }
+            return []
+        case .forgetTouch(let object):
+            object.state.remove(.touched)
+            return []
+        }
+    }
+
+    /// Lets both sides of an object's relationships agree, after its changes were merged with those of
+    /// another context.
+    ///
+    /// - Parameters:
+    ///   - object: An object whose changes were merged.
+    ///   - theirs: What the store has of it; nil if it was deleted there.
+    ///   - former: Its partners in one-to-one relationships before the changes were merged.
+    ///   - start: The position of the first reference to settle.
+    /// - Returns: The steps that remain.
+    private func settleReferences(
+        of object: ManagedObject, _ theirs: Record?, former: [Int: ManagedObject], from start: Int
+    ) -> [MergeStep] {
+        guard start > 0 || object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]) else { return [] }
+        let fields = object.info.referenceFields
+        for position in start..<fields.count {
+            let field = fields[position]
+            guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse
+            else { continue }
+            let mine = RowAccess.reference(object.firedRow, field).map { self.object($0.entity, $0.key) }
+            let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, $0.key) }
+            if oneToOneInverse(field) != nil {
+                let others = [there, former[relationship]].compactMap { $0 }
+                // Either side can have changed there alone.
+                return [.read(others, isReported: false), .read(mine.map { [$0] } ?? [], isReported: false)] + [
+                    .settlePair(object, relationship: relationship, partner: mine, former: others),
+                    .settle(object, theirs, former: former, from: position + 1),
+                ]
+            }
+            guard mine !== there else { continue }
+            // The list of the store names the object, or the list that should name it does not.
+            let isOrdered = model.relationships[inverse].isOrdered
+            if let there {
+                forgetBases(of: there)
+                change(there, inverse) { $0.remove(object.key, isOrdered: isOrdered) }
+            }
+            guard let mine else { continue }
+            forgetBases(of: mine)
+            change(mine, inverse) { $0.add(object.key, isOrdered: isOrdered) }
+        }
+        return []
+    }
+
+    /// Lets both sides of a one-to-one relationship agree, whose rows were read again.
+    ///
+    /// The partner gets the value that fits that of `object`.
+    private func settlePair(
+        _ object: ManagedObject, _ relationship: Int, _ mine: ManagedObject?, _ former: [ManagedObject]
+    ) -> [MergeStep] {
+        guard let inverse = model.relationships[relationship].inverse,
+            let own = object.info.references[relationship]
+        else { return [] }
+        // Merging the partners can have settled the pair already.
+        let current = RowAccess.reference(object.firedRow, own)?.key
+        for partner in former where partner.key != current { clear(partner, inverse, ifItIs: object.key) }
+        guard let mine, mine.key == current, let field = mine.info.references[inverse],
+            mine.flags.isDisjoint(with: [.deleted, .inaccessible])
+        else { return [] }
+        let other = RowAccess.reference(mine.firedRow, field)
+        guard other?.key != object.key else { return [] }
+        let rival = other.map { self.object($0.entity, $0.key) }
+        return [
+            .read(rival.map { [$0] } ?? [], isReported: false),
+            .takePartner(object, relationship: relationship, partner: mine, rival: rival),
+        ]
+    }
+}
