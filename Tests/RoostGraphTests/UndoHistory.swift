@@ -11,7 +11,7 @@ final class UndoHistory {
     static let kinds: [Int] = {
         let events = Array(0..<Step.changeCount)
         let undo = Array(repeating: Step.changeCount, count: 14) + Array(repeating: Step.changeCount + 1, count: 8)
-        return events + undo + Array(Step.changeCount + 2..<Step.changeCount + 12)
+        return events + undo + Array(Step.changeCount + 2..<Step.changeCount + 14)
     }()
 
     let control: StoreMeter
@@ -78,7 +78,8 @@ final class UndoHistory {
             _ = control.endCommitFailure()
         case 8, 9: try changeElsewhere(step)
         case 10: try withoutUndo(steps.dropFirst().first)
-        default: return try await fly(steps, fails: b % 3 == 0)
+        case 11: return try await fly(steps, fails: b % 3 == 0)
+        default: return try child(steps, of: context, isSaved: b % 4 != 0)
         }
         return 1
     }
@@ -102,7 +103,7 @@ final class UndoHistory {
             if isGroup { context.processPendingChanges() }
         }
         if isGroup { undo.endGroup() } else { context.processPendingChanges() }
-        guard undo.depth - depth == 1 || undo.depth == depth && current == before else {
+        guard undo.depth - depth == 1 || undo.depth == depth && PlainContent(current) == PlainContent(before) else {
             throw Problem("an event made \(undo.depth - depth) steps")
         }
         guard undo.depth > depth else { return }
@@ -156,6 +157,58 @@ final class UndoHistory {
         merge(&current)
         for index in undoStates.indices { merge(&undoStates[index]) }
         for index in redoStates.indices { merge(&redoStates[index]) }
+    }
+
+    /// Changes objects in a child, and in a child of that.
+    private func child(_ steps: ArraySlice<Step>, of parent: ManagedObjectContext, isSaved: Bool) throws -> Int {
+        let (depth, before) = (undo.depth, current)
+        var count = 1 + (steps.first?.a ?? 0) % 6
+        let child = parent.makeChild("child")
+        let stack = UndoStack()
+        child.undo = stack
+        let isNested = parent !== context
+        var position = steps.startIndex + 1
+        while position < min(steps.endIndex, steps.startIndex + 1 + count) {
+            var step = steps[position]
+            position += 1
+            if step.kind == Step.changeCount + 13, !isNested {
+                // The child of a child is saved or not as well.
+                let taken = try self.child(steps[(position - 1)...], of: child, isSaved: step.b % 4 != 0)
+                count += taken
+                position += taken - 1
+                continue
+            }
+            if step.kind == 21 { step.c |= 1 }
+            guard step.kind < Step.changeCount else { continue }
+            let state = current
+            try step.change(child, &current)
+            child.processPendingChanges()
+            if step.c % 5 == 0, stack.canUndo, PlainContent(current) != PlainContent(state) {
+                stack.undo()
+                current = state
+            }
+        }
+        var problems = try current.differences(from: child)
+        guard problems.isEmpty else { throw Problem("in a child: \(problems.prefix(6).joined(separator: "; "))") }
+        if isSaved {
+            try child.save()
+            guard !child.hasChanges else { throw Problem("a saved child has changes") }
+            problems = try current.differences(from: child)
+            guard problems.isEmpty else {
+                throw Problem("in a saved child: \(problems.prefix(6).joined(separator: "; "))")
+            }
+        } else {
+            current = before
+        }
+        let taken = min(position, steps.endIndex) - steps.startIndex
+        guard !isNested else { return taken }
+        guard undo.depth - depth == 1 || undo.depth == depth && PlainContent(current) == PlainContent(before) else {
+            throw Problem("a child made \(undo.depth - depth) steps")
+        }
+        guard undo.depth > depth else { return taken }
+        undoStates.append(before)
+        redoStates.removeAll()
+        return taken
     }
 
     /// Changes a value that no step has.

@@ -15,6 +15,7 @@ extension GraphCore {
     /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve
     /// now.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
+        if let parent { return parent.core.newKey(entity) }
         if var block = reservedKeys[entity.root], block.next < block.end {
             defer { reservedKeys[entity.root] = block }
             block.next += 1
@@ -52,6 +53,11 @@ extension GraphCore {
                 registry.insert(object, root)
             }
         }
+        replaceKeys(new)
+    }
+
+    /// Replaces temporary keys in references, relationships and undo steps, here and in children.
+    private func replaceKeys(_ new: [ObjectPlace: Int64]) {
         for object in registry.all() {
             if object.state.contains(.privateRow), let row = object.row {
                 object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
@@ -66,6 +72,15 @@ extension GraphCore {
             }
         }
         undoStack?.replaceKeys(new)
+        forEachChild { child in
+            for (place, key) in new {
+                guard let object = child.registered(place.root, place.key) else { continue }
+                child.registry.remove(object, place.root)
+                object.key = key
+                child.registry.insert(object, place.root)
+            }
+            child.replaceKeys(new)
+        }
     }
 
     // MARK: Ends of events
@@ -265,7 +280,7 @@ extension GraphCore {
 
     /// Discards all changes, without reading.
     func rollback() {
-        undoStack?.removeAll()
+        if !isPlanted(.keepsUndoSteps) { undoStack?.removeAll() }
         let objects = changed
         changed.removeAll()
         touched.removeAll()

@@ -19,6 +19,7 @@ extension GraphCore {
             return nullRow(of: object)
         }
         checkIsolation()
+        if isPlanted(.recordsReading) { undoRecord?.note(object) }
         do throws(StoreError) {
             try readRow(of: object)
         } catch {
@@ -103,7 +104,8 @@ extension GraphCore {
 
     /// Reads rows of one hierarchy: faults get theirs, others wait until they are requested.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
-        let stored = keys.filter { $0 > 0 }
+        // A parent knows the temporary keys of its new objects.
+        let stored = parent == nil ? keys.filter { $0 > 0 } : keys
         guard !stored.isEmpty else { return }
         if readAhead.count > Self.readAheadCount { dropReadAhead() }
         var batch = RecordBatch(model: model)

@@ -47,6 +47,10 @@ final class GraphCore {
     @exclusivity(unchecked) var undoStack: UndoStack?
     /// The state at the beginning of the event, for undo; nil if it is not recorded now.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
+    /// The context that the one of this core is a child of.
+    var parent: ManagedObjectContext?
+    /// The children of the context.
+    var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
     /// The members that are not shown because they are deleted here.
@@ -126,7 +130,7 @@ final class GraphCore {
         guard let stores else {
             throw StoreError(.closed, "The object has left its context, so it cannot be read. Fetch it again.")
         }
-        let fresh = EventReader(stores)
+        let fresh = EventReader(stores, parent: parent)
         reader = fresh
         // Otherwise a context that only reads would keep this state of the stores for good.
         if touched.isEmpty { onEventStart?() }
@@ -138,6 +142,7 @@ final class GraphCore {
         reader = nil
         dropReadAhead()
         prefetched.removeAll()
+        forEachChild { $0.closeReader() }
     }
 
     /// Copies the rows of nearly empty pages together, so that a few objects of a large result do not
@@ -328,6 +333,7 @@ final class GraphCore {
         // The setters of an object that is marked so write into its row.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
+        forEachChild { $0.closeReader() }
         if touched.isEmpty { onEventStart?() }
         touched.append(object)
     }

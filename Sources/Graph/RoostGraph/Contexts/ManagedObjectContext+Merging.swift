@@ -122,7 +122,7 @@ extension GraphCore {
     /// Returns the objects that the store has.
     func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
         var found: Set<ManagedObject> = []
-        for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 }, by: \.root) {
+        for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 || parent != nil }, by: \.root) {
             var batch = RecordBatch(model: model)
             try openReader().graph(ofEntity: root).read(group.map(\.key), inHierarchyOf: root, into: &batch)
             for index in 0..<batch.count {

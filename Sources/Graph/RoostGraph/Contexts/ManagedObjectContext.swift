@@ -38,9 +38,10 @@ public final class ManagedObjectContext {
     /// False at first; true for the view context.
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
-    /// read again.
+    /// read again. A child shows the changes of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
+            guard core.parent == nil else { return followParent() }
             inbox.setOpen(mergesChangesAutomatically)
             guard mergesChangesAutomatically, !oldValue else { return }
             _ = core.latching { () throws(StoreError) in seenGenerations = try currentGenerations() }
@@ -64,6 +65,8 @@ public final class ManagedObjectContext {
     var retained: Set<ManagedObject> = []
     /// By store: the generation whose changes the context has; nil in stores that record none.
     var seenGenerations: [Generation?]
+    /// Keeps the observation of the parent.
+    var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
@@ -87,6 +90,21 @@ public final class ManagedObjectContext {
         seenGenerations = Array(repeating: nil, count: container.base.storeSet.stores.count)
         inbox = container.base.hub.makeInbox()
         core.context = self
+    }
+
+    init(childOf parent: ManagedObjectContext, name: String?) {
+        container = parent.container
+        base = parent.base
+        self.name = name
+        author = parent.author
+        core = GraphCore(parent.base.classes, stores: parent.base.storeSet)
+        seenGenerations = Array(repeating: nil, count: parent.base.storeSet.stores.count)
+        inbox = parent.base.hub.makeInbox()
+        core.context = self
+        core.parent = parent
+        core.isolation = parent.core.isolation
+        core.deletesInaccessibleFaults = parent.core.deletesInaccessibleFaults
+        parent.core.children.append(WeakCore(core: core))
     }
 
     deinit {
@@ -292,7 +310,8 @@ public final class ManagedObjectContext {
     func beginEvent() { mergeInbox() }
 
     func mergeInbox() {
-        guard mergesChangesAutomatically, !isSaving, core.pinned == nil || inbox.hasNotices, !isPlanted(.mergesNothing)
+        guard mergesChangesAutomatically, !isSaving, core.parent == nil, core.pinned == nil || inbox.hasNotices,
+            !isPlanted(.mergesNothing)
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
@@ -394,8 +413,11 @@ public final class ManagedObjectContext {
     ///
     /// A pinned state keeps old pages of the store alive, so unpin it soon.
     ///
-    /// - Throws: What opening a snapshot throws.
+    /// - Throws: `invalidRequest` for a child; what opening a snapshot throws.
     public func pin() throws(StoreError) {
+        guard core.parent == nil else {
+            throw StoreError(.invalidRequest, "A child context shows what its parent shows. Pin the parent.")
+        }
         let reader = EventReader(base.storeSet)
         try reader.openAll()
         core.closeReader()

@@ -184,7 +184,7 @@ extension GraphCore {
             }
             // Objects of a store can refer to one that returns after a saved deletion. Links it has none.
             let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
-            if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 {
+            if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))
                     .appendDestinations(of: declared, from: owner.key, to: &keys)
             }

@@ -18,6 +18,7 @@ extension ManagedObjectContext {
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
     ///   `deleteDenied`; what committing throws.
     public func save() throws(StoreError) {
+        if let parent = core.parent { return try save(to: parent) }
         guard !isSaving else {
             throw StoreError(
                 .invalidRequest,
@@ -51,6 +52,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
+        if let parent = core.parent { return try save(to: parent) }
         while isSaving { await withCheckedContinuation { saveWaiters.append($0) } }
         isSaving = true
         defer { endSaving() }
@@ -126,17 +128,22 @@ extension ManagedObjectContext {
     }
 
     private func prepareSave() throws(StoreError) {
+        try checkChanges()
+        try core.replaceTemporaryKeys()
+        try core.withoutUndo { () throws(StoreError) in try core.settleOrder() }
+    }
+
+    /// Calls `willSave`, and checks the rules of the model.
+    func checkChanges() throws(StoreError) {
         core.checkIsolation()
         core.propagateDeletes()
         notifyObservers()
         try core.throwLatched()
         try callWillSave()
         core.propagateDeletes()
-        try validate()
+        if core.parent == nil || !isPlanted(.childSkipsValidation) { try validate() }
         try core.throwLatched()
         try core.undoStack?.prepareSave()
-        try core.replaceTemporaryKeys()
-        try core.withoutUndo { () throws(StoreError) in try core.settleOrder() }
     }
 
     /// Calls `willSave` until no object changes any more.

@@ -264,6 +264,7 @@ extension GraphCore {
         _ member: ManagedObject, _ field: RecordLayout.Field, of owner: (entity: Int, key: Int64), _ list: Int,
         _ rest: inout Rest
     ) {
+        if isPlanted(.undoesOneSide) { return }
         let isPresent = member.flags.isDisjoint(with: [.orphan, .deleted])
         let isMember = isPresent && member.row.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
         let isStored =
@@ -363,6 +364,7 @@ extension GraphCore {
         guard !list.owner.flags.contains(.orphan), let extra = list.owner.extra,
             let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
         else { return }
+        let order = isPlanted(.undoForgetsOrder) ? nil : order
         extra.members[index].state.arrange(order ?? extra.members[index].state.order)
         rest.affected.append(list.owner)
     }
@@ -405,7 +407,9 @@ extension GraphCore {
             // Its deletion is being saved, so that no store may have it soon.
             if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
             undeleted.removeAll { $0 === object }
-        case .absent: readmit(object)
+        case .absent:
+            if isPlanted(.undoForgetsSavedDeletes), !image.isInsertion { return false }
+            readmit(object)
         }
         announce(object)
         return true

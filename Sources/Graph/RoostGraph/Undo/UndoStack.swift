@@ -162,6 +162,12 @@ public final class UndoStack {
         return try body()
     }
 
+    /// Takes back the last step for good.
+    func revert() {
+        undo()
+        redoSteps.removeAll()
+    }
+
     private func closeGroups() {
         groupDepth = 0
         if let group, !group.records.isEmpty { push(group) }
@@ -241,7 +247,7 @@ public final class UndoStack {
         guard let core = context?.core, let record = core.undoRecord else { return }
         guard !record.isEmpty else { return }
         for image in record.images { image.object.state.remove(.touched) }
-        if isEnabled {
+        if isEnabled || isPlanted(.recordsDisabled) {
             if !record.links.isEmpty { unresolved.append(record) }
             if group != nil { group?.records.append(record) } else { push(Step(records: [record])) }
             redoSteps.removeAll()
@@ -282,6 +288,7 @@ public final class UndoStack {
 
     /// Notes that the row below the program's changes is another one.
     func rebase(_ object: ManagedObject, from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
+        if isPlanted(.undoesOthers) { return }
         guard !undoSteps.isEmpty || !redoSteps.isEmpty || !(group?.records.isEmpty ?? true) else { return }
         RowPage.retain(old)
         let count = object.tail.byteCount(new)
