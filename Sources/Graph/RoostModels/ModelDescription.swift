@@ -1,0 +1,77 @@
+#if Macros
+    internal import RoostCore
+    internal import RoostGraph
+
+    /// The entity of a `@Model` class, as the macro writes it down.
+    ///
+    /// ```swift
+    /// print(Album.modelDescription.propertyCount)
+    /// ```
+    public struct ModelDescription: Sendable {
+        /// The entity without its properties.
+        private(set) var entity: EntityDescription
+        let superclass: (any ModelClass.Type)?
+        /// The properties of the class itself, in the order of the source.
+        let properties: [ModelProperty]
+        private let paths: [any AnyKeyPath & Sendable]
+
+        /// Creates a description.
+        ///
+        /// - Parameters:
+        ///   - entity: The name of the entity.
+        ///   - superclass: The superclass, if its entity is the superentity.
+        ///   - properties: The properties of the class itself.
+        ///   - paths: The key paths of the properties, for a class without subclasses and superclass.
+        public init(
+            _ entity: String, superclass: (any ModelClass.Type)? = nil, properties: [ModelProperty],
+            paths: [any AnyKeyPath & Sendable] = []
+        ) {
+            self.entity = EntityDescription(entity)
+            self.superclass = superclass
+            self.properties = properties
+            self.paths = paths
+            for property in properties where property.isUnique {
+                self.entity.uniquenessConstraints.append([property.name])
+            }
+            for property in properties {
+                guard let index = property.indexName else { continue }
+                self.entity.fetchIndexes.append(FetchIndexDescription(index, on: property.name))
+            }
+        }
+
+        /// The number of properties, inherited ones included.
+        public var propertyCount: Int { (superclass?.modelDescription.propertyCount ?? 0) + properties.count }
+
+        /// The properties, inherited ones first.
+        var allProperties: [ModelProperty] { (superclass?.modelDescription.allProperties ?? []) + properties }
+
+        func propertyName(of keyPath: AnyKeyPath) -> String? {
+            paths.firstIndex { $0 == keyPath }.map { properties[$0].name }
+        }
+
+        private func with(_ change: (inout EntityDescription) -> Void) -> Self {
+            var result = self
+            change(&result.entity)
+            return result
+        }
+
+        /// The same entity, without objects of its own if the value is true.
+        public func abstract(_ isAbstract: Bool) -> Self { with { $0.isAbstract = isAbstract } }
+
+        /// The same entity, with its name in earlier versions of the model.
+        public func renamed(from identifier: String?) -> Self { with { $0.renamingIdentifier = identifier } }
+
+        /// The same entity, with properties that no two objects may have in common.
+        public func unique(_ properties: [String]) -> Self { with { $0.uniquenessConstraints.append(properties) } }
+
+        /// The same entity, with an index.
+        public func indexed(_ properties: [String], as name: String? = nil) -> Self {
+            with {
+                $0.fetchIndexes.append(
+                    FetchIndexDescription(
+                        name ?? properties.joined(separator: "-"),
+                        elements: properties.map { FetchIndexDescription.Element($0) }))
+            }
+        }
+    }
+#endif
