@@ -197,11 +197,18 @@ let package = Package(
                 "RoostCore"
             ], path: "Sources/Graph/RoostModelCode",
             swiftSettings: strict),
+        .target(
+            name: "RoostExpansion",
+            dependencies: [
+                "RoostJSONText"
+            ], path: "Sources/Graph/RoostExpansion",
+            swiftSettings: strict),
         // The program that the compiler runs for @Model. It speaks the compiler's plugin protocol itself, so it needs no other package.
+        // No test has it as a direct dependency: SwiftPM would build all tests and what they need a second time, for the host.
         .macro(
             name: "RoostMacros",
             dependencies: [
-                "RoostJSONText", "RoostSystem",
+                "RoostExpansion", "RoostSystem",
             ], path: "Sources/Graph/RoostMacros",
             swiftSettings: strict),
         .target(
@@ -375,14 +382,14 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "RoostMacrosTests",
+            name: "RoostExpansionTests",
             dependencies: [
-                "RoostJSONText", "RoostMacros",
+                "RoostExpansion", "RoostJSONText",
             ], swiftSettings: strict),
         .testTarget(
             name: "RoostModelsTests",
             dependencies: [
-                "Roost", "RoostCore", "RoostGraph", "RoostMacros", "RoostModelCode", "RoostModels",
+                "Roost", "RoostCore", "RoostExpansion", "RoostGraph", "RoostModelCode", "RoostModels",
             ], exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",

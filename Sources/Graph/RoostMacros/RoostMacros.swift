@@ -1,5 +1,5 @@
 #if Macros
-    internal import RoostSystem
+    internal import RoostExpansion
 
     /// The program that the compiler runs to expand the macros of `RoostModels`.
     @main

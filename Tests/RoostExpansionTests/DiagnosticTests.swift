@@ -2,7 +2,7 @@
     import RoostJSONText
     import Testing
 
-    @testable import RoostMacros
+    @testable import RoostExpansion
 
     /// A class that cannot be a model, with `→` before the place of the error.
     struct WrongModel: CustomTestStringConvertible, Sendable {

@@ -15,15 +15,18 @@
     }
 
     /// The answers to a compiler's messages.
-    struct PluginConversation {
+    package struct PluginConversation {
         /// The version of the compiler's protocol that this program speaks.
         static let version = 7
 
         /// The version that the compiler named; nil before it did.
         private var compilerVersion: Int?
 
+        /// Begins a conversation.
+        package init() {}
+
         /// Returns the answer to a message, which is an answer for any bytes.
-        mutating func reply(to message: [UInt8]) -> [UInt8] {
+        package mutating func reply(to message: [UInt8]) -> [UInt8] {
             JSONText.bytes(reply(to: PluginRequest(message)))
         }
 

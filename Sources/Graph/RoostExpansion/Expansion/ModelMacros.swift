@@ -54,7 +54,7 @@
             guard expansion.needsConformance, let type = expansion.extendedType,
                 ModelClassSyntax(expansion.declaration).isComplete
             else { return "" }
-            return "extension \(type): ModelClass {}"
+            return "nonisolated extension \(type): ModelClass {}"
         }
 
         private static func accessors(_ expansion: PluginRequest.Expansion) -> String {

@@ -2,7 +2,7 @@
     import RoostJSONText
     import Testing
 
-    @testable import RoostMacros
+    @testable import RoostExpansion
 
     /// The compiler's side of a conversation.
     struct Compiler {

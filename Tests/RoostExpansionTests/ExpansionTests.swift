@@ -2,7 +2,7 @@
     import RoostJSONText
     import Testing
 
-    @testable import RoostMacros
+    @testable import RoostExpansion
 
     @Suite("Expansions of @Model")
     struct ExpansionTests {
