@@ -1,4 +1,5 @@
 #if Macros
+    import Foundation
     import RoostJSONText
     import Testing
 
@@ -20,7 +21,7 @@
                     var no2: Int }
                     """
                 var computed: Int { get { let x = [1: "}"]; var y = 2; return x.count + y } set {} }
-                static var no3: Int = 3
+                static var year: Int = 3
                 lazy var no4: [String] = { var x = "{"; return [x] }()
                 let no5 = 5
                 @Relationship(
@@ -129,22 +130,26 @@
         /// The attribute that a member of a class gets.
         private func attribute(_ member: String, in text: String) throws -> String {
             var compiler = Compiler()
+            let place = try #require(text.range(of: member)?.lowerBound)
             return try compiler.expand(
                 "memberAttribute",
                 [
-                    "attributeSyntax": Compiler.source("@Model"), "declSyntax": Compiler.source(member),
-                    "parentDeclSyntax": Compiler.source(text),
+                    "attributeSyntax": Compiler.source("@Model", at: 7),
+                    "declSyntax": Compiler.source(member, at: 7 + text[..<place].utf8.count),
+                    "parentDeclSyntax": Compiler.source(text, at: 7),
                 ]
             ).source
         }
 
         @Test("only properties of the model get accessors, by their positions")
         func attributes() throws {
-            #expect(try attribute("\n  var rating: Double?", in: Self.source) == "@_ModelProperty(slot: 2)")
+            #expect(try attribute(" var rating: Double?", in: Self.source) == "@_ModelProperty(slot: 2)")
             #expect(try attribute("var kind: Kind = .studio", in: Self.source) == "@_ModelProperty(slot: 9)")
             for other in [
-                "var computed: Int { 3 }", "func title() {}", "static var no3: Int = 3", "let no5 = 5",
-                "@Transient var cache: [Int: () -> Void] = [:]", "enum Kind { var title: Int { 3 } }", "init() {}",
+                "var computed: Int { get { let x = [1: \"}\"]; var y = 2; return x.count + y } set {} }",
+                "func method(_ value: Int = 3)", "static var year: Int = 3", "let no5 = 5",
+                "@Transient var cache: [Int: () -> Void] = [1: { var no6 = 1; _ = no6 }]",
+                "enum Kind: String { case studio; var no8: Int { 8 } }", "init() {}",
             ] {
                 #expect(try attribute(other, in: Self.source) == "")
             }

@@ -12,6 +12,14 @@
             setToOne(object, slot: slot)
         }
 
+        /// The value of a simple attribute.
+        public final func modelValue<T: AttributeValue>(slot: Int) -> T? { T(attribute: value(slot: slot)) }
+
+        /// Sets a simple attribute.
+        public final func setModelValue<T: AttributeValue>(_ value: T?, slot: Int) {
+            setValue(value?.attributeValue ?? .null, slot: slot)
+        }
+
         /// The value of an enumeration; nil for a raw value that it does not have.
         public final func modelValue<T: RawRepresentable>(slot: Int) -> T? where T.RawValue: AttributeValue {
             T.RawValue(attribute: value(slot: slot)).flatMap { T(rawValue: $0) }

@@ -74,6 +74,17 @@
 
         // MARK: Types that only the compiler knows
 
+        /// A simple type under another name, which may be null.
+        public static func optional<T: AttributeValue>(_ name: String, as type: T.Type, default value: T? = nil) -> Self
+        {
+            attribute(name, as: type, isOptional: true, default: value)
+        }
+
+        /// A simple type under another name.
+        public static func mandatory<T: AttributeValue>(_ name: String, as type: T.Type, default value: T) -> Self {
+            attribute(name, as: type, isOptional: false, default: value)
+        }
+
         /// An enumeration that may be null, stored as its raw values.
         public static func optional<T: RawRepresentable>(
             _ name: String, as type: T.Type, default value: T? = nil

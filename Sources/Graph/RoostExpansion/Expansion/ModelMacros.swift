@@ -1,10 +1,13 @@
 #if Macros
     /// The macros, by the names of their implementations.
-    enum ModelMacros {
+    struct ModelMacros {
+        /// The class of the last request, which has one request for each member.
+        private var last: (source: SourceText, model: ModelClassSyntax)?
+
         /// Expands a macro.
         ///
         /// A problem is reported once, in one role.
-        static func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
+        mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
             switch (expansion.macro, expansion.role) {
             case ("ModelMacro", .member): return members(expansion)
             case ("ModelMacro", .memberAttribute): return MacroResult(source: memberAttribute(expansion))
@@ -22,8 +25,15 @@
 
         // MARK: @Model
 
-        private static func members(_ expansion: PluginRequest.Expansion) -> MacroResult {
-            let model = ModelClassSyntax(expansion.declaration)
+        private mutating func model(_ source: SourceText) -> ModelClassSyntax {
+            if let last, last.source == source { return last.model }
+            let model = ModelClassSyntax(source)
+            last = (source, model)
+            return model
+        }
+
+        private mutating func members(_ expansion: PluginRequest.Expansion) -> MacroResult {
+            let model = self.model(expansion.declaration)
             guard model.problems.isEmpty else {
                 return MacroResult(
                     diagnostics: model.problems.map {
@@ -35,29 +45,28 @@
         }
 
         /// The attribute that gives a property its accessors; empty for other members.
-        private static func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
+        private mutating func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
             guard let parent = expansion.parent, let variable = DeclarationReader.variable(expansion.declaration) else {
                 return ""
             }
-            let model = ModelClassSyntax(parent)
+            let model = self.model(parent)
             guard model.isComplete,
-                let slot = model.properties.firstIndex(where: {
-                    $0.name == ModelClassSyntax.unquoted(variable.name.text)
-                })
+                // A static variable may have the name of a property, but not its place.
+                let slot = model.properties.firstIndex(where: { $0.byteOffset == variable.name.byteOffset })
             else { return "" }
             let owner = model.superclass.map { _ in ", after: \"\(model.syntax.name.text)\"" } ?? ""
             return "@_ModelProperty(slot: \(slot)\(owner))"
         }
 
-        private static func conformance(_ expansion: PluginRequest.Expansion) -> String {
+        private mutating func conformance(_ expansion: PluginRequest.Expansion) -> String {
             // A subclass inherits the conformance, so none is missing.
             guard expansion.needsConformance, let type = expansion.extendedType,
-                ModelClassSyntax(expansion.declaration).isComplete
+                model(expansion.declaration).isComplete
             else { return "" }
             return "nonisolated extension \(type): ModelClass {}"
         }
 
-        private static func accessors(_ expansion: PluginRequest.Expansion) -> String {
+        private func accessors(_ expansion: PluginRequest.Expansion) -> String {
             guard let attribute = DeclarationReader.attribute(expansion.attribute),
                 let slot = attribute.argument("slot")?.text,
                 let variable = DeclarationReader.variable(expansion.declaration)
@@ -74,7 +83,7 @@
         // MARK: Attributes of properties
 
         /// A problem of an attribute of a property: the type around it is not a model class.
-        private static func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
+        private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
                 return misplaced(expansion, "a property of a @Model class")
             }
@@ -84,7 +93,7 @@
         }
 
         /// A problem of an attribute of a property or a class.
-        private static func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
+        private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {
                 return MacroResult()
@@ -92,7 +101,7 @@
             return misplaced(expansion, "a @Model class and its properties")
         }
 
-        private static func misplaced(_ expansion: PluginRequest.Expansion, _ place: String) -> MacroResult {
+        private func misplaced(_ expansion: PluginRequest.Expansion, _ place: String) -> MacroResult {
             let attribute = DeclarationReader.attribute(expansion.attribute)
             return MacroResult(diagnostics: [
                 MacroDiagnostic(

@@ -7,6 +7,8 @@
         let name: String
         /// The name as the source has it.
         let quotedName: String
+        /// The offset of the name in the file.
+        let byteOffset: Int
         let type: PropertyType
         let initialValue: SyntaxText?
         /// `@Attribute` or `@Relationship`.
@@ -42,6 +44,7 @@
             }
             name = ModelClassSyntax.unquoted(variable.name.text)
             quotedName = variable.name.text
+            byteOffset = variable.name.byteOffset
             initialValue = variable.initialValue.flatMap { $0.text == "nil" ? nil : $0 }
             isTransient = head.attribute("Transient") != nil
             isUnique = head.attribute("Unique") != nil

@@ -21,6 +21,7 @@
 
         /// The version that the compiler named; nil before it did.
         private var compilerVersion: Int?
+        private var macros = ModelMacros()
 
         /// Begins a conversation.
         package init() {}
@@ -42,7 +43,7 @@
                 guard let compilerVersion, compilerVersion >= Self.version else {
                     return Self.node(refusal(of: expansion))
                 }
-                return Self.node(ModelMacros.expand(expansion))
+                return Self.node(macros.expand(expansion))
             case .unknown(let name):
                 let diagnostic = MacroDiagnostic(
                     message: "The compiler sends a message that @Model does not know: \(name). \(Self.remedy)",

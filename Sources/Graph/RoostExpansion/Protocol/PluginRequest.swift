@@ -2,7 +2,7 @@
     internal import RoostJSONText
 
     /// A piece of source code that the compiler sends, with its place in a file.
-    struct SourceText {
+    struct SourceText: Equatable {
         let text: String
         let fileName: String
         /// The offset of the first byte of the text in the file.
