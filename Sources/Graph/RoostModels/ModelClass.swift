@@ -12,7 +12,7 @@
 
     extension ModelClass {
         /// The entity of the class.
-        public static var entityName: EntityName { EntityName(modelDescription.entity.name) }
+        public static var entityName: EntityName { modelDescription.entityName }
 
         /// The properties that the class has, inherited ones first.
         public static var shape: ClassShape {

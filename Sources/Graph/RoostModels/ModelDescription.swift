@@ -8,12 +8,34 @@
     /// print(Album.modelDescription.propertyCount)
     /// ```
     public struct ModelDescription: Sendable {
+        /// The parts in one object: each insertion of an object asks for the name of its entity.
+        private final class Parts: Sendable {
+            let name: EntityName
+            let entity: EntityDescription
+            let superclass: (any ModelClass.Type)?
+            let properties: [ModelProperty]
+            let paths: [any AnyKeyPath & Sendable]
+
+            init(
+                _ entity: EntityDescription, _ superclass: (any ModelClass.Type)?, _ properties: [ModelProperty],
+                _ paths: [any AnyKeyPath & Sendable]
+            ) {
+                name = EntityName(entity.name)
+                self.entity = entity
+                self.superclass = superclass
+                self.properties = properties
+                self.paths = paths
+            }
+        }
+
+        private let parts: Parts
+
+        var entityName: EntityName { parts.name }
         /// The entity without its properties.
-        private(set) var entity: EntityDescription
-        let superclass: (any ModelClass.Type)?
+        var entity: EntityDescription { parts.entity }
+        var superclass: (any ModelClass.Type)? { parts.superclass }
         /// The properties of the class itself, in the order of the source.
-        let properties: [ModelProperty]
-        private let paths: [any AnyKeyPath & Sendable]
+        var properties: [ModelProperty] { parts.properties }
 
         /// Creates a description.
         ///
@@ -26,18 +48,18 @@
             _ entity: String, superclass: (any ModelClass.Type)? = nil, properties: [ModelProperty],
             paths: [any AnyKeyPath & Sendable] = []
         ) {
-            self.entity = EntityDescription(entity)
-            self.superclass = superclass
-            self.properties = properties
-            self.paths = paths
+            var entity = EntityDescription(entity)
             for property in properties where property.isUnique {
-                self.entity.uniquenessConstraints.append([property.name])
+                entity.uniquenessConstraints.append([property.name])
             }
             for property in properties {
                 guard let index = property.indexName else { continue }
-                self.entity.fetchIndexes.append(FetchIndexDescription(index, on: property.name))
+                entity.fetchIndexes.append(FetchIndexDescription(index, on: property.name))
             }
+            parts = Parts(entity, superclass, properties, paths)
         }
+
+        private init(_ parts: Parts) { self.parts = parts }
 
         /// The number of properties, inherited ones included.
         public var propertyCount: Int { (superclass?.modelDescription.propertyCount ?? 0) + properties.count }
@@ -46,13 +68,13 @@
         var allProperties: [ModelProperty] { (superclass?.modelDescription.allProperties ?? []) + properties }
 
         func propertyName(of keyPath: AnyKeyPath) -> String? {
-            paths.firstIndex { $0 == keyPath }.map { properties[$0].name }
+            parts.paths.firstIndex { $0 == keyPath }.map { properties[$0].name }
         }
 
         private func with(_ change: (inout EntityDescription) -> Void) -> Self {
-            var result = self
-            change(&result.entity)
-            return result
+            var entity = parts.entity
+            change(&entity)
+            return Self(Parts(entity, parts.superclass, parts.properties, parts.paths))
         }
 
         /// The same entity, without objects of its own if the value is true.
