@@ -79,7 +79,6 @@
             let parts = text.split(separator: "→", omittingEmptySubsequences: false)
             try #require(parts.count == 2)
             let result = try Compiler.members(parts.joined(), at: byteOffset)
-            #expect(result.source == "")
             #expect(result.diagnostics.count == 1, "\(result.diagnostics)")
             let diagnostic = try #require(result.diagnostics.first)
             #expect(diagnostic.message.contains(wrong.message), "\(diagnostic.message)")
@@ -93,6 +92,19 @@
             try check(
                 "\n@Model final class Album: ManagedObject {\n    // é 𝄞\n    var title: String\n    \(wrong.text)\n}",
                 wrong, at: 37)
+        }
+
+        @Test("a property with an error is left out, and the class has the others")
+        func others() throws {
+            let result = try Compiler.members("@Model final class A: ManagedObject { var x = f(); var y: Int16 }")
+            #expect(result.diagnostics.count == 1)
+            #expect(result.source.contains("\\A.y") && !result.source.contains("\\A.x"))
+        }
+
+        @Test("a class with an error of its own has no members")
+        func noMembers() throws {
+            let result = try Compiler.members("@Model final class A { var y: Int16 }")
+            #expect(result.diagnostics.count == 1 && result.source == "")
         }
 
         @Test("an error of a class is at its place", arguments: WrongModel.classes)

@@ -173,6 +173,26 @@
             ("}\nfinal class Plain {\n    @Attribute(type: .uri) // here\n    var x: String?", "of a @Model class"),
         ]
 
+        @Test("an error of a property brings no other errors")
+        func oneError() throws {
+            let text = """
+                import Foundation
+                import RoostModels
+                @Unique("titel") @Model final class Album: ManagedObject {
+                    var title: String
+                    var released: Date = .now
+                    var artist: Artist?
+                }
+                @Model final class Artist: ManagedObject {
+                    @Relationship(inverse: \\Album.artist) var albums: ToMany<Album>
+                }
+                func count(_ context: ManagedObjectContext) throws -> Int { try context.count(Fetch<Album>()) }
+
+                """
+            let found = try #require(Compiler.found).diagnostics(for: text)
+            #expect(Set(found.map(\.line)) == [3, 5], "\(found)")
+        }
+
         @Test("an error is at its line in the source", arguments: Self.wrong.indices)
         func errors(_ index: Int) throws {
             let (member, message) = Self.wrong[index]

@@ -22,8 +22,10 @@
         private(set) var indexes: [Group] = []
         private(set) var problems: [Problem] = []
 
-        /// Whether the class has no problems and can be expanded.
-        var isComplete: Bool { problems.isEmpty }
+        /// Whether the class itself has no problems, so that it gets its members.
+        ///
+        /// Properties with problems are left out. Otherwise one error would bring others with it.
+        let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
 
@@ -53,6 +55,7 @@
                 problems.append(
                     Problem(message: "A @Model class cannot be generic.", byteOffset: syntax.name.byteOffset))
             }
+            canExpand = problems.isEmpty
             var properties: [ModelPropertySyntax] = []
             for variable in syntax.variables {
                 if let property = ModelPropertySyntax(variable, &problems) { properties.append(property) }

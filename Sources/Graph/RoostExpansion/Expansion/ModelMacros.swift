@@ -34,14 +34,12 @@
 
         private mutating func members(_ expansion: PluginRequest.Expansion) -> MacroResult {
             let model = self.model(expansion.declaration)
-            guard model.problems.isEmpty else {
-                return MacroResult(
-                    diagnostics: model.problems.map {
-                        MacroDiagnostic(
-                            message: $0.message, fileName: expansion.declaration.fileName, byteOffset: $0.byteOffset)
-                    })
-            }
-            return MacroResult(source: ModelCode(model).members)
+            return MacroResult(
+                source: model.canExpand ? ModelCode(model).members : "",
+                diagnostics: model.problems.map {
+                    MacroDiagnostic(
+                        message: $0.message, fileName: expansion.declaration.fileName, byteOffset: $0.byteOffset)
+                })
         }
 
         /// The attribute that gives a property its accessors; empty for other members.
@@ -50,7 +48,7 @@
                 return ""
             }
             let model = self.model(parent)
-            guard model.isComplete,
+            guard model.canExpand,
                 // A static variable may have the name of a property, but not its place.
                 let slot = model.properties.firstIndex(where: { $0.byteOffset == variable.name.byteOffset })
             else { return "" }
@@ -61,7 +59,7 @@
         private mutating func conformance(_ expansion: PluginRequest.Expansion) -> String {
             // A subclass inherits the conformance, so none is missing.
             guard expansion.needsConformance, let type = expansion.extendedType,
-                model(expansion.declaration).isComplete
+                model(expansion.declaration).canExpand
             else { return "" }
             return "nonisolated extension \(type): ModelClass {}"
         }
