@@ -3,9 +3,9 @@ internal import RoostCore
 /// The objects of a context by root entity and key, without keeping them alive.
 ///
 /// Open addressing; a slot is a tag of 4 bytes and a pointer of 8. The tag has the hash, so growing
-/// touches no object. At most two thirds of the slots are taken, and the table grows by a half: so it
-/// takes 18 to 29 bytes for each object. Its length is any multiple of 16, and a hash finds its group
-/// of 16 slots by a multiplication.
+/// touches no object. At most two thirds of the slots are taken, and the table grows by a half. So
+/// it takes 18 to 29 bytes for each object. Its length is any multiple of 16, and a hash finds its
+/// group of 16 slots by a multiplication.
 ///
 /// SAFETY: an object leaves the registry in its `deinit`, or when its context ends before it. So
 /// every pointer in it is to a living object.

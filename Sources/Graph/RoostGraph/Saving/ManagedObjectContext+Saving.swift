@@ -313,7 +313,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// What a save has to know of its objects before it makes the change set.
+/// The facts that a save needs about its objects before it makes the change set.
 struct SaveSurvey {
     /// Whether an object has a temporary key.
     private(set) var hasTemporaryKeys = false
@@ -380,8 +380,8 @@ extension GraphCore {
 
     /// Returns the failures of the rules that one record alone can break.
     ///
-    /// - Parameter survey: Gets what a save has to know of the objects. A pass over many objects waits
-    ///   for their memory, so one pass does both.
+    /// - Parameter survey: Gets the facts about the objects. A pass over many objects waits for their
+    ///   memory, so one pass does both.
     /// - Returns: The failures.
     /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
     func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
