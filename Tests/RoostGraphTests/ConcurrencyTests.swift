@@ -1,5 +1,8 @@
+import Dispatch
 import Foundation
 import Roost
+import RoostConformance
+import RoostCore
 import RoostGraph
 import Testing
 
@@ -99,6 +102,30 @@ struct ConcurrencyTests {
         let last = container.makeContext()
         #expect(try last.existingObject(artists[1].id).name == "fits")
         #expect(try await last.fetchInBackground(Fetch<Artist>(where: "name == 'fits'")).count == 1)
+    }
+
+    @Test("A save in the background leaves a value pending that was set after a member was added")
+    @MainActor
+    func valueAfterMember() async throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        let context = container.makeContext()
+        let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
+        (artist.name, friend.name) = ("a", "b")
+        let (starts, started) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        control.beforeNextCommit {
+            started.yield()
+            gate.wait()
+        }
+        let save = Task { @MainActor in try await context.saveInBackground() }
+        for await _ in starts { break }
+        artist.friends.insert(friend)
+        artist.rank = 77
+        gate.signal()
+        try await save.value
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Artist", where: "rank == 77")) == 1)
     }
 
     @Test("An actor of the program owns a context and merges what others save")

@@ -342,6 +342,56 @@ struct ConflictTests {
         try mine.save()
     }
 
+    @Test("do not keep a track pending that others deleted, and that only got a place from a save that failed")
+    func placeOfDeletedTrack() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let album: Album = try other.insert()
+        for title in ["one", "two"] {
+            let track: Track = try other.insert()
+            track.title = title
+            album.tracks.append(track)
+        }
+        try other.save()
+        let own = try #require(mine.object(album.id))
+        own.title = "mine"
+        own.tracks.move(from: 1, to: 0)
+        album.title = "other"
+        try other.save()
+        #expect(throws: StoreError.self) { try mine.save() }
+        let moved = try #require(mine.updatedObjects.first { $0.objectID.entity == "Track" })
+        other.delete(other.object(with: moved.objectID))
+        var notices: [SaveNotice] = []
+        let token = other.observeSaves { notices.append($0) }
+        try withExtendedLifetime(token) { try other.save() }
+        try mine.mergeChanges(try #require(notices.first))
+        #expect(mine.updatedObjects == [own])
+        #expect(try mine.count(FetchRequest("Track")) == 1)
+        #expect(own.tracks.count == 1)
+    }
+
+    @Test("do not keep a link that others added too, after they deleted one end of it")
+    func linkOfBoth() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let (playlist, track): (Playlist, Track) = (try other.insert(), try other.insert())
+        (playlist.name, track.title) = ("all", "one")
+        try other.save()
+        var notices: [SaveNotice] = []
+        let token = other.observeSaves { notices.append($0) }
+        let (own, member) = (try #require(mine.object(playlist.id)), try #require(mine.object(track.id)))
+        member.playlists.insert(own)
+        playlist.tracks.append(track)
+        try other.save()
+        try mine.mergeChanges(try #require(notices.last))
+        #expect(own.tracks.count == 1 && member.playlists.count == 1)
+        other.delete(track)
+        try withExtendedLifetime(token) { try other.save() }
+        try mine.mergeChanges(try #require(notices.last))
+        #expect(own.tracks.isEmpty)
+        #expect(member.isDeleted)
+    }
+
     @Test("do not arise while objects whose end changes others leave the list of changes")
     func changingAtTheEnd() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])

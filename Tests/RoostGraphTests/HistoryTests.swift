@@ -73,6 +73,13 @@ struct HistoryTests {
         }
     }
 
+    @Test("with undo and redo go through the states of a naive graph", arguments: Backend.chosen)
+    func undo(_ backend: Backend) async throws {
+        try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
+            try await UndoHistory.failure(of: steps, in: location)
+        }
+    }
+
     @Test("with conflicts end as the documented rules say", arguments: Backend.chosen)
     func conflicts(_ backend: Backend) async throws {
         let outcomes = OutcomeCounts()

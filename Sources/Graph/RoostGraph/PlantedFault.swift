@@ -72,6 +72,33 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     /// A save does not require that the destinations of new references exist.
     case trustsDestinations
 
+    // MARK: Undo and children
+
+    /// Undo leaves the other side of a relationship as it was.
+    case undoesOneSide
+    /// Undo restores the members of a list and not their order.
+    case undoForgetsOrder
+    /// Undo of a saved deletion leaves the object deleted.
+    case undoForgetsSavedDeletes
+    /// Undo takes back what another context saved in other properties.
+    case undoesOthers
+    /// What is changed while undo is disabled is a step.
+    case recordsDisabled
+    /// Reading a fault is a step.
+    case recordsReading
+    /// A rollback leaves the undo steps.
+    case keepsUndoSteps
+    /// A save of a child does not pass on changed values.
+    case losesChildChanges
+    /// A save of a child does not pass on deletions.
+    case keepsChildDeletes
+    /// A child reads the store and not its parent.
+    case childReadsStore
+    /// A child is saved without validation.
+    case childSkipsValidation
+    /// A save of a child is saved by its parent at once.
+    case childSavesThrough
+
     // MARK: Conflicts, rollback and merging
 
     /// `detectConflicts(for:)` has no effect.

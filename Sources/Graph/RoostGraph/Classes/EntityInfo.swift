@@ -26,6 +26,12 @@ final class EntityInfo: Sendable {
     let referenceRanges: [Range<Int>]
     /// By relationship number: the field with the place in the ordered relationship back.
     let places: [RecordLayout.Field?]
+    /// The fields of places in ordered relationships.
+    let placeFields: [RecordLayout.Field]
+    /// The places of the bytes of references, and of the places in ordered relationships.
+    let linkRanges: [Range<Int>]
+    /// The fields of derived attributes, which saves compute.
+    let derivedFields: [RecordLayout.Field]
     /// The row of a new object: defaults, and null for everything else.
     let newRow: [UInt8]
     /// The transient attributes by name, with their defaults.
@@ -52,12 +58,37 @@ final class EntityInfo: Sendable {
             $0.byteOffset..<$0.byteOffset + ($0.kind == .reference ? 8 : 12)
         }
         self.places = places
+        placeFields = places.compactMap { $0 }
+        linkRanges = referenceRanges + placeFields.map { $0.byteOffset..<$0.byteOffset + 8 }
+        derivedFields = entity.attributes.filter { $0.derivationExpression != nil }
+            .compactMap { entity.layout.field($0.name) }
         var slots: [Slot] = []
         for property in shape?.properties ?? [] { slots.append(try property.slot(in: entity, of: type)) }
         self.slots = slots
         newRow = try Self.newRow(entity, model)
         transients = Dictionary(
             uniqueKeysWithValues: entity.attributes.filter(\.isTransient).map { ($0.name, $0) })
+    }
+
+    /// Whether two rows refer to the same objects, at the same places.
+    @inline(__always)
+    func haveEqualLinks(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer) -> Bool {
+        for range in linkRanges where !RowAccess.haveEqualBytes(left, right, in: range) { return false }
+        for field in placeFields where RowAccess.isNull(left, field.index) != RowAccess.isNull(right, field.index) {
+            return false
+        }
+        return true
+    }
+
+    /// Replaces temporary keys in the references of a row.
+    func replaceKeys(_ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, _ model: ManagedObjectModel) {
+        for field in entity.layout.fields where field.kind == .reference || field.kind == .polymorphicReference {
+            guard let (entity, key) = RowAccess.reference(row, field), key < 0,
+                let final = new[ObjectPlace(root: model.entities[entity].root, key: key)]
+            else { continue }
+            if isPlanted(.keepsTemporaryReferences) { continue }
+            RowAccess.setReference((entity, final), row, field)
+        }
     }
 
     private static func newRow(

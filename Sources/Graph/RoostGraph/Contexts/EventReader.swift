@@ -18,11 +18,13 @@ final class StoreSet: Sendable {
 /// The reads of one event of a context: one snapshot of each store, so that all reads agree.
 final class EventReader {
     private let stores: StoreSet
+    /// The context that a child reads; nil for the stores.
+    private let parent: ManagedObjectContext?
     private var snapshots: [(any StoreSnapshot)?]
     private var graphs: [(any ObjectGraph)?]
 
-    init(_ stores: StoreSet) {
-        self.stores = stores
+    init(_ stores: StoreSet, parent: ManagedObjectContext? = nil) {
+        (self.stores, self.parent) = (stores, parent)
         snapshots = Array(repeating: nil, count: stores.stores.count)
         graphs = Array(repeating: nil, count: stores.stores.count)
     }
@@ -36,7 +38,12 @@ final class EventReader {
 
     func snapshot(ofStore position: Int) throws(StoreError) -> any StoreSnapshot {
         if let snapshot = snapshots[position] { return snapshot }
-        let fresh = try stores.stores[position].persistentStore.snapshot()
+        let fresh: any StoreSnapshot
+        if let parent, !isPlanted(.childReadsStore) {
+            fresh = ParentSnapshot(parent, try parent.core.openReader(), store: position)
+        } else {
+            fresh = try stores.stores[position].persistentStore.snapshot()
+        }
         snapshots[position] = fresh
         return fresh
     }

@@ -15,6 +15,7 @@ extension GraphCore {
     /// Returns the key of a new object: a final one, or a negative one if the store cannot reserve
     /// now.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
+        if let parent { return parent.core.newKey(entity) }
         if var block = reservedKeys[entity.root], block.next < block.end {
             defer { reservedKeys[entity.root] = block }
             block.next += 1
@@ -52,16 +53,14 @@ extension GraphCore {
                 registry.insert(object, root)
             }
         }
+        replaceKeys(new)
+    }
+
+    /// Replaces temporary keys in references, relationships and undo steps, here and in children.
+    private func replaceKeys(_ new: [ObjectPlace: Int64]) {
         for object in registry.all() {
             if object.state.contains(.privateRow), let row = object.row {
-                for field in object.info.entity.layout.fields
-                where field.kind == .reference || field.kind == .polymorphicReference {
-                    guard let (entity, key) = RowAccess.reference(row, field), key < 0,
-                        let final = new[ObjectPlace(root: model.entities[entity].root, key: key)]
-                    else { continue }
-                    if isPlanted(.keepsTemporaryReferences) { continue }
-                    RowAccess.setReference((entity, final), UnsafeMutableRawPointer(mutating: row), field)
-                }
+                object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
             }
             guard let extra = object.extra else { continue }
             for index in extra.members.indices {
@@ -72,12 +71,23 @@ extension GraphCore {
                 }
             }
         }
+        undoStack?.replaceKeys(new)
+        forEachChild { child in
+            for (place, key) in new {
+                guard let object = child.registered(place.root, place.key) else { continue }
+                child.registry.remove(object, place.root)
+                object.key = key
+                child.registry.insert(object, place.root)
+            }
+            child.replaceKeys(new)
+        }
     }
 
     // MARK: Ends of events
 
     /// Forgets which objects changed in this event, and ends its reads.
     func endEvent() {
+        undoStack?.closeEvent()
         // The end of an object can run code of the program, so the list is replaced and dies afterwards.
         let former = touched
         touched = []
@@ -98,6 +108,7 @@ extension GraphCore {
     /// Marks an object as deleted; its delete rules apply later.
     func markDeleted(_ object: ManagedObject) {
         guard !object.flags.contains(.deleted), !object.flags.contains(.orphan) else { return }
+        undoRecord?.note(.present, of: object)
         note(object)
         object.flags.insert(.deleted)
         undeleted.append(object)
@@ -138,6 +149,7 @@ extension GraphCore {
             throw latched
                 ?? StoreError(.ioFailure, "\(object.objectID) could not be read, so its delete rules were not applied.")
         }
+        try noteContents(of: object)
         for relationship in object.info.relationships {
             let rule = relationship.declaration.deleteRule
             guard rule != .noAction else { continue }
@@ -177,7 +189,7 @@ extension GraphCore {
         }
         let inverse = model.relationships[number]
         if inverse.isToMany {
-            change(member, number) { $0.remove(object.key, isOrdered: inverse.isOrdered) }
+            removeMember(object.key, of: member, inverse)
         } else {
             clear(member, number, ifItIs: object.key)
         }
@@ -196,7 +208,9 @@ extension GraphCore {
                     guard let extra = object.extra else { continue }
                     for index in extra.members.indices where extra.members[index].relationship == relationship.number {
                         for key in keys where extra.members[index].state.knows(key) == true {
+                            noteMember(key, of: object, relationship, extra.members[index].state)
                             extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
+                            extra.members[index].state.recordWithOrder = undoRecord?.number ?? 0
                         }
                     }
                 }
@@ -266,11 +280,13 @@ extension GraphCore {
 
     /// Discards all changes, without reading.
     func rollback() {
+        if !isPlanted(.keepsUndoSteps) { undoStack?.removeAll() }
         let objects = changed
         changed.removeAll()
         touched.removeAll()
         undeleted.removeAll()
         hasPropagatedDeletes = false
+        hiddenMembers.removeAll()
         for object in objects {
             if object.flags.contains(.inserted) { expel(object) } else { discardChanges(of: object) }
         }

@@ -19,6 +19,7 @@ extension GraphCore {
             return nullRow(of: object)
         }
         checkIsolation()
+        if isPlanted(.recordsReading) { undoRecord?.note(object) }
         do throws(StoreError) {
             try readRow(of: object)
         } catch {
@@ -103,7 +104,8 @@ extension GraphCore {
 
     /// Reads rows of one hierarchy: faults get theirs, others wait until they are requested.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
-        let stored = keys.filter { $0 > 0 }
+        // A parent knows the temporary keys of its new objects.
+        let stored = parent == nil ? keys.filter { $0 > 0 } : keys
         guard !stored.isEmpty else { return }
         if readAhead.count > Self.readAheadCount { dropReadAhead() }
         var batch = RecordBatch(model: model)
@@ -148,6 +150,14 @@ extension GraphCore {
         if let committed = PrivateRow.committed(row) { RowPage.release(committed) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
         object.state.remove(.privateRow)
+    }
+
+    /// Calls the hook of objects that got other values than the program gave them.
+    func awake(_ objects: [ManagedObject], from events: SnapshotEvents) {
+        let wasTracking = isTracking
+        isTracking = false
+        defer { isTracking = wasTracking }
+        for object in objects where !object.flags.contains(.orphan) { object.awake(from: events) }
     }
 
     /// Turns an object into a fault.

@@ -43,6 +43,19 @@ final class GraphCore {
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
+    /// The steps to undo; nil if nothing is recorded.
+    @exclusivity(unchecked) var undoStack: UndoStack?
+    /// The state at the beginning of the event, for undo; nil if it is not recorded now.
+    @exclusivity(unchecked) var undoRecord: UndoRecord?
+    /// The context that the one of this core is a child of.
+    var parent: ManagedObjectContext?
+    /// The children of the context.
+    var children: [WeakCore] = []
+    /// The number of commits of the context.
+    var commitCount = 0
+    /// The members that are not shown because they are deleted here.
+    var hiddenMembers: [(owner: ManagedObject, relationship: Int, member: ObjectPlace)] = []
+
     @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
     @exclusivity(unchecked) var privateRows = RowPage.Pool(
         isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
@@ -119,7 +132,7 @@ final class GraphCore {
         guard let stores else {
             throw StoreError(.closed, "The object has left its context, so it cannot be read. Fetch it again.")
         }
-        let fresh = EventReader(stores)
+        let fresh = EventReader(stores, parent: parent)
         reader = fresh
         // Otherwise a context that only reads would keep this state of the stores for good.
         if touched.isEmpty { onEventStart?() }
@@ -131,6 +144,7 @@ final class GraphCore {
         reader = nil
         dropReadAhead()
         prefetched.removeAll()
+        forEachChild { $0.closeReader() }
     }
 
     /// Copies the rows of nearly empty pages together, so that a few objects of a large result do not
@@ -196,7 +210,7 @@ final class GraphCore {
     /// The core of the objects that have left the context.
     ///
     /// They keep it, the context does not.
-    private var orphanage: GraphCore {
+    var orphanage: GraphCore {
         if let known = knownOrphanage { return known }
         let fresh = GraphCore(classes, stores: nil)
         fresh.former = self
@@ -219,6 +233,8 @@ final class GraphCore {
 
     /// Lets all objects leave the context.
     func orphanAll() {
+        undoRecord = nil
+        undoStack?.removeAll()
         let orphanage = orphanage
         for object in registry.all() { orphan(object, orphanage) }
         registry.removeAll()
@@ -226,6 +242,7 @@ final class GraphCore {
         touched.removeAll()
         undeleted.removeAll()
         hasPropagatedDeletes = false
+        hiddenMembers.removeAll()
         closeReader()
     }
 
@@ -248,39 +265,77 @@ final class GraphCore {
         guard object.row != nil else { return false }
         let count = Int(object.byteCount)
         if object.flags.contains(.inFlight), object.row == object.extra?.rowInFlight {
-            // The row is being saved: the change goes into a copy, whose committed row it will be.
-            let copy = privateRows.copy(row, count)
-            // The copy takes over the count of the committed row.
-            PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
-            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
-            RowPage.release(row)
-            object.row = UnsafeRawPointer(copy)
+            if isTracking, let undoRecord, !object.state.contains(.touched) { noteRow(of: object, in: undoRecord) }
+            leaveFlight(object)
         } else if !object.state.contains(.privateRow) {
             let copy = privateRows.copy(row, count)
             PrivateRow.setCommitted(row, of: copy)
+            if isTracking, let undoRecord {
+                RowPage.retain(row)
+                undoRecord.note(row, of: object, isPrivate: false)
+            }
             object.row = UnsafeRawPointer(copy)
             object.state.insert(.privateRow)
-        } else if isTracking, !object.state.contains(.touched), !object.flags.contains(.inserted) {
-            // What the event began with, for `changedValuesForCurrentEvent`.
-            let copy = privateRows.copy(row, count)
-            PrivateRow.setCommitted(nil, of: copy)
-            let extra = object.requireExtra()
-            if let old = extra.eventRow { RowPage.release(old) }
-            extra.eventRow = UnsafeRawPointer(copy)
+        } else if isTracking, !object.state.contains(.touched) {
+            if let undoRecord { noteRow(of: object, in: undoRecord) }
+            if !object.flags.contains(.inserted) {
+                // What the event began with, for `changedValuesForCurrentEvent`.
+                let copy = privateRows.copy(row, count)
+                PrivateRow.setCommitted(nil, of: copy)
+                let extra = object.requireExtra()
+                if let old = extra.eventRow { RowPage.release(old) }
+                extra.eventRow = UnsafeRawPointer(copy)
+            }
         }
-        if isTracking { note(object) }
+        if isTracking { noteChange(object) }
         return true
     }
 
-    /// Notes that an object changed in this event.
+    /// Gives an object whose row is being saved a copy, whose committed row the row will be.
+    private func leaveFlight(_ object: ManagedObject) {
+        guard let row = object.row, row == object.extra?.rowInFlight else { return }
+        let copy = privateRows.copy(row, Int(object.byteCount))
+        // The copy takes over the count of the committed row.
+        PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
+        PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+        RowPage.release(row)
+        object.row = UnsafeRawPointer(copy)
+    }
+
+    /// Notes what the row of a changed object is, for undo.
+    private func noteRow(of object: ManagedObject, in record: UndoRecord) {
+        guard let row = object.row else { return }
+        let copy = privateRows.copy(row, Int(object.byteCount))
+        PrivateRow.setCommitted(nil, of: copy)
+        record.note(copy, of: object, isPrivate: true)
+    }
+
+    /// Notes that an object changed in this event, and what it was before for undo.
     func note(_ object: ManagedObject) {
-        guard isTracking, !object.flags.contains(.orphan) else { return }
+        guard isTracking else { return }
+        if let undoRecord, !object.state.contains(.touched), !object.flags.contains(.orphan) {
+            // Its setters write without asking from now on, if it has a private row.
+            if object.state.contains(.privateRow) {
+                noteRow(of: object, in: undoRecord)
+            } else {
+                undoRecord.note(object)
+            }
+        }
+        noteChange(object)
+    }
+
+    /// Notes that an object changed in this event.
+    func noteChange(_ object: ManagedObject) {
+        guard !object.flags.contains(.orphan) else { return }
         if !object.flags.contains(.changed) {
             object.flags.insert(.changed)
             changed.append(object)
         }
         guard !object.state.contains(.touched) else { return }
+        // The setters of an object that is marked so write into its row.
+        if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
+        forEachChild { $0.closeReader() }
         if touched.isEmpty { onEventStart?() }
         touched.append(object)
     }

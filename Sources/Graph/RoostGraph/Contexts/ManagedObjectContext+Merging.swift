@@ -20,6 +20,23 @@ extension ManagedObjectContext {
         inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = []
     ) throws(StoreError) {
         core.checkIsolation()
+        let (stale, gone) = try core.withoutUndo { () throws(StoreError) in
+            try takeOver(inserted: inserted, updated: updated, deleted: deleted)
+        }
+        core.awake(stale, from: .refresh)
+        if retainsRegisteredObjects || !observers.isEmpty {
+            let new = inserted.map { object(with: $0) }
+            mergedInserts += new
+            if retainsRegisteredObjects { retained.formUnion(new) }
+        }
+        refreshed += stale
+        invalidated += gone
+        notifyObservers()
+    }
+
+    private func takeOver(
+        inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
+    ) throws(StoreError) -> (stale: [ManagedObject], gone: [ManagedObject]) {
         core.pinned = nil
         core.closeReader()
         var stale: [ManagedObject] = []
@@ -40,14 +57,7 @@ extension ManagedObjectContext {
         core.forgetBases()
         try core.reread(stale)
         core.forgetReferences(to: gone.filter { !$0.flags.contains(.changed) })
-        if retainsRegisteredObjects || !observers.isEmpty {
-            let new = inserted.map { object(with: $0) }
-            mergedInserts += new
-            if retainsRegisteredObjects { retained.formUnion(new) }
-        }
-        refreshed += stale
-        invalidated += gone
-        notifyObservers()
+        return (stale, gone)
     }
 
     /// Returns the generation of each store now; nil for a store that records none.
@@ -72,7 +82,8 @@ extension ManagedObjectContext {
         core.closeReader()
         core.forgetBases()
         let objects = core.registry.all().filter { $0.row != nil && !$0.flags.contains(.inserted) }
-        let changed = try core.reread(objects)
+        let changed = try core.withoutUndo { () throws(StoreError) in try core.reread(objects) }
+        core.awake(changed.filter { !$0.flags.contains(.inaccessible) }, from: .refresh)
         refreshed += changed.filter { !$0.flags.contains(.inaccessible) }
         invalidated += changed.filter { $0.flags.contains(.inaccessible) }
         notifyObservers()
@@ -111,7 +122,7 @@ extension GraphCore {
     /// Returns the objects that the store has.
     func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
         var found: Set<ManagedObject> = []
-        for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 }, by: \.root) {
+        for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 || parent != nil }, by: \.root) {
             var batch = RecordBatch(model: model)
             try openReader().graph(ofEntity: root).read(group.map(\.key), inHierarchyOf: root, into: &batch)
             for index in 0..<batch.count {
@@ -123,15 +134,27 @@ extension GraphCore {
 
     /// Forgets changes that mean nothing after another context deleted the object.
     ///
-    /// These are members that were removed from its lists, and properties that were set to the values
-    /// that they had. An object with other changes keeps all of them.
+    /// These are members that were removed from its lists, its places in the lists of others, which a
+    /// save that failed may have given, and properties that were set to the values that they had. An
+    /// object with other changes keeps all of them.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
-            !object.state.contains(.privateRow) || !isDirtyMeanwhile(object),
+            !hasOwnChanges(object),
             object.extra?.members.allSatisfy(\.state.added.isEmpty) ?? true
         else { return }
         discardChanges(of: object)
+    }
+
+    /// Whether any value differs from the committed one, places in lists aside.
+    private func hasOwnChanges(_ object: ManagedObject) -> Bool {
+        guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else { return false }
+        guard let committed = object.committedRow else { return true }
+        let base = RecordReader(
+            row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
+        return object.info.entity.layout.fields.contains { field in
+            field.kind != .order && object.value(of: field) != base.value(field)
+        }
     }
 
     /// Reads the current rows of objects.
@@ -145,6 +168,13 @@ extension GraphCore {
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         try perform([.read(objects, isReported: true)])
+    }
+
+    /// Lets undo know that an object has another committed row than before; releases the former one.
+    func noteForeignRow(of object: ManagedObject, _ former: UnsafeRawPointer?) {
+        guard let former else { return }
+        if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
+        RowPage.release(former)
     }
 
     /// Makes a record the committed row of an object, below its changes.
@@ -169,6 +199,9 @@ extension GraphCore {
         {
             return (false, [])
         }
+        let before = undoStack == nil ? nil : object.committedRow
+        if let before { RowPage.retain(before) }
+        defer { noteForeignRow(of: object, before) }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)
         else {

@@ -38,9 +38,10 @@ public final class ManagedObjectContext {
     /// False at first; true for the view context.
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
-    /// read again.
+    /// read again. A child shows the changes of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
+            guard core.parent == nil else { return followParent() }
             inbox.setOpen(mergesChangesAutomatically)
             guard mergesChangesAutomatically, !oldValue else { return }
             _ = core.latching { () throws(StoreError) in seenGenerations = try currentGenerations() }
@@ -64,6 +65,8 @@ public final class ManagedObjectContext {
     var retained: Set<ManagedObject> = []
     /// By store: the generation whose changes the context has; nil in stores that record none.
     var seenGenerations: [Generation?]
+    /// Keeps the observation of the parent.
+    var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
@@ -89,7 +92,23 @@ public final class ManagedObjectContext {
         core.context = self
     }
 
+    init(childOf parent: ManagedObjectContext, name: String?) {
+        container = parent.container
+        base = parent.base
+        self.name = name
+        author = parent.author
+        core = GraphCore(parent.base.classes, stores: parent.base.storeSet)
+        seenGenerations = Array(repeating: nil, count: parent.base.storeSet.stores.count)
+        inbox = parent.base.hub.makeInbox()
+        core.context = self
+        core.parent = parent
+        core.isolation = parent.core.isolation
+        core.deletesInaccessibleFaults = parent.core.deletesInaccessibleFaults
+        parent.core.children.append(WeakCore(core: core))
+    }
+
     deinit {
+        core.undoStack?.detach()
         core.orphanAll()
         core.context = nil
     }
@@ -153,7 +172,10 @@ public final class ManagedObjectContext {
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
         object.state = .privateRow
         object.flags = .inserted
-        core.note(object)
+        if core.isTracking {
+            core.undoRecord?.note(.absent, of: object)
+            core.noteChange(object)
+        }
         if retainsRegisteredObjects { retained.insert(object) }
         object.awakeFromInsert()
         if isPlanted(.awakesTwice) { object.awakeFromInsert() }
@@ -288,7 +310,8 @@ public final class ManagedObjectContext {
     func beginEvent() { mergeInbox() }
 
     func mergeInbox() {
-        guard mergesChangesAutomatically, !isSaving, core.pinned == nil || inbox.hasNotices, !isPlanted(.mergesNothing)
+        guard mergesChangesAutomatically, !isSaving, core.parent == nil, core.pinned == nil || inbox.hasNotices,
+            !isPlanted(.mergesNothing)
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
@@ -322,7 +345,9 @@ public final class ManagedObjectContext {
     /// Does not read.
     public func rollback() {
         core.clearLatched()
+        let objects = core.changed
         core.rollback()
+        core.awake(objects, from: .rollback)
     }
 
     /// Removes all objects from the context.
@@ -352,7 +377,8 @@ public final class ManagedObjectContext {
             core.turnIntoFault(object)
             return
         }
-        try core.reread([object])
+        try core.withoutUndo { () throws(StoreError) in _ = try core.reread([object]) }
+        core.awake([object], from: .refresh)
     }
 
     /// Refreshes all objects, and keeps their changes.
@@ -364,7 +390,9 @@ public final class ManagedObjectContext {
             core.turnIntoFault(object)
             refreshed.append(object)
         }
-        try core.reread(core.changed.filter { !$0.flags.contains(.inserted) })
+        let objects = core.changed.filter { !$0.flags.contains(.inserted) }
+        try core.withoutUndo { () throws(StoreError) in _ = try core.reread(objects) }
+        core.awake(objects, from: .refresh)
     }
 
     /// Makes the next save fail if another context changed an object, even if it is unchanged here.
@@ -385,8 +413,11 @@ public final class ManagedObjectContext {
     ///
     /// A pinned state keeps old pages of the store alive, so unpin it soon.
     ///
-    /// - Throws: What opening a snapshot throws.
+    /// - Throws: `invalidRequest` for a child; what opening a snapshot throws.
     public func pin() throws(StoreError) {
+        guard core.parent == nil else {
+            throw StoreError(.invalidRequest, "A child context shows what its parent shows. Pin the parent.")
+        }
         let reader = EventReader(base.storeSet)
         try reader.openAll()
         core.closeReader()

@@ -50,7 +50,12 @@ extension ManagedObjectContext {
         let (refreshed, invalidated, merged) = (refreshed, invalidated, mergedInserts)
         (self.refreshed, self.invalidated, mergedInserts) = ([], [], [])
         guard !observers.isEmpty else { return }
-        let touched = core.touched.filter { $0.state.contains(.touched) }
+        var touched = core.touched.filter { $0.state.contains(.touched) }
+        if core.undoStack != nil {
+            // An object is noted again when undo had to begin anew in the middle of an event.
+            var seen: Set<ManagedObject> = []
+            touched = touched.filter { seen.insert($0).inserted }
+        }
         let change = ObjectsChange(
             inserted: touched.filter(\.isInserted) + merged, updated: touched.filter(\.isUpdated),
             deleted: touched.filter { $0.flags.contains(.deleted) }, refreshed: refreshed, invalidated: invalidated)

@@ -68,6 +68,13 @@ extension ManagedObjectContext {
         core.propagateDeletes()
         if !hasHome { processPendingChanges() }
         try core.throwLatched()
+        return try combined(request, includesPendingChanges: includesPendingChanges)
+    }
+
+    /// Prepares a fetch of the state that the context shows, without ending its event.
+    private func combined(
+        _ request: FetchRequest, includesPendingChanges: Bool = true
+    ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
         let entity = try model.requireEntity(request.entity)
         let reader = try core.openReader()
         let snapshot = try reader.snapshot(ofEntity: entity.number)
@@ -85,6 +92,31 @@ extension ManagedObjectContext {
             graph: try reader.graph(ofEntity: entity.number))
         return (snapshot, fetch.concernsStoreOnly ? nil : fetch)
     }
+
+    // MARK: For children
+
+    func combinedCursor(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+        core.propagateDeletes()
+        let fetch = try combined(request)
+        guard let pending = fetch.pending else { return try fetch.snapshot.fetch(request) }
+        return try pending.cursor()
+    }
+
+    func combinedCount(_ request: FetchRequest) throws(StoreError) -> Int {
+        core.propagateDeletes()
+        let fetch = try combined(request)
+        guard let pending = fetch.pending else { return try fetch.snapshot.count(request) }
+        return try pending.count()
+    }
+
+    func combinedIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
+        let cursor = try combinedCursor(request)
+        var (ids, batch) = ([ObjectID](), RecordBatch(model: model))
+        while try cursor.next(into: &batch) { ids += (0..<batch.count).map { batch.id(at: $0) } }
+        return ids
+    }
+
+    // MARK: Counting
 
     /// Returns the number of objects that a request asks for, as the unsaved changes leave them.
     ///
@@ -334,6 +366,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {
+        if let parent { return try parent.rows(request) }
         try core.throwLatched()
         let entity = try model.requireEntity(request.fetchRequest.entity)
         let cursor = try core.openReader().snapshot(ofEntity: entity.number).rows(request)

@@ -12,6 +12,13 @@ final class Extra {
     var eventRow: UnsafeRawPointer?
     /// The row that is being saved in the background.
     var rowInFlight: UnsafeRawPointer?
+    /// Whether the object is inserted again after its deletion was saved.
+    ///
+    /// Stores can have objects that refer to it then.
+    var isReturning = false
+
+    /// Whether all that changes of the object is in its row.
+    var hasRowOnly: Bool { members.isEmpty && transients.isEmpty && rowInFlight == nil }
 
     deinit {
         if let eventRow { RowPage.release(eventRow) }
@@ -34,6 +41,8 @@ struct Members {
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new places.
     private(set) var isReordered = false
+    /// The number of the last undo record that has the order.
+    var recordWithOrder = 0
     /// The differences that are being saved in the background.
     var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
 
@@ -83,6 +92,9 @@ struct Members {
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
+        // What another context did too is no difference any more. What is being saved will be in the store.
+        added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
+        removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else { return settle() }
         // The program's order holds. What others added comes before what was added here at the end.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
@@ -142,6 +154,95 @@ struct Members {
         if current == nil { base = nil }
         baseKeys = base.map { Set($0) } ?? []
         (added, removed, appended, isReordered) = ([], [], [], false)
+    }
+
+    // MARK: Undo
+
+    /// The change of a context to one member.
+    enum Difference: UInt8 {
+        case none
+        case added
+        case removed
+    }
+
+    /// The order of an ordered relationship.
+    struct Order {
+        /// The members; nil if they were unread.
+        var current: [Int64]?
+        /// The members that were added at the end.
+        var appended: [Int64]
+    }
+
+    /// Returns the change to a member.
+    func difference(of key: Int64) -> Difference {
+        added.contains(key) ? .added : removed.contains(key) ? .removed : .none
+    }
+
+    /// Whether the store has an object as a member; nil if that was not read.
+    func isStored(_ key: Int64) -> Bool? { base == nil ? nil : baseKeys.contains(key) }
+
+    var order: Order { Order(current: current, appended: appended) }
+
+    /// Sets the change to a member.
+    ///
+    /// An ordered relationship needs ``arrange(_:)`` afterwards.
+    mutating func set(_ difference: Difference, of key: Int64, isOrdered: Bool) {
+        added.remove(key)
+        removed.remove(key)
+        switch difference {
+        case .none: break
+        case .added: added.insert(key)
+        case .removed: removed.insert(key)
+        }
+        if !isOrdered { current = nil }
+    }
+
+    /// Puts the members of an ordered relationship into an order that they had.
+    ///
+    /// A member that was not in that order still follows its predecessor.
+    mutating func arrange(_ former: Order) {
+        appended = Self.unique(former.appended + appended + added.sorted()).filter { added.contains($0) }
+        guard let order = former.current ?? current else {
+            // Unread, and never put into an order.
+            isReordered = !added.isEmpty
+            return
+        }
+        let isKnown = base != nil
+        let candidates = order + (current ?? []) + (base ?? []) + appended
+        let keys = Self.unique(candidates).filter { key in
+            // What the store does not have is left out when its members are read.
+            added.contains(key) || !removed.contains(key) && (!isKnown || baseKeys.contains(key))
+        }
+        current = Self.inserting(keys, into: order.filter(Set(keys).contains), following: current ?? base ?? [])
+        let stored = (base ?? []).filter { !removed.contains($0) }
+        isReordered = !added.isEmpty || !isKnown || current != stored
+    }
+
+    private static func unique(_ keys: [Int64]) -> [Int64] {
+        var seen: Set<Int64> = []
+        return keys.filter { seen.insert($0).inserted }
+    }
+
+    /// Adds keys to a list, each after the key that it follows in another list.
+    private static func inserting(_ keys: [Int64], into list: [Int64], following other: [Int64]) -> [Int64] {
+        let known = Set(list)
+        let new = keys.filter { !known.contains($0) }
+        guard !new.isEmpty else { return list }
+        let wanted = Set(new)
+        // By key: the new keys directly after it.
+        var followers: [Int64: [Int64]] = [:]
+        var start: [Int64] = []
+        var last: Int64?
+        var placed: Set<Int64> = []
+        for key in other {
+            if known.contains(key) {
+                last = key
+            } else if wanted.contains(key) {
+                placed.insert(key)
+                if let last { followers[last, default: []].append(key) } else { start.append(key) }
+            }
+        }
+        return start + list.flatMap { [$0] + (followers[$0] ?? []) } + new.filter { !placed.contains($0) }
     }
 
     // MARK: Saves in the background

@@ -130,8 +130,9 @@ extension ManagedObject {
             )
         }
         guard !flags.contains(.orphan) else { return }
-        requireExtra().transients[attribute.name] = value
+        core.noteTransient(attribute.name, of: self)
         core.note(self)
+        requireExtra().transients[attribute.name] = value
     }
 
     /// The value of an attribute that no store keeps.

@@ -139,6 +139,10 @@ open class ManagedObject {
     ///
     /// What it sets is not a change.
     open func awakeFromFetch() {}
+    /// Called after the object got other values than the program gave it.
+    ///
+    /// For what is computed from values. What it sets is not a change.
+    open func awake(from events: SnapshotEvents) {}
     /// Called by each call of ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
     /// Called before a save, again as long as objects change.

@@ -44,8 +44,8 @@ extension GraphCore {
         let inverse = model.relationships[number]
         let former = isPlanted(.leavesFormerInverse) ? nil : old.map { self.object($0.entity, $0.key) }
         if inverse.isToMany {
-            if let former { change(former, number) { $0.remove(object.key, isOrdered: inverse.isOrdered) } }
-            if let new { change(new, number) { $0.add(object.key, isOrdered: inverse.isOrdered) } }
+            if let former { removeMember(object.key, of: former, inverse) }
+            if let new { addMember(object.key, to: new, inverse) }
         } else {
             if let former, former !== object || !inverse.isReflexive { clear(former, number, ifItIs: object.key) }
             guard let new else { return }
@@ -105,6 +105,26 @@ extension GraphCore {
         note(object)
     }
 
+    /// Adds a member on one side.
+    func addMember(_ key: Int64, to owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship) {
+        let number = undoRecord?.number ?? 0
+        change(owner, relationship.number) { state in
+            if undoRecord != nil { noteMember(key, of: owner, relationship, state) }
+            state.recordWithOrder = number
+            state.add(key, isOrdered: relationship.isOrdered)
+        }
+    }
+
+    /// Removes a member on one side.
+    func removeMember(_ key: Int64, of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship) {
+        let number = undoRecord?.number ?? 0
+        change(owner, relationship.number) { state in
+            if undoRecord != nil { noteMember(key, of: owner, relationship, state) }
+            state.recordWithOrder = number
+            state.remove(key, isOrdered: relationship.isOrdered)
+        }
+    }
+
     /// Adds a member, and changes the other side with it.
     func add(_ member: ManagedObject, to owner: ManagedObject, _ relationship: Int) {
         let declared = model.relationships[relationship]
@@ -123,10 +143,9 @@ extension GraphCore {
             if isPlanted(.readsToAppend) {
                 _ = latching { () throws(StoreError) in try memberKeys(of: owner, relationship) }
             }
-            change(owner, relationship) { $0.add(member.key, isOrdered: declared.isOrdered) }
+            addMember(member.key, to: owner, declared)
             guard isTracking, !isPlanted(.addsOneSide), let inverse = declared.inverse else { return }
-            let isOrdered = model.relationships[inverse].isOrdered
-            change(member, inverse) { $0.add(owner.key, isOrdered: isOrdered) }
+            addMember(owner.key, to: member, model.relationships[inverse])
         }
     }
 
@@ -141,10 +160,9 @@ extension GraphCore {
             else { return }
             setDestination(of: member, inverse, to: nil)
         } else {
-            change(owner, relationship) { $0.remove(member.key, isOrdered: declared.isOrdered) }
+            removeMember(member.key, of: owner, declared)
             guard isTracking, !isPlanted(.removesOneSide), let inverse = declared.inverse else { return }
-            let isOrdered = model.relationships[inverse].isOrdered
-            change(member, inverse) { $0.remove(owner.key, isOrdered: isOrdered) }
+            removeMember(owner.key, of: member, model.relationships[inverse])
         }
     }
 
@@ -164,12 +182,14 @@ extension GraphCore {
                 throw StoreError(
                     .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
             }
-            if !owner.flags.contains(.inserted), owner.key > 0 {
+            // Objects of a store can refer to one that returns after a saved deletion. Links it has none.
+            let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
+            if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))
                     .appendDestinations(of: declared, from: owner.key, to: &keys)
             }
             extra.members[index].state.setBase(keys)
-            removeDeleted(keys, from: owner, declared)
+            withoutUndo { removeDeleted(keys, from: owner, declared) }
         }
         extra.members[index].state.settle(isOrdered: declared.isOrdered)
         return extra.members[index].state.current ?? []
@@ -185,6 +205,9 @@ extension GraphCore {
         else { return }
         let root = model.entities[relationship.destination].root
         for key in keys where registered(root, key)?.flags.isSuperset(of: [.deleted, .propagated]) ?? false {
+            if undoStack != nil {
+                hiddenMembers.append((owner, relationship.number, ObjectPlace(root: root, key: key)))
+            }
             change(owner, relationship.number) { $0.remove(key, isOrdered: relationship.isOrdered) }
         }
     }
@@ -255,7 +278,12 @@ extension GraphCore {
                 var seen: Set<Int64> = []
                 let keys = objects.map(\.key).filter { accepted.contains($0) && seen.insert($0).inserted }
                 if keys != (try memberKeys(of: owner, relationship)), !isPlanted(.forgetsOrder) {
-                    change(owner, relationship) { $0.reorder(keys) }
+                    let number = undoRecord?.number ?? 0
+                    change(owner, relationship) { state in
+                        noteOrder(of: owner, relationship, state)
+                        state.recordWithOrder = number
+                        state.reorder(keys)
+                    }
                 }
             }
         }

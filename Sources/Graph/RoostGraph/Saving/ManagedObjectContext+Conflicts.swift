@@ -51,6 +51,7 @@ extension ManagedObjectContext {
             try core.perform([.settle(object, conflict.current, former: former, from: 0)])
         }
         core.closeReader()
+        core.awake(decisions.map(\.0), from: .mergePolicy)
         return true
     }
 
@@ -322,6 +323,9 @@ extension GraphCore {
                 try adopt(record, field, of: object, destination ?? nil)
             }
         }
+        let former = undoStack == nil ? nil : object.committedRow
+        if let former { RowPage.retain(former) }
+        defer { noteForeignRow(of: object, former) }
         let members = wasDeleted ? [] : object.extra?.members.filter(\.state.hasDifferences) ?? []
         discardChanges(of: object)
         record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }

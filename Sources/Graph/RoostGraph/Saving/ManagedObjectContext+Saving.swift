@@ -18,6 +18,7 @@ extension ManagedObjectContext {
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
     ///   `deleteDenied`; what committing throws.
     public func save() throws(StoreError) {
+        if let parent = core.parent { return try save(to: parent) }
         guard !isSaving else {
             throw StoreError(
                 .invalidRequest,
@@ -51,6 +52,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: As ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
+        if let parent = core.parent { return try save(to: parent) }
         while isSaving { await withCheckedContinuation { saveWaiters.append($0) } }
         isSaving = true
         defer { endSaving() }
@@ -119,24 +121,30 @@ extension ManagedObjectContext {
     /// - Throws: The error that cannot be resolved; what preparing throws.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
-        guard try resolve(error) else { throw naming(error) }
+        let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
+        guard isResolved else { throw naming(error) }
         core.closeReader()
         try prepareSave()
     }
 
     private func prepareSave() throws(StoreError) {
+        try checkChanges()
+        if core.survey.hasTemporaryKeys { try core.replaceTemporaryKeys() }
+        core.expectedPlaces.removeAll()
+        if core.survey.hasExtras { try core.withoutUndo { () throws(StoreError) in try core.settleOrder() } }
+    }
+
+    /// Calls `willSave`, and checks the rules of the model.
+    func checkChanges() throws(StoreError) {
         core.checkIsolation()
         core.propagateDeletes()
         notifyObservers()
         try core.throwLatched()
         try callWillSave()
         core.propagateDeletes()
-        let survey = try validate()
+        if core.parent == nil || !isPlanted(.childSkipsValidation) { core.survey = try validate() }
         try core.throwLatched()
-        core.survey = survey
-        if survey.hasTemporaryKeys { try core.replaceTemporaryKeys() }
-        core.expectedPlaces.removeAll()
-        if survey.hasExtras { try core.settleOrder() }
+        try core.undoStack?.prepareSave()
     }
 
     /// Calls `willSave` until no object changes any more.
@@ -284,11 +292,13 @@ extension ManagedObjectContext {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
-        core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
+        core.withoutUndo { core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight) }
         core.closeReader()
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }
         pending.deleted.forEach { object in
+            guard !object.flags.contains(.inserted) else { return }
+            object.flags.subtract([.changed, .deleted, .inFlight])
             object.didSave()
             core.expel(object)
         }
@@ -436,6 +446,7 @@ extension GraphCore {
 
     /// Takes over what was committed: private rows become the rows that the store has.
     func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
+        commitCount += 1
         pending.inserted.forEachWithPosition { index, object in
             finish(object, index, isInsert: true, derived: copiesRows ? changes.inserts : nil)
         }
@@ -462,7 +473,11 @@ extension GraphCore {
                 commitMembers(of: objects, isInFlight: isInFlight)
             }
         }
-        pending.deleted.forEach { $0.flags.subtract([.changed, .deleted]) }
+        // Undo took the deletion back during the save: the object is inserted again.
+        pending.deleted.forEach { object in
+            guard !object.flags.contains(.deleted), object.extra?.isReturning ?? false else { return }
+            becomeNew(object)
+        }
     }
 
     /// Takes over the row of an object as it was committed.
@@ -537,7 +552,10 @@ extension GraphCore {
         touched =
             changed.isEmpty ? [] : ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
         for object in gone { leave(object) }
-        if changed.isEmpty { hasPropagatedDeletes = false }
+        if changed.isEmpty {
+            hasPropagatedDeletes = false
+            hiddenMembers.removeAll()
+        }
     }
 
     /// Returns whether an object stays in the list of changed ones after a save, and ends its changes
@@ -595,6 +613,7 @@ extension GraphCore {
                 object.state.remove(.touched)
             }
         }
+        pending.deleted.forEach { $0.flags.insert(.inFlight) }
         for objects in [pending.inserted, pending.updated, pending.unwritten] {
             objects.forEach { object in
                 guard let extra = object.extra else { return }
@@ -605,7 +624,7 @@ extension GraphCore {
 
     /// Notes that rows were not saved: what is pending stays pending.
     func endFlight(_ pending: PendingChanges) {
-        for objects in [pending.inserted, pending.updated] { objects.forEach { endFlight($0) } }
+        for objects in [pending.inserted, pending.updated, pending.deleted] { objects.forEach { endFlight($0) } }
         for objects in [pending.inserted, pending.updated, pending.unwritten] {
             objects.forEach { object in
                 guard let extra = object.extra else { return }

@@ -50,7 +50,7 @@ extension GraphCore {
                 .readHierarchy($0.key, $0.value, isReported: isReported)
             }
         case .readHierarchy(let root, let objects, let isReported):
-            let keys = objects.filter { $0.row != nil && $0.key > 0 }.map(\.key)
+            let keys = objects.filter { $0.row != nil && ($0.key > 0 || parent != nil) }.map(\.key)
             guard !keys.isEmpty else { return [] }
             var batch = RecordBatch(model: model)
             try openReader().graph(ofEntity: root).read(keys, inHierarchyOf: root, into: &batch)

@@ -160,7 +160,7 @@ extension GraphCore {
     ) throws(StoreError) -> [Link] {
         let keys = try memberKeys(of: owner, relationship.number)
         var stored: [Int64: Link] = [:]
-        if !owner.flags.contains(.inserted), owner.key > 0 {
+        if !owner.flags.contains(.inserted), owner.key > 0 || parent != nil {
             let cursor = try openReader().snapshot(ofEntity: Int(owner.entityNumber))
                 .links(of: relationship.name, from: owner.objectID)
             var batch = LinkBatch(relationship: relationship.number)

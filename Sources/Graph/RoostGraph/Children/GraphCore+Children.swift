@@ -1,0 +1,205 @@
+internal import RoostCore
+
+/// A child of a context, which keeps the context alive and not the reverse.
+struct WeakCore {
+    weak var core: GraphCore?
+}
+
+extension GraphCore {
+    /// Finds and reads the objects that a child changed, so that taking the changes over needs no more.
+    ///
+    /// - Parameter child: The inside of the child.
+    /// - Returns: The objects of this context by those of the child; without new ones.
+    /// - Throws: `objectNotFound` for a changed object that does not exist here any more; what reading
+    ///   throws.
+    func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
+        var present: [ManagedObject: ManagedObject] = [:]
+        var missing: [ObjectID] = []
+        for object in child.changed where !object.flags.contains(.inserted) && !object.flags.contains(.inaccessible) {
+            let own = self.object(Int(object.entityNumber), object.key)
+            _ = own.firedRow
+            try throwLatched()
+            let isHere = own.flags.isDisjoint(with: [.deleted, .inaccessible])
+            if isHere {
+                present[object] = own
+            } else if !object.flags.contains(.deleted) {
+                missing.append(object.objectID)
+            }
+        }
+        guard let first = missing.first else { return present }
+        let others = missing.count == 1 ? "" : " and \(missing.count - 1) more objects"
+        throw StoreError(
+            .objectNotFound,
+            "\(first)\(others) were changed in the child context and deleted in its parent; nothing was saved. Refresh them, or delete them in the child too."
+        ).with { $0.missingObjects = missing }
+    }
+
+    /// Takes over the changes of a child.
+    ///
+    /// - Parameters:
+    ///   - child: The inside of the child.
+    ///   - present: The result of ``prepareTaking(_:)``.
+    /// - Throws: What reading throws. Some changes were taken over then.
+    func take(_ child: GraphCore, _ present: [ManagedObject: ManagedObject]) throws(StoreError) {
+        let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }
+        var own = present
+        for object in objects where object.flags.contains(.inserted) && !object.flags.contains(.deleted) {
+            own[object] = takeInsertion(object)
+        }
+        for object in objects where object.flags.contains(.inserted) && !object.flags.contains(.deleted) {
+            if let here = own[object] { joinOwners(here) }
+        }
+        for object in objects where object.flags.isDisjoint(with: [.inserted, .deleted]) {
+            if let here = present[object], !isPlanted(.losesChildChanges) { try takeValues(object, here) }
+        }
+        for object in objects where !object.flags.contains(.deleted) {
+            guard let here = own[object], let extra = object.extra else { continue }
+            try takeLinks(extra, here)
+            for (name, value) in extra.transients where here.extra?.transients[name] != value {
+                noteTransient(name, of: here)
+                note(here)
+                here.requireExtra().transients[name] = value
+            }
+        }
+        for object in objects where !object.flags.contains(.deleted) {
+            guard let here = own[object], let extra = object.extra else { continue }
+            try takeOrders(extra, here, object, child)
+        }
+        for object in objects where object.flags.contains(.deleted) {
+            if let here = present[object], !isPlanted(.keepsChildDeletes) { markDeleted(here) }
+        }
+    }
+
+    /// Takes over a new object of a child.
+    private func takeInsertion(_ object: ManagedObject) -> ManagedObject {
+        guard let row = object.row else { return object }
+        let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
+        if let here = registered(object.root, object.key), here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
+            // It was deleted here, and comes back.
+            _ = here.firedRow
+            if here.flags.contains(.deleted) {
+                undoRecord?.note(.deleted, of: here)
+                note(here)
+                here.flags.subtract([.deleted, .propagated])
+                undeleted.removeAll { $0 === here }
+            }
+            setPrivateRow(of: here, to: bytes)
+            return here
+        }
+        if let gone = registered(object.root, object.key) { leave(gone) }
+        let here = makeObject(Int(object.entityNumber), object.root, object.key)
+        let copy = privateRows.copy(row, bytes.count)
+        PrivateRow.setCommitted(nil, of: copy)
+        here.row = UnsafeRawPointer(copy)
+        here.byteCount = object.byteCount
+        here.state = .privateRow
+        here.flags = .inserted
+        if object.extra?.isReturning ?? false { here.requireExtra().isReturning = true }
+        undoRecord?.note(.absent, of: here)
+        noteChange(here)
+        return here
+    }
+
+    /// Adds an object to the lists that follow from its references.
+    private func joinOwners(_ object: ManagedObject) {
+        guard let row = object.row else { return }
+        for field in object.info.referenceFields {
+            guard let relationship = field.relationship, let number = model.relationships[relationship].inverse,
+                let (entity, key) = RowAccess.reference(row, field), model.relationships[number].isToMany
+            else { continue }
+            addMember(object.key, to: self.object(entity, key), model.relationships[number])
+        }
+    }
+
+    /// Takes over the values that a child changed.
+    private func takeValues(_ object: ManagedObject, _ here: ManagedObject) throws(StoreError) {
+        guard object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row)
+        else { return }
+        func reader(_ row: UnsafeRawPointer) -> RecordReader {
+            RecordReader(row: row, byteCount: object.tail.byteCount(row), key: object.key, model: model)
+        }
+        let (old, new) = (reader(committed), reader(row))
+        let derived = Set(object.info.derivedFields.map(\.index))
+        // What was set to the value that it had is a change here, too.
+        note(here)
+        for field in object.info.entity.layout.fields
+        where field.kind != .order && !field.name.contains(".") && !derived.contains(field.index) {
+            let value = new.value(field)
+            guard old.value(field) != value else { continue }
+            guard let relationship = field.relationship else {
+                try here.set(value, for: field)
+                continue
+            }
+            let destination = RowAccess.reference(row, field).map { self.object($0.entity, $0.key) }
+            setDestination(of: here, relationship, to: destination)
+        }
+    }
+
+    /// Takes over the members that a child added or removed, of relationships that are kept as links.
+    private func takeLinks(_ extra: Extra, _ here: ManagedObject) throws(StoreError) {
+        for (number, state) in extra.members where state.hasDifferences {
+            let relationship = model.relationships[number]
+            guard case .links = relationship.storage else { continue }
+            let removed = try objects(Array(state.removed), destination: relationship.destination)
+            for member in removed
+            where here.extra?.members.first(where: { $0.relationship == number })?.state.knows(member.key) ?? true {
+                remove(member, from: here, number)
+            }
+            let added = try objects(state.added.sorted(), destination: relationship.destination)
+            for member in added where member.flags.isDisjoint(with: [.deleted, .inaccessible]) {
+                add(member, to: here, number)
+            }
+        }
+    }
+
+    /// Takes over the order of lists that a child reordered.
+    private func takeOrders(
+        _ extra: Extra, _ here: ManagedObject, _ object: ManagedObject, _ child: GraphCore
+    ) throws(StoreError) {
+        for (number, state) in extra.members where state.isReordered && model.relationships[number].isOrdered {
+            let keys = try child.memberKeys(of: object, number)
+            _ = try memberKeys(of: here, number)
+            let recordNumber = undoRecord?.number ?? 0
+            change(here, number) { state in
+                noteOrder(of: here, number, state)
+                state.recordWithOrder = recordNumber
+                state.arrange(Members.Order(current: keys, appended: keys))
+            }
+        }
+    }
+
+    // MARK: In the child
+
+    /// Takes over from the parent what was saved: the rows that it has now are the committed ones.
+    func finishSaveToParent() {
+        commitCount += 1
+        let objects = changed
+        for object in objects where !object.flags.contains(.deleted) && !object.flags.contains(.orphan) {
+            if let own = parent?.core.registered(object.root, object.key), let row = own.row {
+                let bytes = UnsafeRawBufferPointer(start: row, count: Int(own.byteCount))
+                setCommittedRow(of: object, to: bytes)
+            }
+            object.state = []
+            object.flags.subtract([.inserted, .changed, .detectsConflicts])
+            guard let extra = object.extra else { continue }
+            for index in extra.members.indices {
+                extra.members[index].state.commit()
+                extra.members[index].state.forgetBase()
+            }
+        }
+        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        let former = touched
+        (changed, touched) = ([], [])
+        defer { withExtendedLifetime((objects, former)) {} }
+        hasPropagatedDeletes = false
+        hiddenMembers.removeAll()
+        closeReader()
+    }
+
+    /// The cores of the children that are alive.
+    func forEachChild(_ body: (GraphCore) -> Void) {
+        guard !children.isEmpty else { return }
+        children.removeAll { $0.core == nil }
+        for child in children { if let core = child.core { body(core) } }
+    }
+}

@@ -1,0 +1,153 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// The state that a context shows, as its children read it: that of the stores with all unsaved
+/// changes.
+///
+/// It is for one event of a child. What the parent changes later can show in it; the parent then ends
+/// the reads of its children.
+final class ParentSnapshot: GraphProvidingSnapshot {
+    private let parent: ManagedObjectContext
+    /// The reads of the parent, which keep the snapshots of the stores open.
+    private let reader: EventReader
+    private let store: Int
+
+    init(_ parent: ManagedObjectContext, _ reader: EventReader, store: Int) {
+        (self.parent, self.reader, self.store) = (parent, reader, store)
+    }
+
+    var model: ManagedObjectModel { parent.core.model }
+
+    /// A state with unsaved changes has no digest.
+    func recordedTally() throws(StoreError) -> StoreTally? { nil }
+
+    func userMetadata() throws(StoreError) -> [String: MetadataValue] {
+        try reader.snapshot(ofStore: store).userMetadata()
+    }
+
+    func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
+        try reader.snapshot(ofStore: store).lastKey(of: entity)
+    }
+
+    func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
+        var ids = try parent.combinedIDs(FetchRequest(entity))
+        if let id { ids.removeAll { $0.key <= id.key } }
+        return try records(with: ids)
+    }
+
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        ParentRecords(ids, parent.core.model, makeObjectGraph())
+    }
+
+    /// The links of all objects are not listed: a context reads members object by object.
+    func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
+        throw StoreError(.unsupported, "A child context reads the links of '\(relationship)' object by object.")
+    }
+
+    func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
+        let declared = try model.requireRelationship(relationship)
+        var keys: [Int64] = []
+        try makeObjectGraph().appendDestinations(of: declared, from: id.key, to: &keys)
+        let links = keys.enumerated().map { position, key in
+            Link(id.key, key, order: declared.isOrdered ? Int64(position + 1) * OrderedPlaces.distance : 0)
+        }
+        return ParentLinks(links)
+    }
+
+    func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
+        try parent.combinedCursor(request)
+    }
+
+    func count(_ request: FetchRequest) throws(StoreError) -> Int { try parent.combinedCount(request) }
+
+    func makeObjectGraph() -> any ObjectGraph { ParentGraph(parent, reader) }
+
+    /// Does nothing: the parent closes its snapshots.
+    func close() {}
+}
+
+/// The objects of a parent, as predicates and faults of its children see them.
+private final class ParentGraph: ObjectGraph {
+    private let parent: ManagedObjectContext
+    private let reader: EventReader
+
+    init(_ parent: ManagedObjectContext, _ reader: EventReader) { (self.parent, self.reader) = (parent, reader) }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        let core = parent.core
+        batch.removeAll()
+        var unknown: [Int64] = []
+        var stored = RecordBatch(model: core.model)
+        func readUnknown() throws(StoreError) {
+            guard !unknown.isEmpty else { return }
+            try reader.graph(ofEntity: root).read(unknown, inHierarchyOf: root, into: &stored)
+            batch.append(contentsOf: stored)
+            unknown.removeAll()
+        }
+        for key in keys {
+            guard let object = core.registered(root, key), let row = object.row else {
+                // Only the parents know temporary keys.
+                if key > 0 || parent.parent != nil { unknown.append(key) }
+                continue
+            }
+            guard object.flags.isDisjoint(with: [.deleted, .inaccessible]) else { continue }
+            try readUnknown()
+            batch.append(
+                built: UnsafeRawBufferPointer(start: row, count: Int(object.byteCount)), key: key,
+                entity: Int(object.entityNumber))
+        }
+        try readUnknown()
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        let core = parent.core
+        guard let owner = try core.objects([key], destination: relationship.source).first else { return }
+        keys += try core.memberKeys(of: owner, relationship.number)
+    }
+}
+
+/// Reads records by their IDs, in parts.
+private final class ParentRecords: RecordCursor {
+    private static let partCount = 1_024
+    private let ids: [ObjectID]
+    private let model: ManagedObjectModel
+    private let graph: any ObjectGraph
+    private var position = 0
+
+    init(_ ids: [ObjectID], _ model: ManagedObjectModel, _ graph: any ObjectGraph) {
+        (self.ids, self.model, self.graph) = (ids, model, graph)
+    }
+
+    func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
+        batch.removeAll()
+        var part = RecordBatch(model: model)
+        while batch.isEmpty, position < ids.count {
+            let end = min(ids.count, position + Self.partCount)
+            for id in ids[position..<end] {
+                let entity = try model.requireEntity(id.entity)
+                try graph.read([id.key], inHierarchyOf: entity.root, into: &part)
+                for index in 0..<part.count where entity.includes(part.entityNumber(at: index)) {
+                    batch.append(part, at: index)
+                }
+            }
+            position = end
+        }
+        return !batch.isEmpty
+    }
+}
+
+/// Gives links that are known already.
+private final class ParentLinks: LinkCursor {
+    private var links: [Link]
+
+    init(_ links: [Link]) { self.links = links }
+
+    func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
+        batch.links = links
+        links = []
+        return !batch.links.isEmpty
+    }
+}

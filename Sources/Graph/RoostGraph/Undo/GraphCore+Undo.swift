@@ -1,0 +1,553 @@
+internal import RoostCore
+
+// Taking back what events changed. Rows are exchanged where that is enough; where references differ,
+// the lists at the other ends follow.
+
+extension GraphCore {
+    /// A list whose members follow from the rows of its members, and changed.
+    private struct List: Hashable {
+        let owner: ManagedObject
+        let relationship: Int
+    }
+
+    /// The work that an exchange has still to do.
+    private struct Rest {
+        /// The objects whose state is to be worked out.
+        var affected: [ManagedObject] = []
+        /// The ordered lists that need an order.
+        var lists: Set<List> = []
+        /// The one-to-one references that changed.
+        var pairs: [(object: ManagedObject, relationship: Int)] = []
+        /// Whether objects are in the list of changed ones that have no changes.
+        var hasUnchanged = false
+    }
+
+    /// Exchanges what a record has and what the objects have.
+    ///
+    /// - Parameters:
+    ///   - record: What objects were; it then has what they are now.
+    ///   - others: Takes what other objects were that have to change, too.
+    func exchange(_ record: UndoRecord, others: UndoRecord) {
+        let former = undoRecord
+        undoRecord = nil
+        defer { undoRecord = former }
+        var rest = Rest()
+        let isExact = record.commitCount == commitCount
+        let order = Array(record.images.indices)
+        let indices = record.isReversed ? order : order.reversed()
+
+        let orders = record.orders.map { image in
+            let state = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
+            return state?.order ?? Members.Order(current: nil, appended: [])
+        }
+        // Where no save came between, an object that had changes has them again, if only of transient attributes.
+        let wasChanged = isExact ? record.images.map(\.wasChanged) : []
+        let targets = indices.filter { record.images[$0].presence != nil }.map { ($0, record.images[$0].presence) }
+        var returned: [ManagedObject] = []
+        for (index, presence) in targets where presence == .present {
+            guard bring(back: record.images[index].object, &record.images[index]) else { continue }
+            returned.append(record.images[index].object)
+        }
+        exchangeRows(record, indices, isExact: isExact, &rest)
+        for object in returned { joinLists(object, &rest) }
+        // The contents are those at the deletion; links are what they were at the beginning of the event.
+        restoreContents(record, Set(returned), &rest)
+        exchangeLinks(record, isExact: isExact, &rest)
+        for object in returned { show(object) }
+        var gone: [ManagedObject] = []
+        for (index, presence) in targets where presence != .present {
+            takeAway(&record.images[index], &gone, &rest)
+        }
+        expel(gone, &rest)
+        exchangeTransients(record)
+
+        undoRecord = others
+        settlePairs(rest.pairs)
+        undoRecord = nil
+        for (index, image) in record.orders.enumerated() {
+            arrange(List(owner: image.owner, relationship: image.relationship), image.order, &rest)
+            record.orders[index].order = orders[index]
+        }
+        for list in rest.lists { arrange(list, nil, &rest) }
+        for index in indices where record.images[index].row == nil {
+            rest.affected.append(record.images[index].object)
+            record.images[index].wasChanged = record.images[index].object.flags.contains(.changed)
+        }
+        var kept: Set<ObjectIdentifier> = []
+        if isExact, !rest.affected.isEmpty {
+            for index in indices {
+                let id = ObjectIdentifier(record.images[index].object)
+                if wasChanged[index] { kept.insert(id) } else { kept.remove(id) }
+            }
+        }
+        settle(&rest, kept)
+        record.isReversed.toggle()
+        record.commitCount = commitCount
+        awake(record)
+    }
+
+    // MARK: Rows
+
+    private func exchangeRows(
+        _ record: UndoRecord, _ indices: some Sequence<Int>, isExact: Bool, _ rest: inout Rest
+    ) {
+        // Neighbors are mostly of one entity, whose facts are looked up once.
+        var known: (entity: UInt16, info: EntityInfo)?
+        let isObserved = context?.observers.isEmpty == false
+        for index in indices {
+            guard let row = record.images[index].row else { continue }
+            let object = record.images[index].object
+            if known?.entity != object.entityNumber { known = (object.entityNumber, object.info) }
+            guard let info = known?.info else { continue }
+            guard let current = object.row, info.derivedFields.isEmpty, object.extra?.hasRowOnly ?? true,
+                object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]),
+                info.haveEqualLinks(row, current)
+            else {
+                exchangeSlowly(&record.images[index], row, info, &rest)
+                continue
+            }
+            let isPrivate = object.state.contains(.privateRow)
+            let committed = isPrivate ? PrivateRow.committed(current) : current
+            let count = record.images[index].byteCount
+            let isClean =
+                committed.map { committed in
+                    committed == row
+                        || RowAccess.haveEqualContent(row, Int(count), committed, info.tail.byteCount(committed))
+                } ?? false
+            if isClean, !isPrivate { continue }
+            // The record takes over the count of the present row, and gives that of its own.
+            record.images[index].row = current
+            record.images[index].byteCount = object.byteCount
+            if isPrivate {
+                PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: current))
+            } else {
+                RowPage.retain(current)
+            }
+            if isClean, let committed {
+                object.row = committed
+                object.state.remove(.privateRow)
+                RowPage.release(row)
+            } else {
+                var fresh = UnsafeMutableRawPointer(mutating: row)
+                if !record.images[index].isPrivate {
+                    fresh = privateRows.copy(row, Int(count))
+                    RowPage.release(row)
+                }
+                PrivateRow.setCommitted(committed, of: fresh)
+                object.row = UnsafeRawPointer(fresh)
+                object.state.insert(.privateRow)
+            }
+            object.byteCount = count
+            object.extra?.decoded.removeAll()
+            record.images[index].isPrivate = isPrivate
+            let wasChanged = object.flags.contains(.changed)
+            if isClean, !(isExact && record.images[index].wasChanged), !object.flags.contains(.detectsConflicts) {
+                if wasChanged {
+                    object.flags.remove(.changed)
+                    rest.hasUnchanged = true
+                }
+            } else if !wasChanged {
+                object.flags.insert(.changed)
+                changed.append(object)
+            }
+            record.images[index].wasChanged = wasChanged
+            if isObserved { announce(object) }
+        }
+    }
+
+    /// Reports an object to observers at the end of the exchange.
+    private func announce(_ object: ManagedObject) {
+        guard !object.state.contains(.touched), context?.observers.isEmpty == false else { return }
+        object.state.insert(.touched)
+        touched.append(object)
+    }
+
+    /// Exchanges a row whose references differ, or whose object is not as usual.
+    private func exchangeSlowly(
+        _ image: inout UndoRecord.Image, _ row: UnsafeRawPointer, _ info: EntityInfo, _ rest: inout Rest
+    ) {
+        let object = image.object
+        guard !object.flags.contains(.orphan) else { return }
+        if object.row == nil { _ = fire(object) }
+        guard let current = object.row, !object.flags.contains(.inaccessible) else { return }
+        let wasChanged = object.flags.contains(.changed)
+        let copy = privateRows.copy(current, Int(object.byteCount))
+        PrivateRow.setCommitted(nil, of: copy)
+        let (former, formerCount) = (UnsafeRawPointer(copy), object.byteCount)
+        let target = privateRows.copy(row, Int(image.byteCount))
+        PrivateRow.setCommitted(nil, of: target)
+        keepPlaces(of: object, info, current, in: target)
+        let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
+        setPrivateRow(of: object, to: bytes)
+        RowPage.release(UnsafeRawPointer(target))
+        // Derived attributes are what the next save computes.
+        if !info.derivedFields.isEmpty {
+            let reader = RecordReader(row: former, byteCount: Int(formerCount), key: object.key, model: model)
+            for field in info.derivedFields {
+                let value = reader.value(field)
+                guard value != object.value(of: field) else { continue }
+                _ = latching { () throws(StoreError) in try object.set(value, for: field) }
+            }
+        }
+        object.extra?.decoded.removeAll()
+        for field in info.referenceFields {
+            guard let relationship = field.relationship, let now = object.row else { continue }
+            let (old, new) = (RowAccess.reference(former, field), RowAccess.reference(now, field))
+            guard old?.key != new?.key, let inverse = model.relationships[relationship].inverse else { continue }
+            if model.relationships[inverse].isToMany {
+                for owner in [old, new] { if let owner { settleMember(object, field, of: owner, inverse, &rest) } }
+            } else {
+                rest.pairs.append((object, relationship))
+                if let old { rest.pairs.append((self.object(old.entity, old.key), inverse)) }
+            }
+        }
+        RowPage.release(row)
+        image.row = former
+        image.byteCount = formerCount
+        image.isPrivate = true
+        rest.affected.append(object)
+        image.wasChanged = wasChanged
+    }
+
+    /// Gives a row the places in ordered lists that are right now: they are not the program's.
+    private func keepPlaces(
+        of object: ManagedObject, _ info: EntityInfo, _ current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
+    ) {
+        for field in info.referenceFields {
+            guard let relationship = field.relationship, let place = info.places[relationship] else { continue }
+            let key = RowAccess.reference(row, field)?.key
+            let sources = key == nil ? [] : [current, object.committedRow].compactMap { $0 }
+            let source = sources.first { RowAccess.reference($0, field)?.key == key }
+            let isNull = source.map { RowAccess.isNull($0, place.index) } ?? true
+            RowAccess.setNull(isNull, row, place.index)
+            row.storeBytes(
+                of: isNull ? 0 : source?.loadUnaligned(fromByteOffset: place.byteOffset, as: Int64.self) ?? 0,
+                toByteOffset: place.byteOffset, as: Int64.self)
+        }
+    }
+
+    /// Takes over into a noted row what another context changed.
+    func rebase(
+        _ image: inout UndoRecord.Image, from old: UnsafeRawPointer, to new: UnsafeRawPointer
+    ) throws(StoreError) {
+        guard let row = image.row else { return }
+        let object = image.object
+        func reader(_ row: UnsafeRawPointer, _ count: Int) -> RecordReader {
+            RecordReader(row: row, byteCount: count, key: object.key, model: model)
+        }
+        let before = reader(old, object.tail.byteCount(old))
+        let after = reader(new, object.tail.byteCount(new))
+        let mine = reader(row, Int(image.byteCount))
+        var replacements: [(field: RecordLayout.Field, value: Value)] = []
+        for field in object.info.entity.layout.fields where field.kind != .order {
+            let (old, new) = (before.value(field), after.value(field))
+            if old != new, mine.value(field) == old { replacements.append((field, new)) }
+        }
+        guard !replacements.isEmpty else { return }
+        var batch = RecordBatch(model: model)
+        try batch.append(mine, replacing: replacements)
+        batch.withRecord(at: 0) { record in
+            guard let base = record.bytes.baseAddress else { return }
+            let fresh = privateRows.copy(base, record.bytes.count)
+            PrivateRow.setCommitted(nil, of: fresh)
+            image.row = UnsafeRawPointer(fresh)
+            image.byteCount = UInt32(truncatingIfNeeded: record.bytes.count)
+            image.isPrivate = true
+            RowPage.release(row)
+        }
+    }
+
+    // MARK: Lists
+
+    /// Lets a list know whether an object is its member, as the object's row says.
+    private func settleMember(
+        _ member: ManagedObject, _ field: RecordLayout.Field, of owner: (entity: Int, key: Int64), _ list: Int,
+        _ rest: inout Rest
+    ) {
+        if isPlanted(.undoesOneSide) { return }
+        let isPresent = member.flags.isDisjoint(with: [.orphan, .deleted])
+        let isMember = isPresent && member.row.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+        let isStored =
+            member.flags.isDisjoint(with: [.orphan, .inserted])
+            && member.committedRow.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+        let difference: Members.Difference = isMember == isStored ? .none : isMember ? .added : .removed
+        guard difference != .none || registered(table.root(owner.entity), owner.key) != nil else { return }
+        let object = object(owner.entity, owner.key)
+        setMember(member.key, of: object, list, isMember: isMember, difference: difference, &rest)
+    }
+
+    private func setMember(
+        _ key: Int64, of owner: ManagedObject, _ list: Int, isMember: Bool, difference: Members.Difference?,
+        _ rest: inout Rest
+    ) {
+        guard !owner.flags.contains(.orphan) else { return }
+        let isOrdered = model.relationships[list].isOrdered
+        let extra = owner.requireExtra()
+        var index = extra.members.firstIndex { $0.relationship == list }
+        if index == nil {
+            guard difference != Members.Difference.none else { return }
+            extra.members.append((list, Members()))
+            index = extra.members.count - 1
+        }
+        guard let index else { return }
+        if let difference, extra.members[index].state.inFlight == nil {
+            extra.members[index].state.set(difference, of: key, isOrdered: isOrdered)
+        } else if isMember {
+            extra.members[index].state.add(key, isOrdered: isOrdered)
+        } else {
+            extra.members[index].state.remove(key, isOrdered: isOrdered)
+        }
+        if isOrdered { rest.lists.insert(List(owner: owner, relationship: list)) }
+        rest.affected.append(owner)
+        announce(owner)
+    }
+
+    /// Puts the lists of an object that is back, or not there any more, in order.
+    private func joinLists(_ object: ManagedObject, _ rest: inout Rest) {
+        guard let row = object.row else { return }
+        for field in object.info.referenceFields {
+            guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse,
+                let owner = RowAccess.reference(row, field), model.relationships[inverse].isToMany
+            else { continue }
+            settleMember(object, field, of: owner, inverse, &rest)
+        }
+    }
+
+    private func exchangeLinks(_ record: UndoRecord, isExact: Bool, _ rest: inout Rest) {
+        let order = Array(record.links.indices)
+        for index in record.isReversed ? order : order.reversed() {
+            let link = record.links[index]
+            guard !link.owner.flags.contains(.orphan) else { continue }
+            func state() -> Members? {
+                link.owner.extra?.members.first { $0.relationship == link.relationship }?.state
+            }
+            if !isExact, state()?.knows(link.key) == nil {
+                _ = latching { () throws(StoreError) in try memberKeys(of: link.owner, link.relationship) }
+            }
+            let now = isMember(link.key, of: link.owner, state())
+            record.links[index].wasMember = now
+            record.links[index].difference = state()?.difference(of: link.key) ?? .none
+            // What is still unknown was not saved since, so the store has it as it had it then.
+            if isExact || link.wasMember == nil {
+                setMember(
+                    link.key, of: link.owner, link.relationship, isMember: link.wasMember ?? false,
+                    difference: link.difference, &rest)
+            } else if let isMember = link.wasMember, now != isMember {
+                setMember(
+                    link.key, of: link.owner, link.relationship, isMember: isMember, difference: nil, &rest)
+            }
+        }
+    }
+
+    /// Gives objects that are inserted again after a saved deletion the members that they had.
+    private func restoreContents(_ record: UndoRecord, _ returned: Set<ManagedObject>, _ rest: inout Rest) {
+        for contents in record.contents where returned.contains(contents.owner) {
+            guard contents.owner.flags.contains(.inserted) || contents.owner.extra?.isReturning ?? false else {
+                continue
+            }
+            let relationship = model.relationships[contents.relationship]
+            if case .links = relationship.storage {
+                for key in contents.keys {
+                    setMember(
+                        key, of: contents.owner, contents.relationship, isMember: true, difference: .added, &rest)
+                }
+            }
+            guard relationship.isOrdered else { continue }
+            arrange(
+                List(owner: contents.owner, relationship: contents.relationship),
+                Members.Order(current: contents.keys, appended: contents.keys), &rest)
+        }
+    }
+
+    private func arrange(_ list: List, _ order: Members.Order?, _ rest: inout Rest) {
+        rest.lists.remove(list)
+        guard !list.owner.flags.contains(.orphan), let extra = list.owner.extra,
+            let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
+        else { return }
+        let order = isPlanted(.undoForgetsOrder) ? nil : order
+        extra.members[index].state.arrange(order ?? extra.members[index].state.order)
+        rest.affected.append(list.owner)
+    }
+
+    /// Lets both sides of one-to-one relationships agree, if another context changed one of them.
+    private func settlePairs(_ pairs: [(object: ManagedObject, relationship: Int)]) {
+        for (object, relationship) in pairs {
+            guard object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]),
+                let inverse = model.relationships[relationship].inverse,
+                let field = object.info.references[relationship],
+                let (entity, key) = RowAccess.reference(object.firedRow, field)
+            else { continue }
+            let partner = self.object(entity, key)
+            guard partner.flags.isDisjoint(with: [.deleted, .inaccessible]),
+                let back = partner.info.references[inverse]
+            else { continue }
+            let other = RowAccess.reference(partner.firedRow, back)
+            guard other?.key != object.key else { continue }
+            if let other { clear(self.object(other.entity, other.key), relationship, ifItIs: partner.key) }
+            setReference(of: partner, inverse, to: object)
+        }
+    }
+
+    // MARK: Presence
+
+    private func presence(of object: ManagedObject) -> UndoRecord.Presence {
+        object.flags.contains(.orphan) ? .absent : object.flags.contains(.deleted) ? .deleted : .present
+    }
+
+    /// Brings an object back that was deleted, or whose insertion was undone.
+    ///
+    /// - Returns: Whether it was not there.
+    private func bring(back object: ManagedObject, _ image: inout UndoRecord.Image) -> Bool {
+        let now = presence(of: object)
+        image.presence = now
+        switch now {
+        case .present: return false
+        case .deleted:
+            object.flags.subtract([.deleted, .propagated])
+            // Its deletion is being saved, so that no store may have it soon.
+            if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
+            undeleted.removeAll { $0 === object }
+        case .absent:
+            if isPlanted(.undoForgetsSavedDeletes), !image.isInsertion { return false }
+            readmit(object)
+        }
+        announce(object)
+        return true
+    }
+
+    /// Shows a member again in the lists that were read while it was deleted.
+    private func show(_ object: ManagedObject) {
+        guard !hiddenMembers.isEmpty else { return }
+        let place = ObjectPlace(root: object.root, key: object.key)
+        for hidden in hiddenMembers where hidden.member == place {
+            guard let extra = hidden.owner.extra,
+                let index = extra.members.firstIndex(where: { $0.relationship == hidden.relationship })
+            else { continue }
+            // The record may know of it already.
+            guard extra.members[index].state.difference(of: object.key) == .removed else { continue }
+            extra.members[index].state.retract(object.key)
+        }
+        hiddenMembers.removeAll { $0.member == place }
+    }
+
+    /// Takes an object back that has left the context, as a new one with the same key.
+    private func readmit(_ object: ManagedObject) {
+        guard object.flags.contains(.orphan), object.row != nil else { return }
+        let left = object.core
+        object.core = self
+        Unmanaged.passUnretained(left).release()
+        object.flags = .inserted
+        becomeNew(object)
+        // A fault for the ID can have been made meanwhile.
+        if let other = registered(object.root, object.key) { leave(other) }
+        registry.insert(object, object.root)
+    }
+
+    /// Makes an object one that no store has.
+    func becomeNew(_ object: ManagedObject) {
+        guard let row = object.row else { return }
+        if !object.state.contains(.privateRow) {
+            let copy = privateRows.copy(row, Int(object.byteCount))
+            PrivateRow.setCommitted(nil, of: copy)
+            object.row = UnsafeRawPointer(copy)
+            RowPage.release(row)
+            object.requireExtra().isReturning = true
+        } else if let committed = PrivateRow.committed(row) {
+            RowPage.release(committed)
+            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+            object.requireExtra().isReturning = true
+        }
+        object.state = .privateRow
+        object.flags.remove(.inFlight)
+        object.flags.insert(.inserted)
+        guard !object.flags.contains(.changed) else { return }
+        object.flags.insert(.changed)
+        changed.append(object)
+    }
+
+    private func takeAway(
+        _ image: inout UndoRecord.Image, _ gone: inout [ManagedObject], _ rest: inout Rest
+    ) {
+        let object = image.object
+        let now = presence(of: object)
+        image.presence = now
+        guard now == .present else { return }
+        if object.flags.contains(.inserted), !object.flags.contains(.inFlight) {
+            gone.append(object)
+            return
+        }
+        object.flags.insert([.deleted, .propagated])
+        hasPropagatedDeletes = true
+        if !object.flags.contains(.changed) {
+            object.flags.insert(.changed)
+            changed.append(object)
+        }
+        joinLists(object, &rest)
+        announce(object)
+    }
+
+    private func expel(_ objects: [ManagedObject], _ rest: inout Rest) {
+        guard !objects.isEmpty else { return }
+        let gone = Set(objects)
+        changed.removeAll { gone.contains($0) }
+        touched.removeAll { gone.contains($0) }
+        for object in objects { expel(object) }
+        for object in objects { joinLists(object, &rest) }
+    }
+
+    // MARK: State
+
+    private func exchangeTransients(_ record: UndoRecord) {
+        let order = Array(record.transients.indices)
+        for index in record.isReversed ? order : order.reversed() {
+            let image = record.transients[index]
+            guard !image.object.flags.contains(.orphan) else { continue }
+            let extra = image.object.requireExtra()
+            record.transients[index].value = extra.transients[image.name]
+            extra.transients[image.name] = image.value
+            announce(image.object)
+        }
+    }
+
+    /// Works out which objects have changes now.
+    private func settle(_ rest: inout Rest, _ kept: Set<ObjectIdentifier>) {
+        for object in rest.affected {
+            guard object.flags.isDisjoint(with: [.orphan, .inserted, .deleted]) else { continue }
+            if object.state.contains(.privateRow), !object.flags.contains(.inFlight), let row = object.row,
+                let committed = PrivateRow.committed(row), !isDirtyMeanwhile(object)
+            {
+                RowPage.release(row)
+                object.row = committed
+                object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
+                object.state.remove(.privateRow)
+            }
+            let isChanged =
+                object.state.contains(.privateRow) || object.flags.contains(.detectsConflicts)
+                || object.extra?.members.contains(where: \.state.hasDifferences) ?? false
+                || kept.contains(ObjectIdentifier(object))
+            if isChanged, !object.flags.contains(.changed) {
+                object.flags.insert(.changed)
+                changed.append(object)
+            } else if !isChanged, object.flags.contains(.changed) {
+                object.flags.remove(.changed)
+                rest.hasUnchanged = true
+            }
+            announce(object)
+        }
+        guard rest.hasUnchanged else { return }
+        let former = changed
+        changed = former.filter { $0.flags.contains(.changed) }
+        withExtendedLifetime(former) {}
+    }
+
+    /// Calls the hooks of a record's objects.
+    private func awake(_ record: UndoRecord) {
+        let wasTracking = isTracking
+        isTracking = false
+        defer { isTracking = wasTracking }
+        for image in record.images where !image.object.flags.contains(.orphan) {
+            image.object.awake(
+                from: image.presence == nil ? .undoUpdate : image.isInsertion ? .undoInsertion : .undoDeletion)
+        }
+    }
+}

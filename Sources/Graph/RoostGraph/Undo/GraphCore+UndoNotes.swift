@@ -1,0 +1,84 @@
+internal import RoostCore
+
+// What the current event changes is noted before it changes; see `UndoRecord`.
+
+extension GraphCore {
+    /// Notes whether an object is a member of a relationship, and the order of the members.
+    ///
+    /// Members of a relationship whose inverse is to-one follow from the rows of the members.
+    func noteMember(
+        _ key: Int64, of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship, _ state: Members
+    ) {
+        guard isTracking, let undoRecord else { return }
+        noteOrder(of: owner, relationship.number, state)
+        guard case .links = relationship.storage else { return }
+        undoRecord.links.append(
+            UndoRecord.LinkImage(
+                owner: owner, relationship: relationship.number, key: key,
+                wasMember: isMember(key, of: owner, state), difference: state.difference(of: key)))
+    }
+
+    /// Whether an object is a member of a relationship that is kept as links; nil if only the store
+    /// knows.
+    func isMember(_ key: Int64, of owner: ManagedObject, _ state: Members?) -> Bool? {
+        // No store has links of a new object.
+        state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
+    }
+
+    /// Finds out which objects are members of relationships that were changed without reading.
+    ///
+    /// The store knows it until the changes are saved.
+    func resolveMembers(in record: UndoRecord) throws(StoreError) {
+        for index in record.links.indices where record.links[index].wasMember == nil {
+            let link = record.links[index]
+            guard !link.owner.flags.contains(.orphan) else { continue }
+            _ = try memberKeys(of: link.owner, link.relationship)
+            let state = link.owner.extra?.members.first { $0.relationship == link.relationship }?.state
+            record.links[index].wasMember = state?.isStored(link.key)
+        }
+    }
+
+    /// Notes the order of an ordered relationship, at its first change in the event.
+    func noteOrder(of owner: ManagedObject, _ relationship: Int, _ state: Members) {
+        guard isTracking, let undoRecord, state.recordWithOrder != undoRecord.number,
+            model.relationships[relationship].isOrdered
+        else { return }
+        undoRecord.orders.append(
+            UndoRecord.OrderImage(owner: owner, relationship: relationship, order: state.order))
+    }
+
+    /// Notes the members of an object that is deleted, which no store has any more after a save.
+    func noteContents(of object: ManagedObject) throws(StoreError) {
+        guard isTracking, let undoRecord else { return }
+        for relationship in object.info.relationships where relationship.isToMany {
+            let isLinks = if case .links = relationship.storage { true } else { false }
+            guard isLinks || relationship.isOrdered else { continue }
+            let keys = try memberKeys(of: object, relationship.number)
+            guard !keys.isEmpty else { continue }
+            undoRecord.contents.append(
+                UndoRecord.Contents(owner: object, relationship: relationship.number, keys: keys))
+        }
+    }
+
+    /// Notes the value of a transient attribute.
+    func noteTransient(_ name: String, of object: ManagedObject) {
+        guard isTracking, let undoRecord else { return }
+        undoRecord.transients.append(
+            UndoRecord.TransientImage(object: object, name: name, value: object.extra?.transients[name]))
+    }
+
+    /// Runs `body` without recording for undo.
+    ///
+    /// What it changes below the program's changes is noted by ``UndoStack/rebase(_:from:)``.
+    func withoutUndo<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        guard undoStack != nil else { return try body() }
+        let (record, start) = (undoRecord, touched.count)
+        undoRecord = nil
+        defer {
+            undoRecord = record
+            // What the program changes now must be noted first.
+            if start < touched.count { for object in touched[start...] { object.state.remove(.touched) } }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,327 @@
+internal import RoostCore
+
+/// A record of a context's events, for undo and redo.
+///
+/// A context has none by default, and then nothing is recorded.
+///
+/// ```swift
+/// let undo = UndoStack()
+/// context.undo = undo
+/// album.title = "Blue"
+/// context.processPendingChanges()
+/// undo.undo()  // The title is what it was.
+/// undo.redo()  // It is "Blue" again.
+/// ```
+///
+/// Each event is one step, and a group of events is one. A step brings back values, relationships
+/// with their order, insertions and deletions. It keeps what other contexts saved meanwhile, where
+/// the step itself did not change the same property.
+///
+/// A save ends an event and does not clear the stack: undoing a saved change makes the old value a
+/// change of the context; undoing a saved deletion inserts the object again, with its ID; undoing a
+/// saved insertion deletes the object.
+///
+/// Reading records nothing, and neither does merging what other contexts saved. A rollback and a
+/// reset empty the stack. What is changed inside of
+/// ``ManagedObjectContext/withoutTracking(_:)`` is not a step of its own.
+///
+/// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
+///   rows; it reads only objects that were turned into faults since.
+public final class UndoStack {
+    /// Events that are undone together.
+    private struct Step {
+        var records: [UndoRecord] = []
+        var name: String?
+    }
+
+    /// A row that another context changed below the changes of this one.
+    private struct Rebase {
+        let object: ManagedObject
+        let old: UnsafeRawPointer
+        let new: UnsafeRawPointer
+    }
+
+    /// The most steps that are kept; 0 for all.
+    public let limit: Int
+    private weak var context: ManagedObjectContext?
+    private var undoSteps: [Step] = []
+    private var redoSteps: [Step] = []
+    private var group: Step?
+    private var groupDepth = 0
+    private var disabledCount = 0
+    private var recordCount = 0
+    private var rebases: [Rebase] = []
+    /// The records that may not know which objects were members.
+    private var unresolved: [UndoRecord] = []
+
+    /// Creates an empty stack, to be set as ``ManagedObjectContext/undo``.
+    ///
+    /// - Parameter limit: The most steps that are kept, the newest ones; 0 for all.
+    public init(limit: Int = 0) { self.limit = max(0, limit) }
+
+    deinit { for rebase in rebases { Self.release(rebase) } }
+
+    // MARK: State
+
+    /// Whether there is a step to undo.
+    ///
+    /// The changes of the present event are a step, too.
+    public var canUndo: Bool { !undoSteps.isEmpty || hasOpenChanges }
+    /// Whether there is a step to redo.
+    ///
+    /// A new change ends that.
+    public var canRedo: Bool { !redoSteps.isEmpty && !hasOpenChanges }
+    /// The number of steps to undo, the present event or group included.
+    public var depth: Int { undoSteps.count + (hasOpenChanges ? 1 : 0) }
+    /// The name of the next step to undo, if its group has one.
+    public var undoName: String? { hasOpenChanges ? group?.name : undoSteps.last?.name }
+    /// The name of the next step to redo, if its group has one.
+    public var redoName: String? { canRedo ? redoSteps.last?.name : nil }
+    /// Whether changes are recorded.
+    public var isEnabled: Bool { disabledCount == 0 }
+
+    private var hasOpenChanges: Bool {
+        if let group, !group.records.isEmpty { return true }
+        guard isEnabled, let record = context?.core.undoRecord else { return false }
+        return !record.isEmpty
+    }
+
+    // MARK: Undo and redo
+
+    /// Ends the event and all groups, and takes back the last step.
+    ///
+    /// Does nothing without a step. An error of reading is thrown by the next save, fetch or count.
+    public func undo() {
+        guard let context else { return }
+        context.processPendingChanges()
+        closeGroups()
+        applyRebases()
+        guard let step = undoSteps.popLast() else { return }
+        redoSteps.append(exchange(step, context))
+    }
+
+    /// Repeats the step that was undone last.
+    ///
+    /// Does nothing without a step, or if the context was changed since.
+    public func redo() {
+        guard let context else { return }
+        context.processPendingChanges()
+        closeGroups()
+        applyRebases()
+        guard let step = redoSteps.popLast() else { return }
+        undoSteps.append(exchange(step, context))
+    }
+
+    private func exchange(_ step: Step, _ context: ManagedObjectContext) -> Step {
+        let core = context.core
+        core.undoRecord = nil
+        var opposite = Step(name: step.name)
+        for record in step.records.reversed() {
+            // Objects that had to change beside those of the record, as others had changed them.
+            let others = makeRecord(core)
+            core.exchange(record, others: others)
+            if !others.isEmpty { opposite.records.append(others) }
+            opposite.records.append(record)
+            if record.links.contains(where: { $0.wasMember == nil }) { unresolved.append(record) }
+        }
+        context.notifyObservers()
+        core.endEvent()
+        begin(core)
+        return opposite
+    }
+
+    // MARK: Groups
+
+    /// Ends the event, and starts a group: all events up to the matching ``endGroup()`` are one step.
+    ///
+    /// A group inside of a group is part of it.
+    ///
+    /// - Parameter name: A name for the step, such as that of a command of the program.
+    public func beginGroup(_ name: String? = nil) {
+        context?.processPendingChanges()
+        if groupDepth == 0 { group = Step(name: name) }
+        groupDepth += 1
+    }
+
+    /// Ends the event and the group.
+    ///
+    /// A group without changes makes no step.
+    public func endGroup() {
+        guard groupDepth > 0 else { return }
+        context?.processPendingChanges()
+        groupDepth -= 1
+        if groupDepth == 0 { closeGroups() }
+    }
+
+    /// Runs `body` as one group, which ends even if `body` throws.
+    public func group<Result, Failure: Error>(
+        _ name: String? = nil, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        beginGroup(name)
+        defer { endGroup() }
+        return try body()
+    }
+
+    /// Takes back the last step for good.
+    func revert() {
+        undo()
+        redoSteps.removeAll()
+    }
+
+    private func closeGroups() {
+        groupDepth = 0
+        if let group, !group.records.isEmpty { push(group) }
+        group = nil
+    }
+
+    private func push(_ step: Step) {
+        undoSteps.append(step)
+        if limit > 0, undoSteps.count > limit { undoSteps.removeFirst(undoSteps.count - limit) }
+    }
+
+    // MARK: Recording
+
+    /// Ends the event, and stops recording until the matching ``enable()``.
+    public func disable() {
+        context?.processPendingChanges()
+        disabledCount += 1
+        if let core = context?.core { begin(core) }
+    }
+
+    /// Ends the event, and records again after as many calls as there were of ``disable()``.
+    public func enable() {
+        guard disabledCount > 0 else { return }
+        context?.processPendingChanges()
+        disabledCount -= 1
+        if let core = context?.core { begin(core) }
+    }
+
+    /// Forgets all steps.
+    public func removeAll() {
+        forgetSteps()
+        rebases.forEach(Self.release)
+        rebases.removeAll()
+        guard let core = context?.core else { return }
+        // What the present event changed is forgotten, too, and noted anew at the next change.
+        for object in core.touched { object.state.remove(.touched) }
+        begin(core)
+    }
+
+    private func forgetSteps() {
+        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        let former = (undoSteps, redoSteps, group, unresolved)
+        (undoSteps, redoSteps, unresolved) = ([], [], [])
+        if let name = group.map(\.name) { group = Step(name: name) }
+        withExtendedLifetime(former) {}
+    }
+
+    func attach(_ context: ManagedObjectContext) {
+        self.context = context
+        begin(context.core)
+    }
+
+    /// Leaves the context that has the stack.
+    func leaveContext() { if let context { context.undo = nil } }
+
+    func detach() {
+        context?.core.undoRecord = nil
+        context = nil
+        forgetSteps()
+        (group, groupDepth) = (nil, 0)
+    }
+
+    private func makeRecord(_ core: GraphCore) -> UndoRecord {
+        recordCount += 1
+        return UndoRecord(number: recordCount, commitCount: core.commitCount)
+    }
+
+    /// Records what comes next.
+    private func begin(_ core: GraphCore) {
+        // What is changed without undo is noted only for the steps that there are.
+        let isNeeded = isEnabled || !undoSteps.isEmpty || !redoSteps.isEmpty
+        core.undoRecord = isNeeded ? makeRecord(core) : nil
+    }
+
+    /// Takes over what the event changed.
+    func closeEvent() {
+        guard let core = context?.core, let record = core.undoRecord else { return }
+        guard !record.isEmpty else { return }
+        for image in record.images { image.object.state.remove(.touched) }
+        if isEnabled || isPlanted(.recordsDisabled) {
+            if !record.links.isEmpty { unresolved.append(record) }
+            if group != nil { group?.records.append(record) } else { push(Step(records: [record])) }
+            redoSteps.removeAll()
+        } else {
+            // Steps keep what was changed without undo, as they keep what others changed.
+            for image in record.images {
+                guard let row = image.row, let current = image.object.row else { continue }
+                rebase(image.object, from: row, to: current)
+            }
+        }
+        begin(core)
+    }
+
+    /// Ends the event before a save, and reads what the steps must know of the state before it.
+    func prepareSave() throws(StoreError) {
+        closeEvent()
+        guard let core = context?.core else { return }
+        for record in unresolved { try core.resolveMembers(in: record) }
+        unresolved.removeAll()
+    }
+
+    /// Replaces temporary keys in all steps.
+    func replaceKeys(_ new: [ObjectPlace: Int64]) {
+        guard let core = context?.core else { return }
+        for record in allRecords + [core.undoRecord].compactMap({ $0 }) { record.replaceKeys(new, core.model) }
+    }
+
+    private var allRecords: [UndoRecord] {
+        (undoSteps + redoSteps + [group].compactMap { $0 }).flatMap(\.records)
+    }
+
+    // MARK: Changes of others
+
+    private static func release(_ rebase: Rebase) {
+        RowPage.release(rebase.old)
+        RowPage.release(rebase.new)
+    }
+
+    /// Notes that the row below the program's changes is another one.
+    func rebase(_ object: ManagedObject, from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
+        if isPlanted(.undoesOthers) { return }
+        guard !undoSteps.isEmpty || !redoSteps.isEmpty || !(group?.records.isEmpty ?? true) else { return }
+        RowPage.retain(old)
+        let count = object.tail.byteCount(new)
+        // A row that can still change is copied.
+        if object.state.contains(.privateRow), new == object.row {
+            let copy = object.core.privateRows.copy(new, count)
+            PrivateRow.setCommitted(nil, of: copy)
+            rebases.append(Rebase(object: object, old: old, new: UnsafeRawPointer(copy)))
+        } else {
+            RowPage.retain(new)
+            rebases.append(Rebase(object: object, old: old, new: new))
+        }
+    }
+
+    /// Takes over into the steps what others changed, where a step has the value that they changed.
+    private func applyRebases() {
+        guard !rebases.isEmpty else { return }
+        let list = rebases
+        rebases.removeAll()
+        defer { list.forEach(Self.release) }
+        guard let core = context?.core else { return }
+        let byObject = Dictionary(grouping: list) { ObjectIdentifier($0.object) }
+        for record in allRecords {
+            for index in record.images.indices {
+                guard record.images[index].row != nil,
+                    let changes = byObject[ObjectIdentifier(record.images[index].object)]
+                else { continue }
+                for change in changes {
+                    _ = core.latching { () throws(StoreError) in
+                        try core.rebase(&record.images[index], from: change.old, to: change.new)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Roost
+import RoostGraph
+import Testing
+
+@Suite("Undo")
+@MainActor
+struct UndoTests {
+    private func makeContext() throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext("undo")
+        let undo = UndoStack()
+        context.undo = undo
+        return (container, context, undo)
+    }
+
+    @Test("takes back values, and redo repeats them")
+    func values() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        album.title = "one"
+        try context.save()
+        (album.title, album.year) = ("two", 1971)
+        context.processPendingChanges()
+        album.title = "three"
+        context.processPendingChanges()
+        #expect(undo.depth == 3)
+        undo.undo()
+        #expect(album.title == "two" && album.year == 1971)
+        undo.undo()
+        #expect(album.title == "one" && album.year != 1971)
+        #expect(!album.hasChanges && !context.hasChanges)
+        undo.redo()
+        #expect(album.title == "two" && album.year == 1971 && album.isUpdated)
+        undo.redo()
+        #expect(album.title == "three" && !undo.canRedo)
+        try context.save()
+        undo.undo()
+        #expect(album.title == "two" && album.isUpdated)
+        try context.save()
+        #expect(album.version == 3)
+    }
+
+    @Test("takes back insertions, and redo brings back the same instances")
+    func insertions() throws {
+        let (container, context, undo) = try makeContext()
+        let artist: Artist = try context.insert()
+        artist.name = "Joni"
+        try context.save()
+        let album: Album = try context.insert()
+        album.title = "Blue"
+        album.artist = artist
+        context.processPendingChanges()
+        undo.undo()
+        #expect(album.context == nil && artist.albums.isEmpty && !context.hasChanges)
+        #expect(try context.count(FetchRequest("Album")) == 0)
+        undo.redo()
+        #expect(album.context === context && album.isInserted && album.title == "Blue")
+        #expect(album.artist === artist && Array(artist.albums) == [album])
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Album", where: "artist.name == 'Joni'")) == 1)
+        undo.undo()
+        #expect(album.isDeleted && artist.albums.isEmpty)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Album")) == 0)
+        undo.redo()
+        #expect(album.isInserted && album.artist === artist && artist.albums.contains(album))
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Album", where: "artist.name == 'Joni'")) == 1)
+    }
+
+    @Test(
+        "brings back deleted objects with all relationships and their order, before and after a save",
+        arguments: [false, true])
+    func deletions(isSaved: Bool) throws {
+        let (container, context, undo) = try makeContext()
+        let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
+        let (album, passport): (Album, Passport) = (try context.insert(), try context.insert())
+        let playlist: Playlist = try context.insert()
+        (artist.name, friend.name, album.title, passport.number) = ("a", "f", "b", "1")
+        playlist.name = "p"
+        (album.artist, artist.passport) = (artist, passport)
+        artist.friends.insert(friend)
+        friend.favorite = album
+        for number in 0..<4 {
+            let track: Track = try context.insert()
+            track.title = "\(number)"
+            album.tracks.append(track)
+            playlist.tracks.append(track)
+        }
+        album.tracks.move(from: 3, to: 0)
+        playlist.tracks.move(from: 0, to: 2)
+        try context.save()
+        let before = try PlainGraph(reading: context)
+        undo.removeAll()
+        context.delete(artist)
+        context.processPendingChanges()
+        #expect(try context.count(FetchRequest("Track")) == 0)
+        if isSaved { try context.save() }
+        undo.undo()
+        #expect(try before.differences(from: context) == [])
+        #expect(
+            context.registeredObjects.filter(\.hasChanges).isEmpty == !isSaved,
+            "\(context.registeredObjects.filter(\.hasChanges).map { "\($0) \($0.changedValues()) \($0.hasPersistentChangedValues)" })"
+        )
+        try context.save()
+        #expect(try before.differences(from: container.makeContext()) == [])
+        undo.redo()
+        #expect(try context.count(FetchRequest("Track")) == 0)
+        #expect(playlist.tracks.isEmpty && friend.friends.isEmpty && friend.favorite == nil)
+        undo.undo()
+        #expect(try before.differences(from: context) == [])
+        try context.save()
+        #expect(try before.differences(from: container.makeContext()) == [])
+    }
+
+    @Test("treats a group as one step, and gives its name")
+    func groups() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        album.title = "one"
+        context.processPendingChanges()
+        undo.group("Rename") {
+            album.title = "two"
+            context.processPendingChanges()
+            album.title = "three"
+        }
+        #expect(undo.depth == 2 && undo.undoName == "Rename")
+        undo.undo()
+        #expect(album.title == "one" && undo.redoName == "Rename")
+        undo.redo()
+        #expect(album.title == "three")
+    }
+
+    @Test("keeps no more steps than its limit")
+    func limit() throws {
+        let (_, context, _) = try makeContext()
+        let undo = UndoStack(limit: 2)
+        context.undo = undo
+        let album: Album = try context.insert()
+        for title in ["a", "b", "c", "d"] {
+            album.title = title
+            context.processPendingChanges()
+        }
+        #expect(undo.depth == 2)
+        for _ in 0..<5 { undo.undo() }
+        #expect(album.title == "b" && !undo.canUndo)
+    }
+
+    @Test("leaves alone what was changed while it was disabled, and reading")
+    func disabled() throws {
+        let (container, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        (album.title, album.year) = ("one", 1)
+        try context.save()
+        undo.removeAll()
+        album.title = "two"
+        context.processPendingChanges()
+        undo.disable()
+        album.year = 2
+        undo.enable()
+        #expect(undo.depth == 1)
+        undo.undo()
+        #expect(album.title == "one" && album.year == 2)
+        undo.redo()
+        #expect(album.title == "two" && album.year == 2)
+        undo.removeAll()
+        try context.save()
+        context.reset()
+        for album in try context.fetch(Fetch<Album>()) { _ = album.title }
+        context.processPendingChanges()
+        #expect(!undo.canUndo)
+        _ = container
+    }
+
+    @Test("keeps what others saved in properties that the step did not change")
+    func merging() throws {
+        let (container, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        (album.title, album.year) = ("one", 1)
+        try context.save()
+        undo.removeAll()
+        album.title = "two"
+        try context.save()
+        let other = container.makeContext()
+        var notices: [SaveNotice] = []
+        let token = other.observeSaves { notices.append($0) }
+        let theirs = try #require(other.object(album.id))
+        theirs.year = 7
+        try withExtendedLifetime(token) { try other.save() }
+        try context.mergeChanges(try #require(notices.first))
+        #expect(undo.depth == 1)
+        undo.undo()
+        #expect(album.title == "one" && album.year == 7)
+        try context.save()
+        undo.redo()
+        #expect(album.title == "two" && album.year == 7)
+    }
+}
