@@ -427,7 +427,7 @@ let package = Package(
         .executableTarget(
             name: "CostChild",
             dependencies: [
-                "CallCounter", "Roost", "RoostConformance", "RoostCore", "RoostMigration", "RoostStores",
+                "CallCounter", "Roost", "RoostConformance", "RoostCore", "RoostGraph", "RoostMigration", "RoostStores",
             ],
             path: "Tests/CostChild", swiftSettings: strict),
         .testTarget(
