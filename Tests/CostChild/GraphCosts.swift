@@ -109,6 +109,14 @@ struct GraphCosts {
                 for artist in artists { artist.albums.insert(album) }
             }
             try run("rollback, per object") { context.rollback() }
+            let undo = UndoStack()
+            context.undo = undo
+            try run("first write of an object with undo") { for album in albums { album.plays = 8 } }
+            context.processPendingChanges()
+            try run("undo of a write, per object") { undo.undo() }
+            try run("redo of a write, per object") { undo.redo() }
+            guard first.plays == 8 else { throw StoreError(.internalInconsistency, "Redo did nothing.") }
+            context.rollback()
         }
     }
 
@@ -157,31 +165,44 @@ struct GraphCosts {
         return changes
     }
 
-    /// Prints the nanoseconds for each object of the change sets of 100 000 changed objects.
-    func changeSetTimes() throws {
+    /// Prints the nanoseconds for each object of the change sets of 100 000 changed objects, and of undo
+    /// and redo of an event that changed them.
+    func times() throws {
         let count = 100_000
         let filling = container.makeContext()
         try insert(count, into: filling)
         try filling.save()
         let context = container.makeContext()
         let albums = try albums(context)
-        func time(_ name: String) throws {
+        func time(_ name: String, _ body: () throws -> Void) throws {
             var times: [Double] = []
             for _ in 0..<9 {
-                var changes: ChangeSet?
-                let time = try ContinuousClock().measure { changes = try context.pendingChangeSet() }.components
+                let time = try ContinuousClock().measure(body).components
                 times.append((Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count))
-                guard changes?.updates.count == count else {
-                    throw StoreError(.internalInconsistency, "A change set lacks an album.")
-                }
             }
             print("\(name)\t\(times.sorted()[times.count / 2])\t\(times.min() ?? 0)")
         }
+        func timeChangeSet(_ name: String) throws {
+            try time(name) {
+                guard try context.pendingChangeSet().updates.count == count else {
+                    throw StoreError(.internalInconsistency, "A change set lacks an album.")
+                }
+            }
+        }
         for album in albums { album.plays = 7 }
-        try time("change set")
+        try timeChangeSet("change set")
         try context.save()
         for album in albums { album.title = "Another title of \(album.plays)" }
-        try time("change set of changed texts")
+        try timeChangeSet("change set of changed texts")
+        try context.save()
+        let undo = UndoStack()
+        context.undo = undo
+        for album in albums { album.plays += 1 }
+        context.processPendingChanges()
+        try time("undo and redo") {
+            undo.undo()
+            undo.redo()
+        }
         try withExtendedLifetime(albums) { try store.close() }
     }
 
