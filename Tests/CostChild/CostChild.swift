@@ -17,8 +17,8 @@ import RoostMigration
 /// - `CostChild graph <type> <directory>`: the operations of a context.
 /// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
 ///   `<name>\t<bytes>`.
-/// - `CostChild graph-times <type> <directory>`: the change sets of 100 000 changed objects, and undo:
-///   `<name>\t<median>\t<least>`, in nanoseconds for each object.
+/// - `CostChild graph-times <type> <directory>`: the change sets of 100 000 changed objects, and
+///   undo: `<name>\t<median>\t<least>`, in nanoseconds for each object.
 /// - `CostChild convert <from> <to> <directory>`: a conversion.
 /// - `CostChild links <type> <number> <directory>`: a load of links in the order of the end that
 ///   owns them, and again in the order of the other end.

@@ -165,8 +165,8 @@ struct GraphCosts {
         return changes
     }
 
-    /// Prints the nanoseconds for each object of the change sets of 100 000 changed objects, and of undo
-    /// and redo of an event that changed them.
+    /// Prints the nanoseconds for each object of the change sets of 100 000 changed objects, and of
+    /// undo and redo of an event that changed them.
     func times() throws {
         let count = 100_000
         let filling = container.makeContext()

@@ -39,7 +39,7 @@ extension GraphCheck {
             let fresh = try other.existingObject(album.id)
             try expectEqual(fresh.tracks.map(\.title), ["new", "Carey", "River"], "the stored tracks")
             try expect(fresh.title == "mine" && fresh.artist?.name == "Neil", "the stored values")
-            // The child goes on with what was saved.
+            // The child continues with what was saved.
             copy.title = "again"
             try child.save()
             try parent.save()
