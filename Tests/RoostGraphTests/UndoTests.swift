@@ -196,4 +196,41 @@ struct UndoTests {
         undo.redo()
         #expect(album.title == "two" && album.year == 7)
     }
+
+    @Test("of a saved insertion ends what others and changes without undo made refer to the object")
+    func unknownReferences() throws {
+        let (container, context, undo) = try makeContext()
+        let artist: Artist = try context.insert()
+        artist.name = "a"
+        let track: Track = try context.insert()
+        track.title = "t"
+        try context.save()
+        undo.removeAll()
+        let (guest, album): (Artist, Album) = (try context.insert(), try context.insert())
+        (guest.name, album.title) = ("guest", "b")
+        try context.save()
+        var notices: [SaveNotice] = []
+        let other = container.makeContext()
+        let token = other.observeSaves { notices.append($0) }
+        let theirs = try #require(other.object(artist.id))
+        theirs.friends.insert(try #require(other.object(guest.id)))
+        try #require(other.object(track.id)).album = other.object(album.id)
+        theirs.favorite = other.object(album.id)
+        try withExtendedLifetime(token) { try other.save() }
+        for notice in notices { try context.mergeChanges(notice) }
+        let before = try PlainGraph(reading: context)
+        #expect(artist.friends.contains(guest) && track.album === album && artist.favorite === album)
+        undo.undo()
+        #expect(guest.isDeleted && artist.friends.isEmpty && artist.favorite == nil)
+        // The model's rule is a cascade.
+        #expect(track.isDeleted)
+        try context.save()
+        undo.redo()
+        #expect(try before.differences(from: context) == [])
+        try context.save()
+        #expect(try before.differences(from: container.makeContext()) == [])
+        undo.undo()
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Artist")) == 1)
+    }
 }

@@ -27,10 +27,10 @@ extension GraphCore {
             }
         }
         guard let first = missing.first else { return present }
-        let others = missing.count == 1 ? "" : " and \(missing.count - 1) more objects"
+        let others = missing.count == 1 ? "" : " (and \(missing.count - 1) more objects)"
         throw StoreError(
             .objectNotFound,
-            "\(first)\(others) were changed in the child context and deleted in its parent; nothing was saved. Refresh them, or delete them in the child too."
+            "\(first)\(others) was changed in the child context and deleted in its parent; nothing was saved. Refresh it, or delete it in the child too."
         ).with { $0.missingObjects = missing }
     }
 

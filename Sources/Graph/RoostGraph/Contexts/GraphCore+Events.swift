@@ -195,6 +195,9 @@ extension GraphCore {
         }
         let inverse = model.relationships[number]
         if inverse.isToMany {
+            // It can be done already, when undo repeats a deletion.
+            let state = member.extra?.members.first { $0.relationship == number }?.state
+            if state?.difference(of: object.key) == .removed { return }
             removeMember(object.key, of: member, inverse)
         } else {
             clear(member, number, ifItIs: object.key)

@@ -56,20 +56,23 @@ extension GraphCore {
         restoreContents(record, Set(returned), &rest)
         exchangeLinks(record, isExact: isExact, &rest)
         for object in returned { show(object) }
-        var gone: [ManagedObject] = []
+        var doomed: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
-            takeAway(&record.images[index], &gone, &rest)
+            let object = record.images[index].object
+            record.images[index].presence = self.presence(of: object)
+            if self.presence(of: object) == .present { doomed.append(object) }
         }
-        expel(gone, &rest)
         exchangeTransients(record)
 
-        undoRecord = others
-        settlePairs(rest.pairs)
-        undoRecord = nil
         for (index, image) in record.orders.enumerated() {
             arrange(List(owner: image.owner, relationship: image.relationship), image.order, &rest)
             record.orders[index].order = orders[index]
         }
+        for list in rest.lists { arrange(list, nil, &rest) }
+        undoRecord = others
+        settlePairs(rest.pairs)
+        takeAway(doomed, record, others, &rest)
+        undoRecord = nil
         for list in rest.lists { arrange(list, nil, &rest) }
         for index in indices where record.images[index].row == nil {
             rest.affected.append(record.images[index].object)
@@ -466,33 +469,25 @@ extension GraphCore {
         changed.append(object)
     }
 
+    /// Deletes objects whose insertion is undone, or whose deletion is repeated.
+    ///
+    /// The delete rules apply to what the record does not know: changes without undo, and those of other
+    /// contexts.
     private func takeAway(
-        _ image: inout UndoRecord.Image, _ gone: inout [ManagedObject], _ rest: inout Rest
+        _ objects: [ManagedObject], _ record: UndoRecord, _ others: UndoRecord, _ rest: inout Rest
     ) {
-        let object = image.object
-        let now = presence(of: object)
-        image.presence = now
-        guard now == .present else { return }
-        if object.flags.contains(.inserted), !object.flags.contains(.inFlight) {
-            gone.append(object)
-            return
-        }
-        object.flags.insert([.deleted, .propagated])
-        hasPropagatedDeletes = true
-        if !object.flags.contains(.changed) {
-            object.flags.insert(.changed)
-            changed.append(object)
-        }
-        joinLists(object, &rest)
-        announce(object)
-    }
-
-    private func expel(_ objects: [ManagedObject], _ rest: inout Rest) {
         guard !objects.isEmpty else { return }
+        for object in objects {
+            noteChange(object)
+            object.flags.insert(.deleted)
+            undeleted.append(object)
+        }
+        propagateDeletes()
         let gone = Set(objects)
-        changed.removeAll { gone.contains($0) }
-        touched.removeAll { gone.contains($0) }
-        for object in objects { expel(object) }
+        // If they come back, it is with the record.
+        record.contents.removeAll { gone.contains($0.owner) }
+        record.contents += others.contents.filter { gone.contains($0.owner) }
+        others.contents.removeAll { gone.contains($0.owner) }
         for object in objects { joinLists(object, &rest) }
     }
 
