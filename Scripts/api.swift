@@ -8,8 +8,8 @@
 import Foundation
 
 /// The most public declarations over all modules; the number may only get smaller, except for new
-/// modules. RoostGraph added 285, and the opening of containers 3.
-let mostDeclarations = 1496
+/// modules. RoostGraph added 285, the opening of containers 3, and undo with child contexts 28.
+let mostDeclarations = 1524
 
 struct Problem: Error, CustomStringConvertible { let description: String }
 
