@@ -32,7 +32,7 @@ demo: setup
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
 # The tests plant faults in contexts, to show that the suites of checks find them. Releases are built without this trait.
-TEST_TRAITS ?= --traits SQLite,LMDB,PlantedFaults
+TEST_TRAITS ?= --traits SQLite,LMDB,Macros,PlantedFaults
 
 # Runs all tests, then compares what each product shows with docs/api.
 # `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
 import Foundation
 import PackageDescription
 
@@ -22,6 +23,7 @@ let package = Package(
         .library(name: "RoostKeyValue", targets: ["RoostKeyValue"]),
         .library(name: "RoostSQL", targets: ["RoostSQL"]),
         .library(name: "RoostConformance", targets: ["RoostConformance"]),
+        .library(name: "RoostModels", targets: ["RoostModels"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
         .executable(name: "roost-model-compiler", targets: ["roost-model-compiler"]),
         .plugin(name: "RoostModelPlugin", targets: ["RoostModelPlugin"]),
@@ -29,6 +31,7 @@ let package = Package(
     traits: [
         .trait(name: "SQLite", description: "The SQLite backend and the Core Data reader; needs libsqlite3."),
         .trait(name: "LMDB", description: "The LMDB backend; needs liblmdb."),
+        .trait(name: "Macros", description: "Models in Swift: the macro @Model of the product RoostModels."),
         .trait(name: "PlantedFaults", description: "Faults that Roost's own tests plant; never for programs."),
         .default(enabledTraits: ["SQLite", "LMDB"]),
     ],
@@ -194,6 +197,27 @@ let package = Package(
                 "RoostCore"
             ], path: "Sources/Graph/RoostModelCode",
             swiftSettings: strict),
+        .target(
+            name: "RoostExpansion",
+            dependencies: [
+                "RoostJSONText"
+            ], path: "Sources/Graph/RoostExpansion",
+            swiftSettings: strict),
+        // The program that the compiler runs for @Model. It speaks the compiler's plugin protocol itself, so it needs no other package.
+        // No test has it as a direct dependency: SwiftPM would build all tests and what they need a second time, for the host.
+        .macro(
+            name: "RoostMacros",
+            dependencies: [
+                "RoostExpansion", "RoostSystem",
+            ], path: "Sources/Graph/RoostMacros",
+            swiftSettings: strict),
+        .target(
+            name: "RoostModels",
+            dependencies: [
+                "Roost", "RoostCore", "RoostGraph",
+                .target(name: "RoostMacros", condition: .when(traits: ["Macros"])),
+            ], path: "Sources/Graph/RoostModels",
+            swiftSettings: strict),
         // Named like its product, because SwiftPM looks for the tools of plugins by the names of their targets.
         .executableTarget(
             name: "roost-model-compiler",
@@ -358,6 +382,16 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
+            name: "RoostExpansionTests",
+            dependencies: [
+                "RoostExpansion", "RoostJSONText",
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "RoostModelsTests",
+            dependencies: [
+                "Roost", "RoostCore", "RoostExpansion", "RoostGraph", "RoostModelCode", "RoostModels",
+            ], exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
             name: "RoostCommandTests",
             dependencies: [
                 "Roost", "RoostCommand", "RoostConformance", "RoostCore", "RoostFiles", "RoostMigration", "RoostSystem",
@@ -393,7 +427,7 @@ let package = Package(
         .executableTarget(
             name: "CostChild",
             dependencies: [
-                "CallCounter", "Roost", "RoostConformance", "RoostCore", "RoostMigration", "RoostStores",
+                "CallCounter", "Roost", "RoostConformance", "RoostCore", "RoostGraph", "RoostMigration", "RoostStores",
             ],
             path: "Tests/CostChild", swiftSettings: strict),
         .testTarget(

@@ -17,6 +17,8 @@ import RoostMigration
 /// - `CostChild graph <type> <directory>`: the operations of a context.
 /// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
 ///   `<name>\t<bytes>`.
+/// - `CostChild graph-times <type> <directory>`: the change sets of 100 000 changed objects, and
+///   undo: `<name>\t<median>\t<least>`, in nanoseconds for each object.
 /// - `CostChild convert <from> <to> <directory>`: a conversion.
 /// - `CostChild links <type> <number> <directory>`: a load of links in the order of the end that
 ///   owns them, and again in the order of the other end.
@@ -37,6 +39,8 @@ struct CostChild {
                 try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).run()
             case 4 where arguments[1] == "graph-memory":
                 try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).memory()
+            case 4 where arguments[1] == "graph-times":
+                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).times()
             case 5 where arguments[1] == "convert":
                 try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
             case 5 where arguments[1] == "links":
@@ -44,7 +48,7 @@ struct CostChild {
             default:
                 throw StoreError(
                     .invalidRequest,
-                    "usage: CostChild <type> <directory> | door <type> <directory> | graph <type> <directory> | graph-memory <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
+                    "usage: CostChild <type> <directory> | door <type> <directory> | graph <type> <directory> | graph-memory <type> <directory> | graph-times <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
                 )
             }
         } catch {

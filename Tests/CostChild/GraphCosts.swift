@@ -1,6 +1,7 @@
 import CallCounter
 import Foundation
 import Roost
+import RoostGraph
 
 /// The costs of objects in contexts, beside those of the store below them.
 struct GraphCosts {
@@ -108,6 +109,14 @@ struct GraphCosts {
                 for artist in artists { artist.albums.insert(album) }
             }
             try run("rollback, per object") { context.rollback() }
+            let undo = UndoStack()
+            context.undo = undo
+            try run("first write of an object with undo") { for album in albums { album.plays = 8 } }
+            context.processPendingChanges()
+            try run("undo of a write, per object") { undo.undo() }
+            try run("redo of a write, per object") { undo.redo() }
+            guard first.plays == 8 else { throw StoreError(.internalInconsistency, "Redo did nothing.") }
+            context.rollback()
         }
     }
 
@@ -117,28 +126,90 @@ struct GraphCosts {
             func run(_ name: String, _ body: () throws -> Void) throws {
                 if round == 1 { try CostChild.measure(name, per: Self.albumCount, body) } else { try body() }
             }
+            let changes = try changes(plays: Int64(round) * 2 + 1)
+            try run("contract: commit of updates, per object") { _ = try store.persistentStore.commit(changes) }
             let context = container.makeContext()
             let albums = try albums(context)
-            var changes = ChangeSet(model: store.model)
-            for album in albums {
-                var values = try album.committedValues()
-                values["plays"] = .int(Int64(round) * 2 + 1)
-                try changes.update(album.objectID, version: album.version, values: values)
-            }
-            try run("contract: commit of updates, per object") { _ = try store.persistentStore.commit(changes) }
-            try context.refreshAllObjects()
             for album in albums { album.plays = Int64(round) * 2 + 2 }
+            var count = 0
+            try run("change set, per object") { count = try context.pendingChangeSet().updates.count }
             try run("save of updates, per object") { try context.save() }
+            for album in albums { album.title = "Another title of \(album.plays + Int64(round))" }
+            try run("change set of changed texts, per object") {
+                count += try context.pendingChangeSet().updates.count
+            }
+            try context.save()
+            guard count == 2 * Self.albumCount else {
+                throw StoreError(.internalInconsistency, "A change set lacks an album.")
+            }
             // The program keeps its objects: their end is not a part of the save.
             withExtendedLifetime(albums) {}
         }
+    }
+
+    /// Returns a change set that updates all albums.
+    ///
+    /// Neither a context nor a snapshot is open afterwards, as in a save.
+    private func changes(plays: Int64) throws -> ChangeSet {
+        let snapshot = try store.persistentStore.snapshot()
+        defer { snapshot.close() }
+        let cursor = try snapshot.fetch(FetchRequest("Album"))
+        var (changes, batch) = (ChangeSet(model: store.model), RecordBatch(model: store.model))
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                var values = batch.record(at: index).values()
+                values["plays"] = .int(plays)
+                try changes.update(batch.id(at: index), version: batch.version(at: index), values: values)
+            }
+        }
+        return changes
+    }
+
+    /// Prints the nanoseconds for each object of the change sets of 100 000 changed objects, and of
+    /// undo and redo of an event that changed them.
+    func times() throws {
+        let count = 100_000
+        let filling = container.makeContext()
+        try insert(count, into: filling)
+        try filling.save()
+        let context = container.makeContext()
+        let albums = try albums(context)
+        func time(_ name: String, _ body: () throws -> Void) throws {
+            var times: [Double] = []
+            for _ in 0..<9 {
+                let time = try ContinuousClock().measure(body).components
+                times.append((Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count))
+            }
+            print("\(name)\t\(times.sorted()[times.count / 2])\t\(times.min() ?? 0)")
+        }
+        func timeChangeSet(_ name: String) throws {
+            try time(name) {
+                guard try context.pendingChangeSet().updates.count == count else {
+                    throw StoreError(.internalInconsistency, "A change set lacks an album.")
+                }
+            }
+        }
+        for album in albums { album.plays = 7 }
+        try timeChangeSet("change set")
+        try context.save()
+        for album in albums { album.title = "Another title of \(album.plays)" }
+        try timeChangeSet("change set of changed texts")
+        try context.save()
+        let undo = UndoStack()
+        context.undo = undo
+        for album in albums { album.plays += 1 }
+        context.processPendingChanges()
+        try time("undo and redo") {
+            undo.undo()
+            undo.redo()
+        }
+        try withExtendedLifetime(albums) { try store.close() }
     }
 
     /// Prints the bytes of a fault with its place in the context, and those of an object beyond its
     /// record.
     func memory() throws {
         let filling = container.makeContext()
-        // The table of objects is half full then. Directly after it has grown, an object takes up to 8 bytes more.
         try insert(62_000, into: filling)
         try filling.save()
         filling.reset()
@@ -147,7 +218,13 @@ struct GraphCosts {
         var faults: [ManagedObject] = []
         faults.reserveCapacity(ids.count)
         let start = callcounter_bytes_in_use()
-        for id in ids { faults.append(context.object(with: id)) }
+        // Directly after the table of objects has grown, an object takes the most.
+        var most = 0.0
+        for id in ids {
+            faults.append(context.object(with: id))
+            guard faults.count > 10_000, faults.count % 64 == 0 else { continue }
+            most = max(most, Double(callcounter_bytes_in_use() &- start) / Double(faults.count))
+        }
         let withFaults = callcounter_bytes_in_use()
         try context.load(faults)
         context.processPendingChanges()
@@ -167,8 +244,12 @@ struct GraphCosts {
         let afterScan = callcounter_bytes_in_use()
         print("few objects of a scan\t\(Double(afterScan &- before))")
         withExtendedLifetime(kept) {}
-        print("fault\t\(Double(withFaults &- start) / count)")
-        print("object beyond its record\t\((Double(withObjects &- start) - Double(recordBytes)) / count)")
+        let fault = Double(withFaults &- start) / count
+        let object = (Double(withObjects &- start) - Double(recordBytes)) / count
+        print("fault\t\(fault)")
+        print("object beyond its record\t\(object)")
+        print("fault, at most\t\(most)")
+        print("object beyond its record, at most\t\(object - fault + most)")
         try withExtendedLifetime(faults) { try store.close() }
     }
 }

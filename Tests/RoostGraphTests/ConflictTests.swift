@@ -392,6 +392,31 @@ struct ConflictTests {
         #expect(member.isDeleted)
     }
 
+    @Test("of an object are decided by the policy before a merge of its partner reads it")
+    func partnerOfUndecided() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let (first, second): (Artist, Artist) = (try other.insert(), try other.insert())
+        let passport: Passport = try other.insert()
+        (first.name, second.name, passport.number, second.passport) = ("first", "second", "1", passport)
+        try other.save()
+        let own = try #require(mine.object(passport.id))
+        let (newHolder, oldHolder) = (try #require(mine.object(first.id)), try #require(mine.object(second.id)))
+        #expect(own.holder === oldHolder && oldHolder.name == "second" && newHolder.name == "first")
+        // There, the passport ends as it was, and its holder has another name.
+        second.passport = nil
+        second.name = "theirs"
+        try other.save()
+        second.passport = passport
+        try other.save()
+        newHolder.passport = own
+        mine.mergePolicy = .overwrite
+        try mine.save()
+        let fresh = container.makeContext()
+        #expect(try #require(fresh.object(second.id)).name == "second")
+        #expect(try #require(fresh.object(first.id)).passport?.number == "1")
+    }
+
     @Test("do not arise while objects whose end changes others leave the list of changes")
     func changingAtTheEnd() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])

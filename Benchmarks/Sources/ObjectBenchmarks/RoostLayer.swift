@@ -6,13 +6,13 @@ struct RoostLayer: ObjectLayer {
     let name: String
     let container: PersistentContainer
     /// The store below the container, for what a context costs beside it.
-    let store: any PersistentStore
+    let store: MeasuredStore
 
     init(_ type: String, in directory: URL) throws {
         name = "Roost, \(type)"
         let location = StoreLocation(type: type, path: directory.appendingPathComponent("albums-\(type)").path)
         let registry = StoreRegistry.standard
-        store = try registry.create(location, model: AlbumsModel.model)
+        store = MeasuredStore(try registry.create(location, model: AlbumsModel.model))
         container = try PersistentContainer(try Store(store, registry: registry), types: AlbumsModel.types)
     }
 

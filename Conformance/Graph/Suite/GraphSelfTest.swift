@@ -41,6 +41,12 @@ package enum GraphSelfTest {
         (.ignoresForeignCommits, "merging.other-process"), (.ignoresPins, "fetch.generations"),
         (.countsSaved, "fetch.count"), (.overlooksRelated, "fetch.pending-related"),
         (.cutsWindowFirst, "fetch.pending-window"), (.showsChangedTwice, "fetch.pending"),
+        (.undoesOneSide, "undo.insert"), (.undoForgetsOrder, "undo.order"),
+        (.undoForgetsSavedDeletes, "undo.after-save"), (.undoesOthers, "undo.others"),
+        (.recordsDisabled, "undo.faults-and-clears"), (.recordsReading, "undo.faults-and-clears"),
+        (.keepsUndoSteps, "undo.faults-and-clears"), (.losesChildChanges, "child.one-level"),
+        (.keepsChildDeletes, "child.one-level"), (.childReadsStore, "child.sees-parent"),
+        (.childSkipsValidation, "child.validates"), (.childSavesThrough, "child.one-level"),
     ]
 
     /// The result for one fault.

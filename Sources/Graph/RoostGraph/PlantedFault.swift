@@ -82,7 +82,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case undoForgetsSavedDeletes
     /// Undo takes back what another context saved in other properties.
     case undoesOthers
-    /// What is changed while undo is disabled is a step.
+    /// A change while undo is disabled is a step.
     case recordsDisabled
     /// Reading a fault is a step.
     case recordsReading

@@ -84,8 +84,10 @@ extension ReusedArray<UInt8> {
     mutating func append(contentsOf more: UnsafeRawBufferPointer) {
         let (start, end) = (count, count + more.count)
         if end > memory.count { grow(to: end) }
-        memory.withUnsafeMutableBytes {
-            UnsafeMutableRawBufferPointer(rebasing: $0[start..<end]).copyMemory(from: more)
+        memory.withUnsafeMutableBytes { memory in
+            guard let target = memory.baseAddress, let source = more.baseAddress else { return }
+            // SAFETY: the memory is at least `end` long.
+            (target + start).copyMemory(from: source, byteCount: more.count)
         }
         count = end
     }

@@ -73,7 +73,8 @@ extension ManagedObjectContext {
         if isPlanted(.childSavesThrough) { try parent.save() }
     }
 
-    /// Runs `body` as one event, and takes it back if it throws or an error of a getter waits afterwards.
+    /// Runs `body` as one event, and takes it back if it throws or an error of a getter waits
+    /// afterwards.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

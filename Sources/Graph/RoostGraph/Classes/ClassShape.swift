@@ -18,6 +18,10 @@ public struct ClassShape: Sendable {
     public struct Property: Sendable {
         enum Kind {
             case field(RecordLayout.Field.Kind, place: (offset: Int, index: Int)?)
+            /// A stored attribute, whose field follows from the type.
+            case attribute(AttributeType)
+            /// A to-one relationship, whose field depends on the destination.
+            case toOne
             case toMany(isOrdered: Bool)
             case transient(AttributeType)
         }
@@ -42,6 +46,14 @@ public struct ClassShape: Sendable {
         public static func toMany(_ name: String, isOrdered: Bool = false) -> Property {
             Property(name: name, kind: .toMany(isOrdered: isOrdered))
         }
+
+        /// A stored attribute, at a place that each subentity decides.
+        package static func attribute(_ name: String, as type: AttributeType) -> Property {
+            Property(name: name, kind: .attribute(type))
+        }
+
+        /// A to-one relationship, whether its destination has subentities or not.
+        package static func toOne(_ name: String) -> Property { Property(name: name, kind: .toOne) }
 
         /// An attribute that no store keeps.
         public static func transient(_ name: String, as type: AttributeType) -> Property {
@@ -80,6 +92,17 @@ extension ClassShape.Property {
             }
             return EntityInfo.Slot(
                 name: name, field: field, relationship: entity.relationship(name)?.number, isTransient: false)
+        case .attribute(let type):
+            guard let attribute = entity.attribute(name), let field = entity.layout.field(name) else {
+                throw problem("it has no stored attribute '\(name)'")
+            }
+            guard attribute.type == type else { throw problem("attribute '\(name)' has another type") }
+            return EntityInfo.Slot(name: name, field: field, relationship: nil, isTransient: false)
+        case .toOne:
+            guard let relationship = entity.relationship(name), !relationship.isToMany,
+                let field = entity.layout.field(name)
+            else { throw problem("it has no to-one relationship '\(name)'") }
+            return EntityInfo.Slot(name: name, field: field, relationship: relationship.number, isTransient: false)
         case .toMany(let isOrdered):
             guard let relationship = entity.relationship(name), relationship.isToMany else {
                 throw problem("it has no to-many relationship '\(name)'")

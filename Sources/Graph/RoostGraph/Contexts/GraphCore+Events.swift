@@ -59,8 +59,13 @@ extension GraphCore {
     /// Replaces temporary keys in references, relationships and undo steps, here and in children.
     private func replaceKeys(_ new: [ObjectPlace: Int64]) {
         for object in registry.all() {
-            if object.state.contains(.privateRow), let row = object.row {
+            let isPrivate = object.state.contains(.privateRow)
+            // What a child has read can refer to new objects of its parent.
+            if isPrivate || parent != nil, let row = object.row {
                 object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
+                if isPrivate, parent != nil, let committed = PrivateRow.committed(row) {
+                    object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: committed), model)
+                }
             }
             guard let extra = object.extra else { continue }
             for index in extra.members.indices {
@@ -70,6 +75,7 @@ extension GraphCore {
                     extra.members[index].state.replace(place.key, by: key)
                 }
             }
+            if parent != nil { forgetBases(of: object) }
         }
         undoStack?.replaceKeys(new)
         forEachChild { child in

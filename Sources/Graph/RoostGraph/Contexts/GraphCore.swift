@@ -74,6 +74,8 @@ final class GraphCore {
     /// The core that the objects of this one have left.
     private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
+    /// The facts that the current save has found about its objects.
+    var survey = SaveSurvey()
     /// The last places of the ordered relationships that the next commit appends to, as they were read.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// By entity number: a row of nulls, for objects that cannot be read.

@@ -130,6 +130,16 @@ extension Int64: AttributeValue {
     public var attributeValue: Value { .int(Int64(self)) }
 }
 
+extension Int: AttributeValue {
+    /// Creates the value, or nil if it has another type or does not fit.
+    public init?(attribute value: Value) {
+        guard case .int(let number) = value else { return nil }
+        self.init(exactly: number)
+    }
+    /// The value as attributes have it.
+    public var attributeValue: Value { .int(Int64(self)) }
+}
+
 extension Float: AttributeValue {
     /// Creates the value, or nil if it has another type.
     public init?(attribute value: Value) {

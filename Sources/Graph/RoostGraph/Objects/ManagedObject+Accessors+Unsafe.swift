@@ -380,6 +380,11 @@ extension ManagedObject {
         do throws(StoreError) { try set(value, for: field) } catch { core.latch(error) }
     }
 
+    /// The value of a stored attribute of any type.
+    package final func value(slot: Int) -> Value { read(slot: slot) }
+    /// Sets a stored attribute of any type; an error waits for the next save.
+    package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
+
     /// The value of a mandatory attribute.
     public final func uuid(slot: Int) -> UUID {
         optionalUUID(slot: slot) ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

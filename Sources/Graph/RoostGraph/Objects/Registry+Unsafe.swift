@@ -3,9 +3,9 @@ internal import RoostCore
 /// The objects of a context by root entity and key, without keeping them alive.
 ///
 /// Open addressing; a slot is a tag of 4 bytes and a pointer of 8. The tag has the hash, so growing
-/// touches no object. A full table grows by a half, so that it takes 16 to 24 bytes for each
-/// object. Its length is any multiple of 16, and a hash finds its group of 16 slots by a
-/// multiplication.
+/// touches no object. At most two thirds of the slots are taken, and the table grows by a half. So
+/// it takes 18 to 29 bytes for each object. Its length is any multiple of 16, and a hash finds its
+/// group of 16 slots by a multiplication.
 ///
 /// SAFETY: an object leaves the registry in its `deinit`, or when its context ends before it. So
 /// every pointer in it is to a living object.
@@ -75,7 +75,7 @@ struct Registry: ~Copyable {
     /// Adds an object that is not in the registry.
     @inline(__always)
     mutating func insert(_ object: ManagedObject, _ root: Int) {
-        if usedCount * 4 >= capacity * 3 { grow() }
+        if usedCount * 3 >= capacity * 2 { grow() }
         place(Unmanaged.passUnretained(object), Self.hash(root, object.key))
         count += 1
     }

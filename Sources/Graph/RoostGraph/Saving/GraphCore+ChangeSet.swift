@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 internal import RoostStores
 
 /// The pending changes of a context for one store.
@@ -16,8 +16,29 @@ struct PendingChanges {
     ///
     /// Their relationships can differ.
     var unwritten = UncountedObjects()
+    /// Whether any of these objects has to-many relationships, or other parts that few objects have.
+    var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
+
+    /// Makes room for the records, so that a large change set does not move while it grows.
+    mutating func reserveCapacity(_ survey: SaveSurvey) {
+        changes.inserts.reserveCapacity(survey.inserts.count, byteCount: survey.inserts.bytes)
+        changes.updates.reserveCapacity(survey.updates.count, byteCount: survey.updates.bytes)
+        inserted.reserveCapacity(survey.inserts.count)
+        updated.reserveCapacity(survey.updates.count)
+    }
+}
+
+extension ManagedObjectContext {
+    /// Returns the change set that a save would commit to the first store, for measuring it alone.
+    ///
+    /// - Throws: What reading deleted faults and ordered links throws.
+    package func pendingChangeSet() throws(StoreError) -> ChangeSet {
+        core.survey = SaveSurvey()
+        core.changed.forEachUncounted { core.survey.note($0) }
+        return try core.pendingChanges(store: 0).changes
+    }
 }
 
 extension GraphCore {
@@ -37,7 +58,7 @@ extension GraphCore {
         let isWholeStore = stores?.stores.count == 1
         let objects = changed
         var pending = PendingChanges(changes: ChangeSet(model: model), changed: objects)
-        if forCommit { reserve(for: objects, &pending) }
+        if forCommit, isWholeStore { pending.reserveCapacity(survey) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
         // Neighbors are mostly of one entity, whose facts are looked up once.
@@ -53,7 +74,10 @@ extension GraphCore {
                 pending.deleted.append(object)
                 return
             }
-            if object.extra != nil { try links.collect(object) }
+            if object.extra != nil {
+                pending.hasExtras = true
+                try links.collect(object)
+            }
             guard object.state.contains(.privateRow), let row = object.row else {
                 if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
                 return pending.unwritten.append(object)
@@ -83,7 +107,7 @@ extension GraphCore {
             guard forCommit else { return }
             if known?.entity != object.entityNumber { known = (object.entityNumber, object.info.referenceRanges) }
             guard let known, !known.ranges.isEmpty,
-                committed.map({ !RowAccess.haveEqualBytes(row, $0, inAll: known.ranges) }) ?? true
+                committed.map({ !RowAccess.haveEqualReferences(row, $0, in: known.ranges) }) ?? true
             else { return }
             collectNewReferences(object, row, object.info, &newReferences)
         }
@@ -98,24 +122,6 @@ extension GraphCore {
             }
         }
         return pending
-    }
-
-    /// Makes room for the records of changed objects, so that a large change set does not move while
-    /// it grows.
-    private func reserve(for objects: [ManagedObject], _ pending: inout PendingChanges) {
-        var (inserts, updates) = ((count: 0, bytes: 0), (count: 0, bytes: 0))
-        objects.forEachUncounted { object in
-            guard object.state.contains(.privateRow) else { return }
-            if object.flags.contains(.inserted) {
-                inserts = (inserts.count + 1, inserts.bytes + Int(object.byteCount))
-            } else {
-                updates = (updates.count + 1, updates.bytes + Int(object.byteCount))
-            }
-        }
-        pending.changes.inserts.reserveCapacity(inserts.count, byteCount: inserts.bytes)
-        pending.changes.updates.reserveCapacity(updates.count, byteCount: updates.bytes)
-        pending.inserted.reserveCapacity(inserts.count)
-        pending.updated.reserveCapacity(updates.count)
     }
 
     /// Whether a delete rule lets other objects refer to a deleted one.

@@ -43,10 +43,13 @@ extension ManagedObjectContext {
             decisions.append((object, conflict, decision))
         }
         core.closeReader()
-        // What only the rules of the model have in the change set is read again by the next try.
-        for (object, conflict) in agreed { try core.mergeAgreed(object, with: conflict.current) }
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict) }
+        // After the decisions: merging a pair reads the partners, which would merge them without a decision.
+        // What only the rules of the model have in the change set is read again by the next try.
+        for (object, conflict) in agreed where !object.flags.contains(.orphan) {
+            try core.mergeAgreed(object, with: conflict.current)
+        }
         for ((object, conflict, _), former) in zip(decisions, former) {
             try core.perform([.settle(object, conflict.current, former: former, from: 0)])
         }

@@ -129,8 +129,9 @@ extension ManagedObjectContext {
 
     private func prepareSave() throws(StoreError) {
         try checkChanges()
-        try core.replaceTemporaryKeys()
-        try core.withoutUndo { () throws(StoreError) in try core.settleOrder() }
+        if core.survey.hasTemporaryKeys { try core.replaceTemporaryKeys() }
+        core.expectedPlaces.removeAll()
+        if core.survey.hasExtras { try core.withoutUndo { () throws(StoreError) in try core.settleOrder() } }
     }
 
     /// Calls `willSave`, and checks the rules of the model.
@@ -141,7 +142,7 @@ extension ManagedObjectContext {
         try core.throwLatched()
         try callWillSave()
         core.propagateDeletes()
-        if core.parent == nil || !isPlanted(.childSkipsValidation) { try validate() }
+        if core.parent == nil || !isPlanted(.childSkipsValidation) { core.survey = try validate() }
         try core.throwLatched()
         try core.undoStack?.prepareSave()
     }
@@ -165,7 +166,7 @@ extension ManagedObjectContext {
         }
     }
 
-    private func validate() throws(StoreError) {
+    private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed
         // Neighbors are mostly of one entity, whose class is asked once.
@@ -185,9 +186,11 @@ extension ManagedObjectContext {
             let own = object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
             if !own.isEmpty { failures += own }
         }
-        failures += try core.ruleFailures()
+        var survey = SaveSurvey()
+        failures += try core.ruleFailures(&survey)
         failures += try core.transientFailures()
         if !failures.isEmpty { throw ValidationFailure.error(failures) }
+        return survey
     }
 
     private func validate(
@@ -320,6 +323,29 @@ extension ManagedObjectContext {
     }
 }
 
+/// The facts that a save needs about its objects before it makes the change set.
+struct SaveSurvey {
+    /// Whether an object has a temporary key.
+    private(set) var hasTemporaryKeys = false
+    /// Whether an object has to-many relationships, or other parts that few objects have.
+    private(set) var hasExtras = false
+    /// The private rows of new and of other objects, and their bytes.
+    private(set) var inserts = (count: 0, bytes: 0)
+    private(set) var updates = (count: 0, bytes: 0)
+
+    @inline(__always)
+    mutating func note(_ object: ManagedObject) {
+        if object.key < 0 { hasTemporaryKeys = true }
+        if object.extra != nil { hasExtras = true }
+        guard object.state.contains(.privateRow) else { return }
+        if object.flags.contains(.inserted) {
+            inserts = (inserts.count &+ 1, inserts.bytes &+ Int(object.byteCount))
+        } else {
+            updates = (updates.count &+ 1, updates.bytes &+ Int(object.byteCount))
+        }
+    }
+}
+
 extension GraphCore {
     // MARK: Rounds of willSave
 
@@ -363,7 +389,12 @@ extension GraphCore {
     }
 
     /// Returns the failures of the rules that one record alone can break.
-    func ruleFailures() throws(StoreError) -> [ValidationFailure] {
+    ///
+    /// - Parameter survey: Gets the facts about the objects. A pass over many objects waits for their
+    ///   memory, so one pass does both.
+    /// - Returns: The failures.
+    /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
+    func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
         var failures = FailureList()
         guard let stores else { return [] }
         var rules = stores.stores.map(\.rules.records)
@@ -372,6 +403,7 @@ extension GraphCore {
         // Neighbors are mostly of one entity, and the bitmap of a record decides most rules.
         var known: (entity: UInt16, store: Int, bits: [(offset: Int, bits: UInt8)]?)?
         try objects.forEachUncounted { (object) throws(StoreError) in
+            survey.note(object)
             guard object.state.contains(.privateRow), object.flags.isDisjoint(with: skipped), let row = object.row
             else { return }
             if isPlanted(.checksInsertsOnly), !object.flags.contains(.inserted) { return }
@@ -436,8 +468,10 @@ extension GraphCore {
                 adoptDerived(object, record, version: record.version &+ 1)
             }
         }
-        for objects in [pending.inserted, pending.updated, pending.unwritten] {
-            commitMembers(of: objects, isInFlight: isInFlight)
+        if pending.hasExtras || isInFlight {
+            for objects in [pending.inserted, pending.updated, pending.unwritten] {
+                commitMembers(of: objects, isInFlight: isInFlight)
+            }
         }
         // Undo took the deletion back during the save: the object is inserted again.
         pending.deleted.forEach { object in
@@ -514,7 +548,9 @@ extension GraphCore {
             if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
             return hasChangesLeft(object, &gone)
         }
-        touched = ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
+        // What is in no list of changes did not change in this event either.
+        touched =
+            changed.isEmpty ? [] : ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
         for object in gone { leave(object) }
         if changed.isEmpty {
             hasPropagatedDeletes = false

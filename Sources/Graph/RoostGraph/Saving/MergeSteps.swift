@@ -4,8 +4,8 @@ internal import RoostStores
 /// A step of taking over what another context changed.
 ///
 /// To take over the row of an object, the rows of its partners in one-to-one relationships are read
-/// again, and so on along the chain of partners. So what remains to be done is a list of steps: calls
-/// that call each other would exhaust the stack on a long chain.
+/// again, and so on along the chain of partners. Functions that call each other would exhaust the
+/// stack on a long chain. So the remaining work is a list of steps.
 enum MergeStep {
     /// Reads the current rows of objects; `isReported` says whether the result of
     /// ``GraphCore/reread(_:)`` has the changed ones.
@@ -40,7 +40,7 @@ extension GraphCore {
         return changed
     }
 
-    /// Does one step, and returns those that follow from it.
+    /// Does one step, and returns the steps that follow from it.
     private func perform(
         _ step: MergeStep, _ changed: inout [ManagedObject]
     ) throws(StoreError) -> [MergeStep] {

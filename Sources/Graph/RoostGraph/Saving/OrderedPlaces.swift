@@ -97,7 +97,6 @@ extension GraphCore {
     ///
     /// Only of relationships whose inverse is to-one. The others keep places in links.
     func settleOrder() throws(StoreError) {
-        expectedPlaces.removeAll()
         let owners = changed.filterUncounted { $0.extra != nil && !$0.flags.contains(.deleted) }
         for owner in owners {
             for (number, members) in owner.extra?.members ?? [] where members.isReordered {

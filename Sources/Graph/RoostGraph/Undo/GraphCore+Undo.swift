@@ -20,6 +20,8 @@ extension GraphCore {
         var pairs: [(object: ManagedObject, relationship: Int)] = []
         /// Whether objects are in the list of changed ones that have no changes.
         var hasUnchanged = false
+        /// Whether an object without changes got some again, so that it can be in the list twice.
+        var hasRepeated = false
     }
 
     /// Exchanges what a record has and what the objects have.
@@ -147,8 +149,7 @@ extension GraphCore {
                     rest.hasUnchanged = true
                 }
             } else if !wasChanged {
-                object.flags.insert(.changed)
-                changed.append(object)
+                noteChanges(of: object, &rest)
             }
             record.images[index].wasChanged = wasChanged
             if isObserved { announce(object) }
@@ -526,8 +527,7 @@ extension GraphCore {
                 || object.extra?.members.contains(where: \.state.hasDifferences) ?? false
                 || kept.contains(ObjectIdentifier(object))
             if isChanged, !object.flags.contains(.changed) {
-                object.flags.insert(.changed)
-                changed.append(object)
+                noteChanges(of: object, &rest)
             } else if !isChanged, object.flags.contains(.changed) {
                 object.flags.remove(.changed)
                 rest.hasUnchanged = true
@@ -537,7 +537,18 @@ extension GraphCore {
         guard rest.hasUnchanged else { return }
         let former = changed
         changed = former.filter { $0.flags.contains(.changed) }
+        if rest.hasRepeated {
+            var seen: Set<ManagedObject> = []
+            changed.removeAll { !seen.insert($0).inserted }
+        }
         withExtendedLifetime(former) {}
+    }
+
+    /// Puts an object without changes into the list of changed ones.
+    private func noteChanges(of object: ManagedObject, _ rest: inout Rest) {
+        object.flags.insert(.changed)
+        changed.append(object)
+        if rest.hasUnchanged { rest.hasRepeated = true }
     }
 
     /// Calls the hooks of a record's objects.

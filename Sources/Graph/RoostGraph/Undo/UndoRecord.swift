@@ -106,7 +106,12 @@ final class UndoRecord {
     }
 
     /// Replaces temporary keys.
-    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel) {
+    ///
+    /// - Parameters:
+    ///   - new: The final keys.
+    ///   - model: The model.
+    ///   - isOfChild: Whether rows that are not private can have such keys, too.
+    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]
             let root = model.entities[model.relationships[link.relationship].destination].root
@@ -127,7 +132,7 @@ final class UndoRecord {
         contents = contents.map {
             Contents(owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, $0.relationship))
         }
-        for image in images where image.isPrivate {
+        for image in images where image.isPrivate || isOfChild {
             guard let row = image.row else { continue }
             image.object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
         }

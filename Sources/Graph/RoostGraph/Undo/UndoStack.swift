@@ -272,7 +272,9 @@ public final class UndoStack {
     /// Replaces temporary keys in all steps.
     func replaceKeys(_ new: [ObjectPlace: Int64]) {
         guard let core = context?.core else { return }
-        for record in allRecords + [core.undoRecord].compactMap({ $0 }) { record.replaceKeys(new, core.model) }
+        for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
+            record.replaceKeys(new, core.model, isOfChild: core.parent != nil)
+        }
     }
 
     private var allRecords: [UndoRecord] {

@@ -1,0 +1,112 @@
+#if Macros
+    /// The macros, by the names of their implementations.
+    struct ModelMacros {
+        /// The class of the last request, which has one request for each member.
+        private var last: (source: SourceText, model: ModelClassSyntax)?
+
+        /// Expands a macro.
+        ///
+        /// A problem is reported once, in one role.
+        mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
+            switch (expansion.macro, expansion.role) {
+            case ("ModelMacro", .member): return members(expansion)
+            case ("ModelMacro", .memberAttribute): return MacroResult(source: memberAttribute(expansion))
+            case ("ModelMacro", .extension): return MacroResult(source: conformance(expansion))
+            case ("ModelPropertyMacro", .accessor): return MacroResult(source: accessors(expansion))
+            case ("PropertyMacro", .peer): return memberProblem(expansion)
+            case ("PropertiesMacro", .peer): return typeProblem(expansion)
+            default:
+                let diagnostic = MacroDiagnostic(
+                    message: "'\(expansion.macro)' is not a macro of this version of Roost.",
+                    fileName: expansion.attribute.fileName, byteOffset: expansion.attribute.byteOffset)
+                return MacroResult(diagnostics: [diagnostic])
+            }
+        }
+
+        // MARK: @Model
+
+        private mutating func model(_ source: SourceText) -> ModelClassSyntax {
+            if let last, last.source == source { return last.model }
+            let model = ModelClassSyntax(source)
+            last = (source, model)
+            return model
+        }
+
+        private mutating func members(_ expansion: PluginRequest.Expansion) -> MacroResult {
+            let model = self.model(expansion.declaration)
+            return MacroResult(
+                source: model.canExpand ? ModelCode(model).members : "",
+                diagnostics: model.problems.map {
+                    MacroDiagnostic(
+                        message: $0.message, fileName: expansion.declaration.fileName, byteOffset: $0.byteOffset)
+                })
+        }
+
+        /// The attribute that gives a property its accessors; empty for other members.
+        private mutating func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
+            guard let parent = expansion.parent, let variable = DeclarationReader.variable(expansion.declaration) else {
+                return ""
+            }
+            let model = self.model(parent)
+            guard model.canExpand,
+                // A static variable may have the name of a property, but not its place.
+                let slot = model.properties.firstIndex(where: { $0.byteOffset == variable.name.byteOffset })
+            else { return "" }
+            let owner = model.superclass.map { _ in ", after: \"\(model.syntax.name.text)\"" } ?? ""
+            return "@_ModelProperty(slot: \(slot)\(owner))"
+        }
+
+        private mutating func conformance(_ expansion: PluginRequest.Expansion) -> String {
+            // A subclass inherits the conformance, so none is missing.
+            guard expansion.needsConformance, let type = expansion.extendedType,
+                model(expansion.declaration).canExpand
+            else { return "" }
+            return "nonisolated extension \(type): ModelClass {}"
+        }
+
+        private func accessors(_ expansion: PluginRequest.Expansion) -> String {
+            guard let attribute = DeclarationReader.attribute(expansion.attribute),
+                let slot = attribute.argument("slot")?.text,
+                let variable = DeclarationReader.variable(expansion.declaration)
+            else { return "" }
+            var problems: [ModelClassSyntax.Problem] = []
+            guard let property = ModelPropertySyntax(variable, &problems) else { return "" }
+            guard let owner = attribute.argument("after")?.text else {
+                return PropertyAccessors(property, slot: slot).code
+            }
+            let name = owner.filter { $0 != "\"" }
+            return PropertyAccessors(property, slot: "\(name)._modelSlot + \(slot)").code
+        }
+
+        // MARK: Attributes of properties
+
+        /// A problem of an attribute of a property: the type around it is not a model class.
+        private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
+            guard let text = expansion.context.first else {
+                return misplaced(expansion, "a property of a @Model class")
+            }
+            let type = DeclarationReader.type(SourceText(text: text))
+            guard type.head.attribute("Model") == nil else { return MacroResult() }
+            return misplaced(expansion, "a property of a @Model class")
+        }
+
+        /// A problem of an attribute of a property or a class.
+        private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
+            if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
+            guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {
+                return MacroResult()
+            }
+            return misplaced(expansion, "a @Model class and its properties")
+        }
+
+        private func misplaced(_ expansion: PluginRequest.Expansion, _ place: String) -> MacroResult {
+            let attribute = DeclarationReader.attribute(expansion.attribute)
+            return MacroResult(diagnostics: [
+                MacroDiagnostic(
+                    message: "'@\(attribute?.name ?? expansion.macro)' is for \(place).",
+                    fileName: expansion.attribute.fileName,
+                    byteOffset: attribute?.byteOffset ?? expansion.attribute.byteOffset)
+            ])
+        }
+    }
+#endif

@@ -1,0 +1,62 @@
+#if Macros
+    /// The code of a property's getter and setter.
+    ///
+    /// They name the position of the property in the class, because a macro does not know the places
+    /// of fields in records. Generated classes of entities with subentities do the same.
+    struct PropertyAccessors {
+        private let getter: String
+        private let setter: String
+        private let isDerived: Bool
+
+        /// Finds the accessors of a property.
+        ///
+        /// - Parameters:
+        ///   - property: The property.
+        ///   - slot: Its position, as an expression.
+        init(_ property: ModelPropertySyntax, slot: String) {
+            let (type, place) = (property.type, "slot: \(slot)")
+            let fallback = property.initialValue.map { " ?? (\($0.text))" } ?? ""
+            switch type.kind {
+            case .scalar where property.isTransient, .objectID where property.isTransient:
+                getter = "transient(\(place))" + (type.isOptional ? "" : fallback)
+                setter = "setTransient(newValue, \(place))"
+            case .scalar(.int):
+                // The model has no type for it, but one that always fits.
+                getter =
+                    type.isOptional
+                    ? "optionalInt64(\(place)).map { Int(truncatingIfNeeded: $0) }"
+                    : "Int(truncatingIfNeeded: int64(\(place)))"
+                setter =
+                    type.isOptional
+                    ? "setOptionalInt64(newValue.map { Int64($0) }, \(place))" : "setInt64(Int64(newValue), \(place))"
+            case .scalar(let scalar):
+                let optional = type.isOptional ? "Optional" : ""
+                getter = (type.isOptional ? "optional\(scalar.accessor)" : scalar.getter) + "(\(place))"
+                setter = "set\(optional)\(scalar.accessor)(newValue, \(place))"
+            case .objectID:
+                getter = "reference(\(place))"
+                setter = "setReference(newValue, \(place))"
+            case .composite:
+                getter = "composite(\(place))"
+                setter = "setComposite(newValue, \(place))"
+            case .toMany(_, let isOrdered):
+                getter = (isOrdered ? "orderedToMany" : "toMany") + "(\(place))"
+                setter = (isOrdered ? "setOrderedToMany" : "setToMany") + "(newValue, \(place))"
+            case .other where property.isRelationship:
+                getter = "toOne(\(place))"
+                setter = "setToOne(newValue, \(place))"
+            case .other:
+                getter = "modelValue(\(place))" + (type.isOptional ? "" : fallback)
+                setter = "setModelValue(newValue, \(place))"
+            }
+            isDerived = property.isDerived
+        }
+
+        /// The block after the property's type.
+        var code: String {
+            var lines = ["{", "    get { \(getter) }"]
+            if !isDerived { lines.append("    set { \(setter) }") }
+            return (lines + ["}"]).joined(separator: "\n")
+        }
+    }
+#endif

@@ -1,0 +1,95 @@
+#if Macros
+    internal import RoostJSONText
+
+    /// A problem of a declaration, at a place in its file.
+    struct MacroDiagnostic: Error, Equatable {
+        let message: String
+        let fileName: String
+        let byteOffset: Int
+    }
+
+    /// The result of a macro.
+    struct MacroResult: Equatable {
+        var source: String = ""
+        var diagnostics: [MacroDiagnostic] = []
+    }
+
+    /// The answers to a compiler's messages.
+    package struct PluginConversation {
+        /// The version of the compiler's protocol that this program speaks.
+        static let version = 7
+
+        /// The version that the compiler named; nil before it did.
+        private var compilerVersion: Int?
+        private var macros = ModelMacros()
+
+        /// Begins a conversation.
+        package init() {}
+
+        /// Returns the answer to a message, which is an answer for any bytes.
+        package mutating func reply(to message: [UInt8]) -> [UInt8] {
+            JSONText.bytes(reply(to: PluginRequest(message)))
+        }
+
+        private mutating func reply(to request: PluginRequest) -> JSONNode {
+            switch request {
+            case .capability(let version):
+                compilerVersion = version
+                let capability = Self.object([
+                    ("protocolVersion", .number("\(Self.version)")), ("features", .array([])),
+                ])
+                return Self.node("getCapabilityResult", [("capability", capability.content)])
+            case .expansion(let expansion):
+                guard let compilerVersion, compilerVersion >= Self.version else {
+                    return Self.node(refusal(of: expansion))
+                }
+                return Self.node(macros.expand(expansion))
+            case .unknown(let name):
+                let diagnostic = MacroDiagnostic(
+                    message: "The compiler sends a message that @Model does not know: \(name). \(Self.remedy)",
+                    fileName: "", byteOffset: 0)
+                return Self.node(MacroResult(diagnostics: [diagnostic]))
+            }
+        }
+
+        private static let remedy = "Use a version of Roost for this compiler, or generated classes."
+
+        /// The answer to a compiler whose messages may have another form.
+        private func refusal(of expansion: PluginRequest.Expansion) -> MacroResult {
+            let spoken = compilerVersion.map { "version \($0)" } ?? "no version"
+            return MacroResult(diagnostics: [
+                MacroDiagnostic(
+                    message:
+                        "@Model needs version \(Self.version) of the compiler's plugin protocol, and this compiler speaks \(spoken). \(Self.remedy)",
+                    fileName: expansion.attribute.fileName, byteOffset: expansion.attribute.byteOffset)
+            ])
+        }
+
+        // MARK: JSON
+
+        private static func object(_ members: [(String, JSONNode.Content)]) -> JSONNode {
+            JSONNode(.object(members.map { JSONMember($0.0, $0.1) }))
+        }
+
+        private static func node(_ name: String, _ members: [(String, JSONNode.Content)]) -> JSONNode {
+            object([(name, object(members).content)])
+        }
+
+        private static func node(_ result: MacroResult) -> JSONNode {
+            let diagnostics = result.diagnostics.map { diagnostic in
+                object([
+                    ("message", .string(diagnostic.message)), ("severity", .string("error")),
+                    (
+                        "position",
+                        object([
+                            ("fileName", .string(diagnostic.fileName)), ("offset", .number("\(diagnostic.byteOffset)")),
+                        ]).content
+                    ),
+                    ("highlights", .array([])), ("notes", .array([])), ("fixIts", .array([])),
+                ])
+            }
+            return node(
+                "expandMacroResult", [("expandedSource", .string(result.source)), ("diagnostics", .array(diagnostics))])
+        }
+    }
+#endif

@@ -1,0 +1,64 @@
+#if Macros
+    /// A piece of a declaration's text.
+    struct SyntaxText: Equatable {
+        let text: String
+        /// The offset in the file.
+        let byteOffset: Int
+    }
+
+    /// An attribute of a declaration: `@Relationship(inverse: \Album.artist)`.
+    struct AttributeSyntax: Equatable {
+        struct Argument: Equatable {
+            let label: String?
+            let value: SyntaxText
+        }
+
+        /// The name without a module before it.
+        let name: String
+        let byteOffset: Int
+        let arguments: [Argument]
+
+        /// The argument with this label.
+        func argument(_ label: String) -> SyntaxText? { arguments.first { $0.label == label }?.value }
+    }
+
+    /// The attributes and modifiers at the beginning of a declaration.
+    struct DeclarationHead: Equatable {
+        var attributes: [AttributeSyntax] = []
+        var modifiers: [String] = []
+
+        /// The attribute with this name.
+        func attribute(_ name: String) -> AttributeSyntax? { attributes.first { $0.name == name } }
+    }
+
+    /// A variable or a constant of a type.
+    struct VariableSyntax: Equatable {
+        enum Accessors: Equatable { case none, computed, observers }
+
+        var head: DeclarationHead
+        let isConstant: Bool
+        /// The name, with backticks if it is written so.
+        let name: SyntaxText
+        let type: SyntaxText?
+        let initialValue: SyntaxText?
+        let accessors: Accessors
+        /// Whether the declaration has more than one variable, or a pattern instead of a name.
+        let isPattern: Bool
+        /// The bytes of the declaration in the file.
+        let range: Range<Int>
+        /// Whether the declaration is between `#if` and `#endif`.
+        let isConditional: Bool
+    }
+
+    /// A type, or another declaration whose members do not matter.
+    struct TypeSyntax: Equatable {
+        var head: DeclarationHead
+        /// The word before the name: `class`, `struct`, `func` and so on.
+        let keyword: String
+        let name: SyntaxText
+        let isGeneric: Bool
+        /// The types after the colon.
+        let inherited: [SyntaxText]
+        let variables: [VariableSyntax]
+    }
+#endif

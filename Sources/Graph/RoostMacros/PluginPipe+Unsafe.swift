@@ -1,0 +1,48 @@
+#if Macros
+    internal import RoostSystem
+
+    /// Messages on standard input and output: a length of 8 bytes, little-endian, and JSON.
+    enum PluginPipe {
+        /// The maximum length of a message; a longer one is a broken pipe.
+        private static let maximumByteCount = 1 << 30
+
+        /// Reads a message, or returns nil at the end of the input.
+        static func read() -> [UInt8]? {
+            guard let header = read(byteCount: 8) else { return nil }
+            let count = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            guard count <= maximumByteCount else { return nil }
+            return read(byteCount: Int(count))
+        }
+
+        /// Writes a message, and returns whether the reader is still there.
+        static func write(_ message: [UInt8]) -> Bool {
+            let count = UInt64(message.count)
+            let bytes = (0..<8).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } + message
+            return bytes.withUnsafeBytes { buffer in
+                var start = 0
+                while start < buffer.count {
+                    let written = SystemCalls.write(UnsafeRawBufferPointer(rebasing: buffer[start...]), to: 1)
+                    if written < 0, errno == EINTR { continue }
+                    guard written > 0 else { return false }
+                    start += written
+                }
+                return true
+            }
+        }
+
+        private static func read(byteCount: Int) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: byteCount)
+            let isComplete = bytes.withUnsafeMutableBytes { buffer in
+                var start = 0
+                while start < buffer.count {
+                    let count = SystemCalls.read(0, into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return false }
+                    start += count
+                }
+                return true
+            }
+            return isComplete ? bytes : nil
+        }
+    }
+#endif

@@ -1,0 +1,128 @@
+#if Macros
+    public import RoostCore
+
+    /// Makes a class the source of an entity.
+    ///
+    /// The stored properties become properties of the model. Simple types are attributes. So are
+    /// `Codable` types and enumerations with raw values. Other classes of objects are relationships.
+    /// The initial value of a property is its default.
+    ///
+    /// ```swift
+    /// @Model final class Album: ManagedObject {
+    ///     var title: String
+    ///     var year: Int16 = 1970
+    ///     @Relationship(inverse: \Artist.albums) var artist: Artist?
+    ///     @Relationship(deleteRule: .cascade) var tracks: OrderedToMany<Track>
+    /// }
+    /// let model = try ManagedObjectModel(types: [Album.self, Artist.self, Track.self])
+    /// ```
+    ///
+    /// Computed properties, `static` and `lazy` ones, and constants are left alone.
+    ///
+    /// - Parameters:
+    ///   - entity: The name of the entity; nil for the name of the class.
+    ///   - isAbstract: Whether the entity has no objects of its own.
+    ///   - renamingIdentifier: The name of the entity in earlier versions of the model.
+    @attached(
+        member, names: named(modelDescription), named(_modelDescription), named(propertyName), named(_modelProperty),
+        named(_modelSlot))
+    @attached(memberAttribute)
+    @attached(extension, conformances: ModelClass)
+    public macro Model(
+        entity: String? = nil, isAbstract: Bool = false, renamingIdentifier: String? = nil
+    ) = #externalMacro(module: "RoostMacros", type: "ModelMacro")
+
+    /// Sets options of an attribute of a `@Model` class.
+    ///
+    /// ```swift
+    /// @Attribute(renamingIdentifier: "name", maximumLength: 80) var title: String
+    /// @Attribute(minimum: 1900, maximum: 2100) var year: Int16?
+    /// @Attribute(type: .uri) var homepage: String?
+    /// @Attribute(derivation: "tracks.@count") var trackCount: Int64?
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: Another type of values than that of the property: `.uri`, or `.transformable` for
+    ///     `Data`.
+    ///   - renamingIdentifier: The name of the attribute in earlier versions of the model.
+    ///   - minimum: The least number or date.
+    ///   - maximum: The greatest number or date.
+    ///   - minimumLength: The minimum length of a string.
+    ///   - maximumLength: The maximum length of a string.
+    ///   - regularExpression: The pattern that a string must match as a whole.
+    ///   - derivation: The expression of an attribute that each save computes.
+    ///   - elements: The elements of a composite attribute.
+    @attached(peer)
+    public macro Attribute(
+        type: AttributeType? = nil, renamingIdentifier: String? = nil, minimum: (any Sendable)? = nil,
+        maximum: (any Sendable)? = nil, minimumLength: Int? = nil, maximumLength: Int? = nil,
+        regularExpression: String? = nil, derivation: String? = nil, elements: [AttributeDescription] = []
+    ) = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
+
+    /// Sets options of a relationship of a `@Model` class.
+    ///
+    /// The inverse is a key path or a name. A key path is for one side; the other side follows from it.
+    /// The compiler cannot resolve two key paths that need each other.
+    ///
+    /// ```swift
+    /// @Relationship(inverse: \Artist.albums, isOptional: false) var artist: Artist?
+    /// @Relationship(deleteRule: .cascade, maxCount: 40) var tracks: OrderedToMany<Track>
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - inverse: The relationship back.
+    ///   - deleteRule: What happens to the destination on delete.
+    ///   - isOptional: Whether the relationship may be empty.
+    ///   - minCount: The minimum number of destinations of a to-many relationship that is not empty.
+    ///   - maxCount: The maximum number of destinations of a to-many relationship; nil for no limit.
+    ///   - renamingIdentifier: The name of the relationship in earlier versions of the model.
+    @attached(peer)
+    public macro Relationship(
+        inverse: AnyKeyPath? = nil, deleteRule: DeleteRule = .nullify, isOptional: Bool = true, minCount: Int = 0,
+        maxCount: Int? = nil, renamingIdentifier: String? = nil
+    ) = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
+
+    /// Sets options of a relationship of a `@Model` class, with the inverse by its name.
+    @attached(peer)
+    public macro Relationship(
+        inverse: String, deleteRule: DeleteRule = .nullify, isOptional: Bool = true, minCount: Int = 0,
+        maxCount: Int? = nil, renamingIdentifier: String? = nil
+    ) = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
+
+    /// Refuses two objects with equal values of a property, or of several properties of a class.
+    ///
+    /// ```swift
+    /// @Unique("title", "year")
+    /// @Model final class Album: ManagedObject {
+    ///     @Unique var catalogNumber: String?
+    ///     var title: String
+    ///     var year: Int16 = 1970
+    /// }
+    /// ```
+    ///
+    /// - Parameter properties: The names of the properties, for a class.
+    @attached(peer)
+    public macro Unique(_ properties: String...) =
+        #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
+
+    /// Keeps an index of a property, or of several properties of a class.
+    ///
+    /// - Parameters:
+    ///   - properties: The names of the properties, for a class; the most significant first.
+    ///   - name: The name of the index; nil for the names of its properties.
+    @attached(peer)
+    public macro Index(_ properties: String..., name: String? = nil) =
+        #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
+
+    /// Leaves a property of a `@Model` class out of every store.
+    ///
+    /// A property with the type of an attribute is a transient attribute of the model: contexts notice
+    /// its changes. A property of another type is a stored property of Swift.
+    @attached(peer)
+    public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
+
+    /// Gives a property its accessors; `@Model` adds it.
+    @attached(accessor)
+    public macro _ModelProperty(slot: Int, after: String? = nil) =
+        #externalMacro(module: "RoostMacros", type: "ModelPropertyMacro")
+#endif

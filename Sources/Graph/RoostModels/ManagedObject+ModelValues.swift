@@ -1,0 +1,41 @@
+#if Macros
+    public import RoostGraph
+
+    // The accessors of properties whose types only the compiler knows: it chooses the form by the type.
+
+    extension ManagedObject {
+        /// The destination of a to-one relationship.
+        public final func modelValue<Object: ManagedObject>(slot: Int) -> Object? { toOne(slot: slot) }
+
+        /// Sets a to-one relationship, and the other side with it.
+        public final func setModelValue<Object: ManagedObject>(_ object: Object?, slot: Int) {
+            setToOne(object, slot: slot)
+        }
+
+        /// The value of a simple attribute.
+        public final func modelValue<T: AttributeValue>(slot: Int) -> T? { T(attribute: value(slot: slot)) }
+
+        /// Sets a simple attribute.
+        public final func setModelValue<T: AttributeValue>(_ value: T?, slot: Int) {
+            setValue(value?.attributeValue ?? .null, slot: slot)
+        }
+
+        /// The value of an enumeration; nil for a raw value that it does not have.
+        public final func modelValue<T: RawRepresentable>(slot: Int) -> T? where T.RawValue: AttributeValue {
+            T.RawValue(attribute: value(slot: slot)).flatMap { T(rawValue: $0) }
+        }
+
+        /// Sets an enumeration.
+        public final func setModelValue<T: RawRepresentable>(_ value: T?, slot: Int) where T.RawValue: AttributeValue {
+            setValue(value?.rawValue.attributeValue ?? .null, slot: slot)
+        }
+
+        /// The value of an attribute that is stored as JSON.
+        @_disfavoredOverload
+        public final func modelValue<T: Codable & Sendable>(slot: Int) -> T? { coded(slot: slot) }
+
+        /// Sets an attribute that is stored as JSON.
+        @_disfavoredOverload
+        public final func setModelValue<T: Codable & Sendable>(_ value: T?, slot: Int) { setCoded(value, slot: slot) }
+    }
+#endif

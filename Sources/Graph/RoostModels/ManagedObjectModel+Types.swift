@@ -1,0 +1,73 @@
+#if Macros
+    public import RoostCore
+    public import RoostGraph
+
+    extension ManagedObjectModel {
+        /// Builds the model of `@Model` classes.
+        ///
+        /// The list has all classes: the destinations of relationships and superclasses too. A
+        /// relationship without an inverse gets the relationship whose inverse it is.
+        ///
+        /// ```swift
+        /// let types: [any ManagedObjectClass.Type] = [Album.self, Artist.self]
+        /// let container = try PersistentContainer(
+        ///     .sqlite("music.sqlite"), model: ManagedObjectModel(types: types), types: types)
+        /// ```
+        ///
+        /// - Throws: `invalidModel`, whose message lists every problem, one a line.
+        public init(types: [any ManagedObjectClass.Type]) throws(StoreError) {
+            var classes: [any ModelClass.Type] = []
+            for type in types {
+                guard let type = type as? any ModelClass.Type else {
+                    throw StoreError(
+                        .invalidModel,
+                        "'\(type)' is not a @Model class. The model of generated classes is in their enum, as in MusicModel.model."
+                    )
+                }
+                classes.append(type)
+            }
+            var entities = classes.map { Self.entity(of: $0.modelDescription) }
+            Self.addInverses(to: &entities)
+            try self.init(entities: entities)
+        }
+
+        private static func entity(of description: ModelDescription) -> EntityDescription {
+            var entity = description.entity
+            entity.superentityName = description.superclass?.modelDescription.entity.name
+            for property in description.properties {
+                switch property.content {
+                case .attribute(let attribute): entity.attributes.append(attribute)
+                case .relationship(var relationship, let type):
+                    relationship.destinationEntityName = type.entityName.text
+                    entity.relationships.append(relationship)
+                }
+            }
+            return entity
+        }
+
+        /// Gives the other side of each inverse its inverse.
+        ///
+        /// What does not fit stays as it is, and the check of the model reports it.
+        private static func addInverses(to entities: inout [EntityDescription]) {
+            let positions = Dictionary(
+                entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+            for entity in entities {
+                for relationship in entity.relationships {
+                    guard let inverse = relationship.inverseName else { continue }
+                    var next: String? = relationship.destinationEntityName
+                    // The inverse may be a relationship of a superentity. A chain without an end is reported later.
+                    for _ in entities {
+                        guard let position = next.flatMap({ positions[$0] }) else { break }
+                        if let index = entities[position].relationships.firstIndex(where: { $0.name == inverse }) {
+                            if entities[position].relationships[index].inverseName == nil {
+                                entities[position].relationships[index].inverseName = relationship.name
+                            }
+                            break
+                        }
+                        next = entities[position].superentityName
+                    }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+#if Macros
+    internal import RoostCore
+    internal import RoostGraph
+
+    /// The entity of a `@Model` class, as the macro writes it down.
+    ///
+    /// ```swift
+    /// print(Album.modelDescription.propertyCount)
+    /// ```
+    public struct ModelDescription: Sendable {
+        /// The parts in one object: each insertion of an object asks for the name of its entity.
+        private final class Parts: Sendable {
+            let name: EntityName
+            let entity: EntityDescription
+            let superclass: (any ModelClass.Type)?
+            let properties: [ModelProperty]
+            let paths: [any AnyKeyPath & Sendable]
+
+            init(
+                _ entity: EntityDescription, _ superclass: (any ModelClass.Type)?, _ properties: [ModelProperty],
+                _ paths: [any AnyKeyPath & Sendable]
+            ) {
+                name = EntityName(entity.name)
+                self.entity = entity
+                self.superclass = superclass
+                self.properties = properties
+                self.paths = paths
+            }
+        }
+
+        private let parts: Parts
+
+        var entityName: EntityName { parts.name }
+        /// The entity without its properties.
+        var entity: EntityDescription { parts.entity }
+        var superclass: (any ModelClass.Type)? { parts.superclass }
+        /// The properties of the class itself, in the order of the source.
+        var properties: [ModelProperty] { parts.properties }
+
+        /// Creates a description.
+        ///
+        /// - Parameters:
+        ///   - entity: The name of the entity.
+        ///   - superclass: The superclass, if its entity is the superentity.
+        ///   - properties: The properties of the class itself.
+        ///   - paths: The key paths of the properties, for a class without subclasses and superclass.
+        public init(
+            _ entity: String, superclass: (any ModelClass.Type)? = nil, properties: [ModelProperty],
+            paths: [any AnyKeyPath & Sendable] = []
+        ) {
+            var entity = EntityDescription(entity)
+            for property in properties where property.isUnique {
+                entity.uniquenessConstraints.append([property.name])
+            }
+            for property in properties {
+                guard let index = property.indexName else { continue }
+                entity.fetchIndexes.append(FetchIndexDescription(index, on: property.name))
+            }
+            parts = Parts(entity, superclass, properties, paths)
+        }
+
+        private init(_ parts: Parts) { self.parts = parts }
+
+        /// The number of properties, inherited ones included.
+        public var propertyCount: Int { (superclass?.modelDescription.propertyCount ?? 0) + properties.count }
+
+        /// The properties, inherited ones first.
+        var allProperties: [ModelProperty] { (superclass?.modelDescription.allProperties ?? []) + properties }
+
+        func propertyName(of keyPath: AnyKeyPath) -> String? {
+            parts.paths.firstIndex { $0 == keyPath }.map { properties[$0].name }
+        }
+
+        private func with(_ change: (inout EntityDescription) -> Void) -> Self {
+            var entity = parts.entity
+            change(&entity)
+            return Self(Parts(entity, parts.superclass, parts.properties, parts.paths))
+        }
+
+        /// The same entity, without objects of its own if the value is true.
+        public func abstract(_ isAbstract: Bool) -> Self { with { $0.isAbstract = isAbstract } }
+
+        /// The same entity, with its name in earlier versions of the model.
+        public func renamed(from identifier: String?) -> Self { with { $0.renamingIdentifier = identifier } }
+
+        /// The same entity, with properties that no two objects may have in common.
+        public func unique(_ properties: [String]) -> Self { with { $0.uniquenessConstraints.append(properties) } }
+
+        /// The same entity, with an index.
+        public func indexed(_ properties: [String], as name: String? = nil) -> Self {
+            with {
+                $0.fetchIndexes.append(
+                    FetchIndexDescription(
+                        name ?? properties.joined(separator: "-"),
+                        elements: properties.map { FetchIndexDescription.Element($0) }))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,77 @@
+#if Macros
+    import RoostJSONText
+    import Testing
+
+    @testable import RoostExpansion
+
+    /// The compiler's side of a conversation.
+    struct Compiler {
+        private var conversation = PluginConversation()
+
+        /// Begins with the question that a compiler asks first; nil to leave it out.
+        init(version: Int? = 7) {
+            guard let version else { return }
+            _ = conversation.reply(to: Array(#"{"getCapability":{"capability":{"protocolVersion":\#(version)}}}"#.utf8))
+        }
+
+        /// Sends a message, and returns the answer.
+        mutating func send(_ message: String) throws -> JSONNode {
+            try JSONNode(conversation.reply(to: Array(message.utf8)))
+        }
+
+        /// The answer to the request to expand a macro.
+        mutating func expand(
+            _ role: String, of macro: String = "ModelMacro", _ parts: [String: JSONNode.Content]
+        ) throws -> MacroResult {
+            var members = [
+                JSONMember("macro", .object([JSONMember("typeName", .string(macro))])),
+                JSONMember("macroRole", .string(role)),
+            ]
+            members += parts.sorted { $0.key < $1.key }.map { JSONMember($0.key, $0.value) }
+            let message = JSONNode(.object([JSONMember("expandAttachedMacro", .object(members))]))
+            let answer = try send(String(decoding: JSONText.bytes(message), as: UTF8.self))
+            let result = try #require(answer["expandMacroResult"])
+            return MacroResult(
+                source: result["expandedSource"]?.string ?? "",
+                diagnostics: (result["diagnostics"]?.array ?? []).map { diagnostic in
+                    #expect(diagnostic["severity"]?.string == "error")
+                    return MacroDiagnostic(
+                        message: diagnostic["message"]?.string ?? "",
+                        fileName: diagnostic["position"]?["fileName"]?.string ?? "",
+                        byteOffset: Int(diagnostic["position"]?["offset"]?.number ?? "") ?? -1)
+                })
+        }
+
+        /// A piece of source code as a message has it.
+        static func source(_ text: String, at byteOffset: Int = 0) -> JSONNode.Content {
+            .object([
+                JSONMember("source", .string(text)),
+                JSONMember(
+                    "location",
+                    .object([
+                        JSONMember("fileName", .string("Models.swift")),
+                        JSONMember("offset", .number("\(byteOffset)")),
+                    ])),
+            ])
+        }
+
+        /// The members that `@Model` adds to the class.
+        static func members(_ text: String, at byteOffset: Int = 0) throws -> MacroResult {
+            var compiler = Compiler()
+            return try compiler.expand(
+                "member",
+                ["attributeSyntax": source("@Model", at: byteOffset), "declSyntax": source(text, at: byteOffset)])
+        }
+    }
+
+    extension JSONNode {
+        subscript(_ key: String) -> JSONNode? {
+            guard case .object(let members) = content else { return nil }
+            return members.first { $0.key == key }?.value
+        }
+
+        var string: String? { if case .string(let text) = content { text } else { nil } }
+        var number: String? { if case .number(let text) = content { text } else { nil } }
+        var array: [JSONNode]? { if case .array(let nodes) = content { nodes } else { nil } }
+    }
+#endif

@@ -1,0 +1,137 @@
+#if Macros
+    import RoostJSONText
+    import Testing
+
+    @testable import RoostExpansion
+
+    /// A class that cannot be a model, with `→` before the place of the error.
+    struct WrongModel: CustomTestStringConvertible, Sendable {
+        let text: String
+        let message: String
+        var testDescription: String { message }
+
+        /// Errors of a class with one member.
+        static let members: [WrongModel] = [
+            WrongModel("var →x = make()", "Write the type of 'x'"),
+            WrongModel("var →x, y: Int16", "with a 'var' of its own"),
+            WrongModel("var →(x, y) = (1, 2)", "with a 'var' of its own"),
+            WrongModel("let →x: Int16", "is a 'var'"),
+            WrongModel("var →x: Int16 { didSet {} }", "has observers"),
+            WrongModel("var →x: Int16 = 3 { willSet { print(newValue) } }", "has observers"),
+            WrongModel("weak var →x: Artist?", "cannot be 'weak'"),
+            WrongModel("var x: →Int16!", "Write '?' instead of '!'."),
+            WrongModel("var →context: String", "is the name of a member of ManagedObject"),
+            WrongModel("var →`self`: String", "is the name of a member of ManagedObject"),
+            WrongModel("#if DEBUG\nvar →x: Int16\n#endif", "is between #if and #endif"),
+            WrongModel("var x: Date = →Date()", "the same for all objects"),
+            WrongModel("var x: Date = →.now", "the same for all objects"),
+            WrongModel("var x: UUID = →UUID()", "the same for all objects"),
+            WrongModel("var x: →Cover", "needs an initial value, or an optional type: 'Cover?'"),
+            WrongModel("@Transient var x: →Int16", "needs an initial value, or an optional type: 'Int16?'"),
+            WrongModel("@Relationship var x: →Artist", "A to-one relationship is optional in Swift. Write 'Artist?'"),
+            WrongModel("@Relationship var x: Artist? = →.first", "A relationship has no initial value."),
+            WrongModel("→@Relationship var x: Int16?", "has the type of an attribute. Use '@Attribute'."),
+            WrongModel("→@Attribute(type: .uri) var x: ToMany<Track>", "is a relationship. Use '@Relationship'."),
+            WrongModel("var x: →ToMany<Track>?", "is empty, never nil"),
+            WrongModel("var x: ToMany<Track> = →tracks()", "begins empty"),
+            WrongModel("→@Unique var x: ToMany<Track>", "'@Unique' does not fit a to-many relationship."),
+            WrongModel("@Relationship →@Attribute var x: Artist?", "is either an attribute or a relationship"),
+            WrongModel("@Relationship →@Transient var x: ToMany<Artist>", "does not fit a to-many relationship"),
+            WrongModel("@Transient →@Index var x: [Int] = []", "is not in the model"),
+            WrongModel("→@Attribute var x: Int { 3 }", "'x' is none"),
+            WrongModel("→@Index static var x: Int = 3", "'x' is none"),
+            WrongModel("@Relationship(inverse: →name) var x: Artist?", "Write the inverse as a key path"),
+            WrongModel("@Relationship(inverse: →\"a\\(1)\") var x: Artist?", "Write the inverse as a key path"),
+            WrongModel("@Relationship(inverse: →\\Artist.albums[0]) var x: Artist?", "Write the inverse as a key path"),
+            WrongModel("var x: →[String: Value]?", "needs '@Attribute(elements: [...])'"),
+            WrongModel("var x: →ObjectID", "A property of this type is optional."),
+            WrongModel("@Attribute(derivation: \"a\") var x: →Int64", "is nil until the first save"),
+            WrongModel("@Attribute(derivation: \"a\") var x: Int64? = →3", "has no initial value"),
+            WrongModel("@Attribute(derivation: →\"a\") @Transient var x: Int64?", "cannot be transient"),
+        ]
+
+        /// Errors of a class.
+        static let classes: [WrongModel] = [
+            WrongModel("@Model struct →Album { var x: Int16 }", "@Model needs a class, not struct."),
+            WrongModel("@Model final class →Album { var x: Int16 }", "'Album' needs a superclass: ManagedObject"),
+            WrongModel("@Model final class →Album<T>: ManagedObject { }", "cannot be generic"),
+            WrongModel(
+                "@Unique(→\"tite\") @Model final class Album: ManagedObject { var title: String }",
+                "'Album' has no property 'tite'."),
+            WrongModel(
+                "@Index(→name) @Model final class Album: ManagedObject { var title: String }",
+                "Write the name of a property as a string literal."),
+            WrongModel(
+                "→@Unique @Model final class Album: ManagedObject { var title: String }",
+                "needs the names of properties"
+            ),
+        ]
+
+        init(_ text: String, _ message: String) {
+            self.text = text
+            self.message = message
+        }
+    }
+
+    @Suite("Errors of @Model")
+    struct DiagnosticTests {
+        private func check(_ text: String, _ wrong: WrongModel, at byteOffset: Int) throws {
+            let parts = text.split(separator: "→", omittingEmptySubsequences: false)
+            try #require(parts.count == 2)
+            let result = try Compiler.members(parts.joined(), at: byteOffset)
+            #expect(result.diagnostics.count == 1, "\(result.diagnostics)")
+            let diagnostic = try #require(result.diagnostics.first)
+            #expect(diagnostic.message.contains(wrong.message), "\(diagnostic.message)")
+            #expect(diagnostic.fileName == "Models.swift")
+            #expect(diagnostic.byteOffset == byteOffset + parts[0].utf8.count)
+        }
+
+        @Test("an error of a property is at its place", arguments: WrongModel.members)
+        func member(_ wrong: WrongModel) throws {
+            // Characters of several bytes before the place.
+            try check(
+                "\n@Model final class Album: ManagedObject {\n    // é 𝄞\n    var title: String\n    \(wrong.text)\n}",
+                wrong, at: 37)
+        }
+
+        @Test("a property with an error is left out, and the class has the others")
+        func others() throws {
+            let result = try Compiler.members("@Model final class A: ManagedObject { var x = f(); var y: Int16 }")
+            #expect(result.diagnostics.count == 1)
+            #expect(result.source.contains("\\A.y") && !result.source.contains("\\A.x"))
+        }
+
+        @Test("a class with an error of its own has no members")
+        func noMembers() throws {
+            let result = try Compiler.members("@Model final class A { var y: Int16 }")
+            #expect(result.diagnostics.count == 1 && result.source == "")
+        }
+
+        @Test("an error of a class is at its place", arguments: WrongModel.classes)
+        func type(_ wrong: WrongModel) throws { try check(wrong.text, wrong, at: 5) }
+
+        @Test("all errors of a class are reported together")
+        func list() throws {
+            let result = try Compiler.members("@Model class A { var x = f(); var context: Int16!; var y: Cover }")
+            #expect(result.diagnostics.count == 5)
+        }
+
+        @Test("attributes of properties are refused outside a model class")
+        func misplaced() throws {
+            for (macro, attribute) in [("PropertyMacro", "@Attribute"), ("PropertiesMacro", "@Unique")] {
+                for (context, count) in [("@Model final class A: ManagedObject {}", 0), ("final class A {}", 1)] {
+                    var compiler = Compiler()
+                    let result = try compiler.expand(
+                        "peer", of: macro,
+                        [
+                            "attributeSyntax": Compiler.source("\n  \(attribute)", at: 5),
+                            "declSyntax": Compiler.source("\n  \(attribute) var x: Int16", at: 5),
+                            "lexicalContext": .array([JSONNode(Compiler.source(context))]),
+                        ])
+                    #expect(result.diagnostics.count == count)
+                    #expect(result.diagnostics.allSatisfy { $0.byteOffset == 8 && $0.message.contains("@Model class") })
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,200 @@
+#if Macros
+    import Foundation
+    import RoostJSONText
+    import Testing
+
+    @testable import RoostExpansion
+
+    @Suite("Expansions of @Model")
+    struct ExpansionTests {
+        /// A class with everything that hides declarations from a reader.
+        static let source = ##"""
+
+            /// A comment { with var no: Int
+            @Unique("title", "year") @RoostModels.Model(entity: "Record", renamingIdentifier: "Disc")
+            public final class Album: Roost.ManagedObject, @unchecked Sendable {
+                /* a /* nested */ comment: var no1: Int */
+                @Attribute(maximumLength: 40, regularExpression: #"[^"]\#\(1) "}"#) public var title: String = "a } \("b" + "}") {"
+                var year: Int16 = 1_970; var rating: Double?
+                @available(*, deprecated) private(set) var `default`: Swift.Int32
+                var text = """
+                    var no2: Int }
+                    """
+                var computed: Int { get { let x = [1: "}"]; var y = 2; return x.count + y } set {} }
+                static var year: Int = 3
+                lazy var no4: [String] = { var x = "{"; return [x] }()
+                let no5 = 5
+                @Relationship(
+                    inverse: \Music.Artist.albums,
+                    deleteRule: .deny
+                )
+                @Index(name: "byArtist")
+                var artist: Artist?
+                var ordered: Roost.OrderedToMany<Track> = []
+                @Transient
+                var nick: String?
+                @Transient var cache: [Int: () -> Void] = [1: { var no6 = 1; _ = no6 }]
+                @Attribute(derivation: "tracks.@count") var count: Optional<Int64>
+                var kind: Kind = .studio
+                var cover: Dictionary<String, [Int]>?
+                var isOld: Bool { year < 1980 }
+                func method(_ value: Int = 3) -> Int { var no7 = /[{"]/ ; _ = no7; return 4 / value / 2 }
+                enum Kind: String { case studio; var no8: Int { 8 } }
+                final class Nested { var no9: Int = 9 }
+                init() {}
+                subscript(index: Int) -> Int { var no10 = index; no10 += 1; return no10 }
+            }
+            """##
+
+        @Test("a class gets a description with each property, and no other variable")
+        func members() throws {
+            let result = try Compiler.members(Self.source)
+            #expect(result.diagnostics == [])
+            #expect(
+                result.source == ##"""
+                    nonisolated public static var modelDescription: ModelDescription { _modelDescription }
+
+                    nonisolated private static let _modelDescription = ModelDescription(
+                        "Record",
+                        properties: [
+                            .attribute("title", as: String.self, isOptional: false, default: "a } \("b" + "}") {").lengths(maximum: 40).matching(#"[^"]\#\(1) "}"#),
+                            .attribute("year", as: Int16.self, isOptional: false, default: 1_970),
+                            .attribute("rating", as: Double.self, isOptional: true),
+                            .attribute("default", as: Swift.Int32.self, isOptional: false),
+                            .attribute("text", as: String.self, isOptional: false, default: """
+                            var no2: Int }
+                            """),
+                            .toOne("artist", to: Artist.self).inverse("albums").deleteRule(.deny).indexed(as: "byArtist"),
+                            .toMany("ordered", to: Track.self, isOrdered: true),
+                            .attribute("nick", as: String.self, isOptional: true).transient(),
+                            .derived("count", as: Int64.self, from: "tracks.@count"),
+                            .mandatory("kind", as: Kind.self, default: .studio),
+                            .optional("cover", as: Dictionary<String, [Int]>.self),
+                        ],
+                        paths: [
+                            \Album.title,
+                            \Album.year,
+                            \Album.rating,
+                            \Album.`default`,
+                            \Album.text,
+                            \Album.artist,
+                            \Album.ordered,
+                            \Album.nick,
+                            \Album.count,
+                            \Album.kind,
+                            \Album.cover,
+                        ]
+                    )
+                    .renamed(from: "Disc")
+                    .unique(["title", "year"])
+                    """##)
+        }
+
+        @Test("a class with a superclass overrides, and continues its slots")
+        func subclass() throws {
+            let text = "@Model(isAbstract: true) open class Band: Artist { var size: Int32? }"
+            let result = try Compiler.members(text)
+            #expect(
+                result.source == """
+                    nonisolated open override class var modelDescription: ModelDescription { _modelDescription }
+
+                    nonisolated private static let _modelDescription = ModelDescription(
+                        "Band",
+                        superclass: Artist.self,
+                        properties: [
+                            .attribute("size", as: Int32.self, isOptional: true),
+                        ]
+                    )
+                    .abstract(true)
+
+                    nonisolated open override class func propertyName(of keyPath: AnyKeyPath) -> String? {
+                        let type: any (Band & ModelClass).Type = self
+                        return _modelProperty(at: keyPath, of: type) ?? super.propertyName(of: keyPath)
+                    }
+
+                    nonisolated private static func _modelProperty<Root: Band>(
+                        at keyPath: AnyKeyPath, of type: Root.Type
+                    ) -> String? {
+                        switch keyPath {
+                        case \\Root.size: return "size"
+                        default: return nil
+                        }
+                    }
+
+                    /// The number of properties of the superclass, which come first.
+                    nonisolated private static let _modelSlot = Artist.modelDescription.propertyCount
+                    """)
+            #expect(try attribute("var size: Int32?", in: text) == #"@_ModelProperty(slot: 0, after: "Band")"#)
+        }
+
+        /// The attribute that a member of a class gets.
+        private func attribute(_ member: String, in text: String) throws -> String {
+            var compiler = Compiler()
+            let place = try #require(text.range(of: member)?.lowerBound)
+            return try compiler.expand(
+                "memberAttribute",
+                [
+                    "attributeSyntax": Compiler.source("@Model", at: 7),
+                    "declSyntax": Compiler.source(member, at: 7 + text[..<place].utf8.count),
+                    "parentDeclSyntax": Compiler.source(text, at: 7),
+                ]
+            ).source
+        }
+
+        @Test("only properties of the model get accessors, by their positions")
+        func attributes() throws {
+            #expect(try attribute(" var rating: Double?", in: Self.source) == "@_ModelProperty(slot: 2)")
+            #expect(try attribute("var kind: Kind = .studio", in: Self.source) == "@_ModelProperty(slot: 9)")
+            for other in [
+                "var computed: Int { get { let x = [1: \"}\"]; var y = 2; return x.count + y } set {} }",
+                "func method(_ value: Int = 3)", "static var year: Int = 3", "let no5 = 5",
+                "@Transient var cache: [Int: () -> Void] = [1: { var no6 = 1; _ = no6 }]",
+                "enum Kind: String { case studio; var no8: Int { 8 } }", "init() {}",
+            ] {
+                #expect(try attribute(other, in: Self.source) == "")
+            }
+        }
+
+        @Test(
+            "accessors are those of the type",
+            arguments: [
+                ("var x: Int16", "int16(slot: 3)", "setInt16(newValue, slot: 3)"),
+                ("var x: String?", "optionalText(slot: 3)", "setOptionalText(newValue, slot: 3)"),
+                ("var x: Foundation.UUID", "uuid(slot: 3)", "setUUID(newValue, slot: 3)"),
+                (
+                    "var x: Int?", "optionalInt64(slot: 3).map { Int(truncatingIfNeeded: $0) }",
+                    "setOptionalInt64(newValue.map { Int64($0) }, slot: 3)"
+                ),
+                ("var x = 5", "Int(truncatingIfNeeded: int64(slot: 3))", "setInt64(Int64(newValue), slot: 3)"),
+                ("var x = 0.5", "double(slot: 3)", "setDouble(newValue, slot: 3)"),
+                ("@Transient var x: Bool = true", "transient(slot: 3) ?? (true)", "setTransient(newValue, slot: 3)"),
+                ("var x: ObjectID?", "reference(slot: 3)", "setReference(newValue, slot: 3)"),
+                ("var x: ToMany<A.B>", "toMany(slot: 3)", "setToMany(newValue, slot: 3)"),
+                ("@Relationship var x: Artist?", "toOne(slot: 3)", "setToOne(newValue, slot: 3)"),
+                ("var x: Artist?", "modelValue(slot: 3)", "setModelValue(newValue, slot: 3)"),
+                ("var x: Kind = .a", "modelValue(slot: 3) ?? (.a)", "setModelValue(newValue, slot: 3)"),
+                ("@Attribute(derivation: \"now()\") var x: Date?", "optionalDate(slot: 3)", nil),
+            ])
+        func accessors(variable: String, getter: String, setter: String?) throws {
+            var compiler = Compiler()
+            let parts: [String: JSONNode.Content] = [
+                "attributeSyntax": Compiler.source("@_ModelProperty(slot: 3)"), "declSyntax": Compiler.source(variable),
+            ]
+            let code = try compiler.expand("accessor", of: "ModelPropertyMacro", parts).source
+            #expect(code == "{\n    get { \(getter) }\n" + (setter.map { "    set { \($0) }\n" } ?? "") + "}")
+        }
+
+        @Test("accessors of a subclass add the slots of its superclass")
+        func laterAccessors() throws {
+            var compiler = Compiler()
+            let code = try compiler.expand(
+                "accessor", of: "ModelPropertyMacro",
+                [
+                    "attributeSyntax": Compiler.source(#"@_ModelProperty(slot: 1, after: "Band")"#),
+                    "declSyntax": Compiler.source("var x: Int16"),
+                ]
+            ).source
+            #expect(code.contains("get { int16(slot: Band._modelSlot + 1) }"))
+        }
+    }
+#endif

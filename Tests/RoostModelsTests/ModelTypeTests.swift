@@ -1,0 +1,122 @@
+#if Macros
+    import Foundation
+    import RoostModels
+    import Testing
+
+    @testable import RoostExpansion
+    @testable import RoostModelCode
+
+    @Suite("Models of types")
+    struct ModelTypeTests {
+        enum OneSide {
+            @Model final class Album: ManagedObject {
+                @Relationship(inverse: "albums") var artist: Artist?
+            }
+            @Model class Party: ManagedObject {
+                var albums: ToMany<Album>
+            }
+            @Model final class Artist: Party {
+                var name: String?
+            }
+        }
+
+        enum Wrong {
+            @Model final class Album: ManagedObject {
+                @Relationship(inverse: "records") var artist: Artist?
+                @Relationship(inverse: "nothing") var guests: ToMany<Artist>
+            }
+            @Model final class Artist: ManagedObject {
+                var name: String?
+            }
+        }
+
+        enum Names {
+            typealias Title = String
+            typealias Count = Int32
+            enum Level: Int16, Codable { case low = 1, high = 2 }
+            struct Style: OptionSet, Codable, Sendable { let rawValue: Int64 }
+
+            @Model final class Entry: ManagedObject {
+                var title: Title?
+                var count: Count = 3
+                var level: Level?
+                var style: Style = []
+                var words: [String: [Int?]] = ["a": [1, nil]]
+                var text = "a \(1 + 1)"
+                var note = -5
+            }
+        }
+
+        @Test("the other side of an inverse follows, also in a superclass")
+        func inverses() throws {
+            let model = try ManagedObjectModel(types: [OneSide.Artist.self, OneSide.Album.self, OneSide.Party.self])
+            let party = try model.requireEntity("Party").declaration
+            #expect(party.relationships.map(\.inverseName) == ["artist"])
+        }
+
+        @Test("a class that is missing in the list is an error that names it")
+        func missing() {
+            let error = #expect(throws: StoreError.self) { try ManagedObjectModel(types: [OneSide.Album.self]) }
+            #expect(error?.code == .invalidModel && error?.message.contains("'Artist'") == true)
+            let other = #expect(throws: StoreError.self) { try ManagedObjectModel(types: [OneSide.Artist.self]) }
+            #expect(other?.message.contains("'Party'") == true)
+        }
+
+        @Test("a class that was generated has no description")
+        func generated() {
+            let error = #expect(throws: StoreError.self) { try ManagedObjectModel(types: LibraryModel.types) }
+            #expect(error?.code == .invalidModel && error?.message.contains("is not a @Model class") == true)
+        }
+
+        @Test("all problems of the model are listed")
+        func problems() {
+            let error = #expect(throws: StoreError.self) {
+                try ManagedObjectModel(types: [Wrong.Album.self, Wrong.Artist.self])
+            }
+            #expect(error?.message.contains("Album.artist") == true && error?.message.contains("Album.guests") == true)
+        }
+
+        @Test("types that only the compiler knows have the types of their values")
+        func compilerTypes() throws {
+            let types: [any ManagedObjectClass.Type] = [Names.Entry.self]
+            let model = try ManagedObjectModel(types: types)
+            let attributes = try model.requireEntity("Entry").declaration.attributes
+            let expected: [String: (type: AttributeType, isOptional: Bool, value: Value)] = [
+                "title": (.string, true, .null), "count": (.integer32, false, .int(3)),
+                "level": (.integer16, true, .null),
+                "style": (.integer64, false, .int(0)), "text": (.string, false, .string("a 2")),
+                "words": (.transformable, false, .data(Data(#"{"a":[1,null]}"#.utf8))),
+                "note": (.integer64, false, .int(-5)),
+            ]
+            #expect(attributes.count == expected.count)
+            for attribute in attributes {
+                let wanted = try #require(expected[attribute.name])
+                #expect((attribute.type, attribute.isOptional, attribute.defaultValue) == wanted)
+            }
+            try Backends.run { location in
+                let container = try PersistentContainer(location, model: model, types: types)
+                let context = container.makeContext()
+                let entry: Names.Entry = try context.insert()
+                #expect((entry.title, entry.count, entry.level, entry.style) == (nil, 3, nil, []))
+                #expect(entry.words == ["a": [1, nil]] && entry.text == "a 2" && entry.note == -5)
+                (entry.title, entry.count, entry.level, entry.style) = ("x", 4, .high, Names.Style(rawValue: 6))
+                entry.words = [:]
+                entry.note = .max
+                try context.save()
+                let other = container.makeContext()
+                let copy = try other.existingObject(entry.id)
+                #expect((copy.title, copy.count, copy.level, copy.style.rawValue) == ("x", 4, .high, 6))
+                #expect(copy.words == [:] && copy.note == .max)
+                (copy.title, copy.level) = (nil, nil)
+                #expect((copy.title, copy.level) == (nil, nil) && copy["level"] == .null)
+                try other.save()
+                try container.close()
+            }
+        }
+
+        @Test("the same names are refused as by the generator")
+        func names() {
+            #expect(ModelPropertySyntax.reservedNames == ModelNames.managedObjectMembers.union(["self"]))
+        }
+    }
+#endif
