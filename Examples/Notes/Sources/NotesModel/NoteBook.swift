@@ -2,10 +2,12 @@ public import Roost
 
 /// The notes of one container, with a context of its own.
 ///
-/// A call changes and saves, or throws an error and changes nothing. A book and its context stay in
-/// one isolation, because neither is `Sendable`.
+/// A call changes and saves, or throws an error and changes nothing. ``undo()`` takes it back.
+///
+/// A book and its context stay in one isolation, because neither is `Sendable`.
 public final class NoteBook {
     private let container: PersistentContainer
+    private let history = UndoStack(limit: 100)
     let context: ManagedObjectContext
 
     /// Creates a book.
@@ -13,6 +15,9 @@ public final class NoteBook {
         self.container = container
         context = container.makeContext("notes")
         context.mergePolicy = .notes
+        // The stack keeps notes in memory, and other programs change them.
+        context.mergesChangesAutomatically = true
+        context.undo = history
     }
 
     // MARK: Reading
@@ -44,13 +49,14 @@ public final class NoteBook {
     public func add(_ text: String, tags: [String] = []) throws(NoteError) -> NoteLine {
         var least: Int64 = 1
         while true {
+            let pad = context.makeChild()
             do throws(StoreError) {
-                let note = try insert(text, tags: tags, numberedFrom: least)
+                let note = try insert(text, tags: tags, numberedFrom: least, in: pad)
                 least = note.number + 1
-                try context.save()
+                pad.name = "add \(note.number)"
+                try keep(pad)
                 return NoteLine(note)
             } catch {
-                context.rollback()
                 // Another program added a note with this number meanwhile.
                 guard error.code == .constraintViolation else { throw NoteError(error) }
             }
@@ -59,60 +65,121 @@ public final class NoteBook {
 
     /// Marks a note as done.
     public func finish(_ number: Int64) throws(NoteError) {
-        try change(number) { note in note.isDone = true }
+        try change(number, "done") { note, _ in note.isDone = true }
     }
 
     /// Replaces the text of a note.
     public func edit(_ number: Int64, text: String) throws(NoteError) {
-        try change(number) { note in note.text = text }
+        try change(number, "edit") { note, _ in note.text = text }
     }
 
     /// Deletes a note, and the tags that no other note has.
     public func delete(_ number: Int64) throws(NoteError) {
-        try change(number) { note throws(StoreError) in
-            context.delete(note)
-            // The fetch sees the delete, which is not saved yet.
-            for tag in try context.fetch(Fetch<Tag>(where: "notes.@count == 0")) { context.delete(tag) }
+        try change(number, "delete") { note, pad throws(StoreError) in
+            pad.delete(note)
+            try Self.deleteUnusedTags(in: pad)
         }
     }
 
-    // MARK: Without a save
+    /// Returns a draft of a note, for several changes at once.
+    public func draft(_ number: Int64) throws(NoteError) -> Draft {
+        try attempt { () throws(StoreError) in
+            let pad = context.makeChild("draft \(number)")
+            return Draft(try note(number, in: pad), pad, self)
+        }
+    }
+
+    private func change(
+        _ number: Int64, _ name: String, _ body: (Note, ManagedObjectContext) throws(StoreError) -> Void
+    ) throws(NoteError) {
+        try attempt { () throws(StoreError) in
+            let pad = context.makeChild("\(name) \(number)")
+            try body(try note(number, in: pad), pad)
+            try keep(pad)
+        }
+    }
+
+    // MARK: Undo
+
+    /// Takes back the last change.
+    ///
+    /// - Returns: The name of the change, such as "edit 2".
+    public func undo() throws(NoteError) -> String {
+        guard let name = history.undoName else { throw NoteError("There is nothing to undo.") }
+        return try attempt { () throws(StoreError) in
+            history.undo()
+            try save(orElse: history.redo)
+            return name
+        }
+    }
+
+    /// Repeats the change that was taken back last.
+    ///
+    /// - Returns: The name of the change.
+    public func redo() throws(NoteError) -> String {
+        guard let name = history.redoName else { throw NoteError("There is nothing to redo.") }
+        return try attempt { () throws(StoreError) in
+            history.redo()
+            try save(orElse: history.undo)
+            return name
+        }
+    }
+
+    // MARK: Scratch pads
+
+    /// Saves the changes of a scratch pad, which become one step of undo.
+    ///
+    /// The pad checks them first: if they break a rule, they stay in the pad.
+    func keep(_ pad: ManagedObjectContext) throws(StoreError) {
+        guard pad.hasChanges else { return }
+        try pad.save()
+        try save(orElse: history.undo)
+    }
+
+    /// Saves the context, and returns to the state before if the store refuses it.
+    private func save(orElse restore: () -> Void) throws(StoreError) {
+        do throws(StoreError) { try context.save() } catch {
+            restore()
+            throw error
+        }
+    }
 
     /// Inserts a note.
-    func insert(_ text: String, tags: [String], numberedFrom least: Int64 = 1) throws(StoreError) -> Note {
-        let last = try context.fetch(Fetch<Note>(sortedBy: [.init("number", ascending: false)], limit: 1)).first
-        let note: Note = try context.insert()
+    func insert(
+        _ text: String, tags: [String], numberedFrom least: Int64 = 1, in pad: ManagedObjectContext
+    ) throws(StoreError) -> Note {
+        let last = try pad.fetch(Fetch<Note>(sortedBy: [.init("number", ascending: false)], limit: 1)).first
+        let note: Note = try pad.insert()
         note.number = max(least, (last?.number ?? 0) + 1)
         note.text = text
-        for name in tags { note.tags.insert(try tag(name)) }
+        for name in tags { note.tags.insert(try Self.tag(name, in: pad)) }
+        return note
+    }
+
+    private func note(_ number: Int64, in pad: ManagedObjectContext) throws(StoreError) -> Note {
+        let found = try pad.fetch(Fetch<Note>(where: "number == \(number)", limit: 1))
+        guard let note = found.first else {
+            throw StoreError(.notFound, "Note \(number) does not exist. Use 'notes list' to see all notes.")
+        }
         return note
     }
 
     /// Returns the tag with a name, and inserts it if it does not exist.
-    private func tag(_ name: String) throws(StoreError) -> Tag {
-        if let tag = try context.fetch(Fetch<Tag>(where: "name == \(name)", limit: 1)).first { return tag }
-        let tag: Tag = try context.insert()
+    static func tag(_ name: String, in pad: ManagedObjectContext) throws(StoreError) -> Tag {
+        if let tag = try pad.fetch(Fetch<Tag>(where: "name == \(name)", limit: 1)).first { return tag }
+        let tag: Tag = try pad.insert()
         tag.name = name
         return tag
     }
 
-    private func change(_ number: Int64, _ body: (Note) throws(StoreError) -> Void) throws(NoteError) {
-        try attempt { () throws(StoreError) in
-            let found = try context.fetch(Fetch<Note>(where: "number == \(number)", limit: 1))
-            guard let note = found.first else {
-                throw StoreError(.notFound, "Note \(number) does not exist. Use 'notes list' to see all notes.")
-            }
-            try body(note)
-            try context.save()
-        }
+    /// Deletes the tags that no note has.
+    static func deleteUnusedTags(in pad: ManagedObjectContext) throws(StoreError) {
+        // The fetch sees what is not saved yet.
+        for tag in try pad.fetch(Fetch<Tag>(where: "notes.@count == 0")) { pad.delete(tag) }
     }
 
-    /// Runs `body`, and discards all changes if it fails.
     private func attempt<Result>(_ body: () throws(StoreError) -> Result) throws(NoteError) -> Result {
-        do throws(StoreError) { return try body() } catch {
-            context.rollback()
-            throw NoteError(error)
-        }
+        do throws(StoreError) { return try body() } catch { throw NoteError(error) }
     }
 }
 

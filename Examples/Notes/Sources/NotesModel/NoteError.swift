@@ -5,10 +5,17 @@ public struct NoteError: Error, Sendable, CustomStringConvertible {
     /// The failure, one line for each reason.
     public let description: String
 
+    init(_ description: String) { self.description = description }
+
     init(_ error: StoreError) {
         // A save reports all broken rules at once.
         let reasons = error.failures.map(Self.reason)
-        description = reasons.isEmpty ? error.message : reasons.joined(separator: "\n")
+        switch error.code {
+        case _ where !reasons.isEmpty: description = reasons.joined(separator: "\n")
+        case .objectNotFound: description = "The note was deleted meanwhile. Discard the draft."
+        case .constraintViolation: description = "Another note has the same number by now."
+        default: description = error.message
+        }
     }
 
     private static func reason(_ failure: ValidationFailure) -> String {

@@ -9,6 +9,10 @@ public struct NoteLine: Sendable, Hashable {
     /// The names of the tags, in order.
     public let tags: [String]
 
+    init(number: Int64, text: String, isDone: Bool, tags: [String]) {
+        (self.number, self.text, self.isDone, self.tags) = (number, text, isDone, tags)
+    }
+
     init(_ note: Note) {
         (number, text, isDone) = (note.number, note.text, note.isDone)
         tags = note.tags.map(\.name).sorted()

@@ -1,13 +1,6 @@
 import NotesModel
 
-/// A command that cannot be understood.
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-/// A command of the command line.
+/// A command of the command line, or of a session.
 enum Command: Equatable {
     case add(text: String, tags: [String])
     case list(tag: String?, search: String?)
@@ -24,50 +17,28 @@ enum Command: Equatable {
         notes edit N TEXT                      Replace the text of a note.
         notes delete N                         Delete a note.
         notes tags                             Show the tags and the numbers of their open notes.
+        notes session                          Read commands line by line, with undo and drafts.
 
         The notes are in the store that ROOST_STORE or the file roost.json names, or in notes.sqlite.
         """
 
-    /// Reads the arguments of the command line.
+    static let forms: Arguments.Forms = [
+        "add": (["TEXT"], ["--tag"]), "list": ([], ["--tag", "--search"]), "done": (["N"], []),
+        "edit": (["N", "TEXT"], []), "delete": (["N"], []), "tags": ([], []), "help": ([], []), "--help": ([], []),
+    ]
+
+    /// Reads the arguments of a command.
     init(_ arguments: [String]) throws(UsageError) {
-        guard let name = arguments.first else { throw UsageError("A command is missing.") }
-        let allowed: [String: (words: [String], options: Set<String>)] = [
-            "add": (["TEXT"], ["--tag"]), "list": ([], ["--tag", "--search"]), "done": (["N"], []),
-            "edit": (["N", "TEXT"], []), "delete": (["N"], []), "tags": ([], []), "help": ([], []), "--help": ([], []),
-        ]
-        guard let (wordNames, optionNames) = allowed[name] else { throw UsageError("'\(name)' is not a command.") }
-        var (words, options): ([String], [(name: String, value: String)]) = ([], [])
-        var rest = arguments.dropFirst()
-        while let argument = rest.popFirst() {
-            guard argument.hasPrefix("--") else {
-                words.append(argument)
-                continue
-            }
-            guard optionNames.contains(argument) else {
-                throw UsageError("'notes \(name)' does not have the option '\(argument)'.")
-            }
-            guard let value = rest.popFirst() else { throw UsageError("The option '\(argument)' needs a value.") }
-            options.append((argument, value))
-        }
-        guard words.count == wordNames.count else {
-            let form = ([name] + wordNames).joined(separator: " ")
-            throw UsageError("The form of the command is 'notes \(form)'. Put quotes around a text.")
-        }
-        func value(_ option: String) -> String? { options.last { $0.name == option }?.value }
-        switch name {
-        case "add": self = .add(text: words[0], tags: options.map(\.value))
-        case "list": self = .list(tag: value("--tag"), search: value("--search"))
-        case "done": self = .done(try Self.number(words[0]))
-        case "edit": self = .edit(try Self.number(words[0]), text: words[1])
-        case "delete": self = .delete(try Self.number(words[0]))
+        let read = try Arguments(arguments, forms: Self.forms)
+        switch read.name {
+        case "add": self = .add(text: read.words[0], tags: read.values("--tag"))
+        case "list": self = .list(tag: read.value("--tag"), search: read.value("--search"))
+        case "done": self = .done(try read.number())
+        case "edit": self = .edit(try read.number(), text: read.words[1])
+        case "delete": self = .delete(try read.number())
         case "tags": self = .tags
         default: self = .help
         }
-    }
-
-    private static func number(_ text: String) throws(UsageError) -> Int64 {
-        guard let number = Int64(text) else { throw UsageError("'\(text)' is not the number of a note.") }
-        return number
     }
 
     /// Runs the command, and returns the lines to print.
@@ -84,7 +55,7 @@ enum Command: Equatable {
         return []
     }
 
-    private static func line(_ note: NoteLine) -> String {
+    static func line(_ note: NoteLine) -> String {
         let tags = note.tags.map { " #\($0)" }.joined()
         return "\(note.number) [\(note.isDone ? "x" : " ")] \(note.text)\(tags)"
     }

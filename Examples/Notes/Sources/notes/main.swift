@@ -2,17 +2,40 @@ import Foundation
 import NotesModel
 import Roost
 
+func write(_ message: String) { FileHandle.standardError.write(Data("\(message)\n".utf8)) }
+
 func fail(_ message: String, status: Int32) -> Never {
-    FileHandle.standardError.write(Data("\(message)\n".utf8))
+    write(message)
     exit(status)
 }
 
 func run(_ arguments: [String]) throws {
-    let command = try Command(arguments)
+    let command: Command? = arguments == ["session"] ? nil : try Command(arguments)
     guard command != .help else { return print(Command.usage) }
     let container = try PersistentContainer.notes()
     defer { try? container.close() }
-    for line in try command.run(NoteBook(container)) { print(line) }
+    let book = NoteBook(container)
+    guard let command else { return runSession(book) }
+    for line in try command.run(book) { print(line) }
+}
+
+/// Runs the commands of the standard input.
+///
+/// An error ends its command, and not the session.
+func runSession(_ book: NoteBook) {
+    var session = Session(book)
+    let isTerminal = isatty(STDIN_FILENO) != 0
+    while !session.isOver {
+        if isTerminal { print(session.prompt, terminator: "") }
+        // The prompt and the lines before must be seen before an error.
+        fflush(nil)
+        guard let line = readLine() else { return }
+        do {
+            for line in try session.run(line) { print(line) }
+        } catch let error as UsageError {
+            write("\(error) Use 'help' to see all commands.")
+        } catch { write("\(error)") }
+    }
 }
 
 do {

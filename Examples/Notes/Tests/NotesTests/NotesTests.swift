@@ -111,19 +111,158 @@ struct NotesTests {
     func adding(type: String) throws {
         let store = try TestStore(type)
         let (first, second) = (NoteBook(store.container), NoteBook(store.container))
-        _ = try first.insert("a", tags: ["new"], numberedFrom: 10)
+        let pad = first.context.makeChild("add")
+        _ = try first.insert("a", tags: ["new"], numberedFrom: 10, in: pad)
         try second.add("b", tags: ["new"])
-        try first.context.save()
+        try first.keep(pad)
         #expect(try second.list(tag: "new").map(\.text) == ["b", "a"])
         #expect(try second.tags() == [tag("new", 2)])
 
-        let note = try first.insert("c", tags: [])
+        let other = first.context.makeChild("add")
+        let note = try first.insert("c", tags: [], in: other)
         try second.add("d")
         #expect(note.number == 11)
-        let error = #expect(throws: StoreError.self) { try first.context.save() }
+        let error = #expect(throws: StoreError.self) { try first.keep(other) }
         #expect(error?.code == .constraintViolation)
-        first.context.rollback()
+        #expect(!first.context.hasChanges)
         #expect(try first.add("c").number == 12)
+        // The shared tag stays with the note of the other program.
+        for name in ["add 12", "add"] { #expect(try first.undo() == name) }
+        #expect(try second.list(tag: "new").map(\.text) == ["b"])
+        #expect(try second.list().map(\.text) == ["b", "d"])
+    }
+
+    @Test("are what they were after undo, and changed again after redo", arguments: types)
+    func undoing(type: String) throws {
+        let store = try TestStore(type)
+        let book = NoteBook(store.container)
+        #expect(throws: NoteError.self) { try book.undo() }
+        try book.add("Buy milk", tags: ["shop", "today"])
+        try book.add("Call Ada", tags: ["today"])
+        let lines = try book.list()
+        try book.finish(1)
+        try book.edit(2, text: "Call Grace")
+        try book.delete(1)
+        #expect(try book.tags() == [tag("today", 1)])
+        #expect(try book.undo() == "delete 1")
+        #expect(try book.tags() == [tag("shop", 0), tag("today", 1)])
+        #expect(try book.undo() == "edit 2")
+        #expect(try book.undo() == "done 1")
+        #expect(try book.list() == lines)
+        // What undo did is in the store.
+        #expect(try NoteBook(store.container).list() == lines)
+        #expect(try book.redo() == "done 1")
+        #expect(try book.list().map(\.isDone) == [true, false])
+        #expect(try book.list().map(\.text) == ["Buy milk", "Call Ada"])
+        for name in ["done 1", "add 2", "add 1"] { #expect(try book.undo() == name) }
+        #expect(try NoteBook(store.container).list().isEmpty)
+        for name in ["add 1", "add 2"] { #expect(try book.redo() == name) }
+        #expect(try NoteBook(store.container).list() == lines)
+        // A new change ends what can be repeated.
+        try book.finish(2)
+        #expect(throws: NoteError.self) { try book.redo() }
+    }
+
+    @Test("can be taken back after a mistake, which is not a change", arguments: types)
+    func mistakes(type: String) throws {
+        let store = try TestStore(type)
+        let book = NoteBook(store.container)
+        try book.add("a")
+        try book.edit(1, text: "b")
+        #expect(throws: NoteError.self) { try book.edit(1, text: "") }
+        #expect(throws: NoteError.self) { try book.finish(7) }
+        #expect(try book.list().map(\.text) == ["b"])
+        #expect(try book.undo() == "edit 1")
+        #expect(try book.list().map(\.text) == ["a"])
+    }
+
+    @Test("keep what another program changed when a change is taken back", arguments: types)
+    func undoingBesideOthers(type: String) throws {
+        let store = try TestStore(type)
+        let (first, second) = (NoteBook(store.container), NoteBook(store.container))
+        try first.add("a")
+        try first.edit(1, text: "b")
+        try second.finish(1)
+        #expect(try first.undo() == "edit 1")
+        let lines = try NoteBook(store.container).list()
+        #expect(lines.map(\.text) == ["a"])
+        #expect(lines.map(\.isDone) == [true])
+
+        // The number of a deleted note is given again, so the delete cannot be taken back.
+        try first.delete(1)
+        try second.add("c")
+        let error = #expect(throws: NoteError.self) { try first.undo() }
+        #expect(error?.description == "Another note has the same number by now.")
+        #expect(try first.list().map(\.text) == ["c"])
+        try second.delete(1)
+        #expect(try first.undo() == "delete 1")
+        #expect(try second.list().map(\.text) == ["a"])
+    }
+
+    @Test("change when a draft is kept, and not before", arguments: types)
+    func drafts(type: String) throws {
+        let store = try TestStore(type)
+        let book = NoteBook(store.container)
+        try book.add("Buy milk", tags: ["shop", "today"])
+        let before = try book.list()
+        let draft = try book.draft(1)
+        draft.text = "Buy bread"
+        draft.isDone = true
+        draft.removeTag("today")
+        try draft.addTag("soon")
+        #expect(draft.line == NoteLine(number: 1, text: "Buy bread", isDone: true, tags: ["shop", "soon"]))
+        #expect(try book.list() == before)
+        try draft.keep()
+        #expect(try book.list() == [draft.line])
+        #expect(try NoteBook(store.container).list() == [draft.line])
+        #expect(try book.tags().map(\.name) == ["shop", "soon"])
+        // All its changes are one step.
+        #expect(try book.undo() == "draft 1")
+        #expect(try book.list() == before)
+        #expect(try book.tags().map(\.name) == ["shop", "today"])
+        #expect(try book.redo() == "draft 1")
+        #expect(try book.list() == [draft.line])
+    }
+
+    @Test("are not changed by a draft that is discarded", arguments: types)
+    func discarding(type: String) throws {
+        let store = try TestStore(type)
+        let book = NoteBook(store.container)
+        try book.add("Buy milk", tags: ["shop"])
+        let before = try book.list()
+        var draft: Draft? = try book.draft(1)
+        draft?.text = "Buy bread"
+        try draft?.addTag("soon")
+        draft = nil
+        #expect(try book.list() == before)
+        #expect(try book.tags().map(\.name) == ["shop"])
+        #expect(try book.undo() == "add 1")
+    }
+
+    @Test("have drafts that can be mended after a mistake", arguments: types)
+    func mending(type: String) throws {
+        let store = try TestStore(type)
+        let book = NoteBook(store.container)
+        try book.add("Buy milk", tags: ["shop"])
+        let before = try book.list()
+        let draft = try book.draft(1)
+        draft.text = " "
+        try draft.addTag("Two Words")
+        #expect(throws: NoteError.self) { try draft.keep() }
+        #expect(try book.list() == before)
+        #expect(draft.hasChanges)
+        draft.text = "Buy bread"
+        draft.removeTag("Two Words")
+        try draft.keep()
+        #expect(try book.list() == [NoteLine(number: 1, text: "Buy bread", isDone: false, tags: ["shop"])])
+        #expect(try book.tags().map(\.name) == ["shop"])
+
+        let late = try book.draft(1)
+        late.text = "late"
+        try book.delete(1)
+        let error = #expect(throws: NoteError.self) { try late.keep() }
+        #expect(error?.description == "The note was deleted meanwhile. Discard the draft.")
+        #expect(try book.list().isEmpty)
     }
 
     private func tag(_ name: String, _ openCount: Int) -> TagLine { TagLine(name: name, openCount: openCount) }
