@@ -28,8 +28,8 @@ final class EntityInfo: Sendable {
     let places: [RecordLayout.Field?]
     /// The fields of places in ordered relationships.
     let placeFields: [RecordLayout.Field]
-    /// The places of the bytes of references, and of the places in ordered relationships.
-    let linkRanges: [Range<Int>]
+    /// The offsets of the words of references, and of the places in ordered relationships.
+    let linkOffsets: [Int]
     /// The fields of derived attributes, which saves compute.
     let derivedFields: [RecordLayout.Field]
     /// The row of a new object: defaults, and null for everything else.
@@ -59,7 +59,8 @@ final class EntityInfo: Sendable {
         }
         self.places = places
         placeFields = places.compactMap { $0 }
-        linkRanges = referenceRanges + placeFields.map { $0.byteOffset..<$0.byteOffset + 8 }
+        linkOffsets = (referenceRanges + placeFields.map { $0.byteOffset..<$0.byteOffset + 8 })
+            .flatMap { stride(from: $0.lowerBound, to: $0.upperBound, by: 4) }
         derivedFields = entity.attributes.filter { $0.derivationExpression != nil }
             .compactMap { entity.layout.field($0.name) }
         var slots: [Slot] = []
@@ -73,7 +74,12 @@ final class EntityInfo: Sendable {
     /// Whether two rows refer to the same objects, at the same places.
     @inline(__always)
     func haveEqualLinks(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer) -> Bool {
-        for range in linkRanges where !RowAccess.haveEqualBytes(left, right, in: range) { return false }
+        for offset in linkOffsets
+        where left.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            != right.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        {
+            return false
+        }
         for field in placeFields where RowAccess.isNull(left, field.index) != RowAccess.isNull(right, field.index) {
             return false
         }

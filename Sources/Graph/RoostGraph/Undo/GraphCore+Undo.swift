@@ -35,22 +35,21 @@ extension GraphCore {
         defer { undoRecord = former }
         var rest = Rest()
         let isExact = record.commitCount == commitCount
-        let order = Array(record.images.indices)
+        let order = Array(record.notes.indices)
         let indices = record.isReversed ? order : order.reversed()
+        var kept: Set<ObjectIdentifier> = []
 
         let orders = record.orders.map { image in
             let state = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
             return state?.order ?? Members.Order(current: nil, appended: [])
         }
-        // Where no save came between, an object that had changes has them again, if only of transient attributes.
-        let wasChanged = isExact ? record.images.map(\.wasChanged) : []
-        let targets = indices.filter { record.images[$0].presence != nil }.map { ($0, record.images[$0].presence) }
+        let targets = indices.filter { record.notes[$0].presence != nil }.map { ($0, record.notes[$0].presence) }
         var returned: [ManagedObject] = []
         for (index, presence) in targets where presence == .present {
-            guard bring(back: record.images[index].object, &record.images[index]) else { continue }
-            returned.append(record.images[index].object)
+            guard bring(back: record.notes[index].object, &record.notes[index]) else { continue }
+            returned.append(record.notes[index].object)
         }
-        exchangeRows(record, indices, isExact: isExact, &rest)
+        exchangeRows(record, isExact: isExact, &rest, &kept)
         for object in returned { joinLists(object, &rest) }
         // The contents are those at the deletion; links are what they were at the beginning of the event.
         restoreContents(record, Set(returned), &rest)
@@ -58,8 +57,8 @@ extension GraphCore {
         for object in returned { show(object) }
         var doomed: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
-            let object = record.images[index].object
-            record.images[index].presence = self.presence(of: object)
+            let object = record.notes[index].object
+            record.notes[index].presence = self.presence(of: object)
             if self.presence(of: object) == .present { doomed.append(object) }
         }
         exchangeTransients(record)
@@ -74,16 +73,11 @@ extension GraphCore {
         takeAway(doomed, record, others, &rest)
         undoRecord = nil
         for list in rest.lists { arrange(list, nil, &rest) }
-        for index in indices where record.images[index].row == nil {
-            rest.affected.append(record.images[index].object)
-            record.images[index].wasChanged = record.images[index].object.flags.contains(.changed)
-        }
-        var kept: Set<ObjectIdentifier> = []
-        if isExact, !rest.affected.isEmpty {
-            for index in indices {
-                let id = ObjectIdentifier(record.images[index].object)
-                if wasChanged[index] { kept.insert(id) } else { kept.remove(id) }
-            }
+        for index in indices {
+            let object = record.notes[index].object
+            rest.affected.append(object)
+            if isExact, record.notes[index].wasChanged { kept.insert(ObjectIdentifier(object)) }
+            record.notes[index].wasChanged = object.flags.contains(.changed)
         }
         settle(&rest, kept)
         record.isReversed.toggle()
@@ -94,35 +88,39 @@ extension GraphCore {
     // MARK: Rows
 
     private func exchangeRows(
-        _ record: UndoRecord, _ indices: some Sequence<Int>, isExact: Bool, _ rest: inout Rest
+        _ record: UndoRecord, isExact: Bool, _ rest: inout Rest, _ kept: inout Set<ObjectIdentifier>
     ) {
         // Neighbors are mostly of one entity, whose facts are looked up once.
-        var known: (entity: UInt16, info: EntityInfo)?
+        var known: (entity: UInt16, info: EntityInfo, isPlain: Bool)?
         let isObserved = context?.observers.isEmpty == false
-        for index in indices {
-            guard let row = record.images[index].row else { continue }
-            let object = record.images[index].object
-            if known?.entity != object.entityNumber { known = (object.entityNumber, object.info) }
-            guard let info = known?.info else { continue }
-            guard let current = object.row, info.derivedFields.isEmpty, object.extra?.hasRowOnly ?? true,
+        record.forEachRow { object, image in
+            if known?.entity != object.entityNumber {
+                let info = object.info
+                known = (
+                    object.entityNumber, info, info.derivedFields.isEmpty && info.linkOffsets.isEmpty
+                )
+            }
+            guard let known else { return }
+            let row = image.pointee.row
+            guard let current = object.row, object.extra == nil || object.extra?.hasRowOnly ?? true,
                 object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]),
-                info.haveEqualLinks(row, current)
+                known.isPlain || known.info.derivedFields.isEmpty && known.info.haveEqualLinks(row, current)
             else {
-                exchangeSlowly(&record.images[index], row, info, &rest)
-                continue
+                if isExact, image.pointee.wasChanged { kept.insert(ObjectIdentifier(object)) }
+                return exchangeSlowly(object, &image.pointee, known.info, &rest)
             }
             let isPrivate = object.state.contains(.privateRow)
             let committed = isPrivate ? PrivateRow.committed(current) : current
-            let count = record.images[index].byteCount
+            let count = image.pointee.byteCount
             let isClean =
                 committed.map { committed in
                     committed == row
-                        || RowAccess.haveEqualContent(row, Int(count), committed, info.tail.byteCount(committed))
+                        || RowAccess.haveEqualContent(row, Int(count), committed, object.tail.byteCount(committed))
                 } ?? false
-            if isClean, !isPrivate { continue }
+            if isClean, !isPrivate { return }
             // The record takes over the count of the present row, and gives that of its own.
-            record.images[index].row = current
-            record.images[index].byteCount = object.byteCount
+            image.pointee.row = current
+            image.pointee.byteCount = object.byteCount
             if isPrivate {
                 PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: current))
             } else {
@@ -134,7 +132,7 @@ extension GraphCore {
                 RowPage.release(row)
             } else {
                 var fresh = UnsafeMutableRawPointer(mutating: row)
-                if !record.images[index].isPrivate {
+                if !image.pointee.isPrivate {
                     fresh = privateRows.copy(row, Int(count))
                     RowPage.release(row)
                 }
@@ -143,10 +141,10 @@ extension GraphCore {
                 object.state.insert(.privateRow)
             }
             object.byteCount = count
-            object.extra?.decoded.removeAll()
-            record.images[index].isPrivate = isPrivate
+            if object.extra != nil { object.extra?.decoded.removeAll() }
+            image.pointee.isPrivate = isPrivate
             let wasChanged = object.flags.contains(.changed)
-            if isClean, !(isExact && record.images[index].wasChanged), !object.flags.contains(.detectsConflicts) {
+            if isClean, !(isExact && image.pointee.wasChanged), !object.flags.contains(.detectsConflicts) {
                 if wasChanged {
                     object.flags.remove(.changed)
                     rest.hasUnchanged = true
@@ -154,7 +152,7 @@ extension GraphCore {
             } else if !wasChanged {
                 noteChanges(of: object, &rest)
             }
-            record.images[index].wasChanged = wasChanged
+            image.pointee.wasChanged = wasChanged
             if isObserved { announce(object) }
         }
     }
@@ -168,9 +166,9 @@ extension GraphCore {
 
     /// Exchanges a row whose references differ, or whose object is not as usual.
     private func exchangeSlowly(
-        _ image: inout UndoRecord.Image, _ row: UnsafeRawPointer, _ info: EntityInfo, _ rest: inout Rest
+        _ object: ManagedObject, _ image: inout UndoRecord.RowImage, _ info: EntityInfo, _ rest: inout Rest
     ) {
-        let object = image.object
+        let row = image.row
         guard !object.flags.contains(.orphan) else { return }
         if object.row == nil { _ = fire(object) }
         guard let current = object.row, !object.flags.contains(.inaccessible) else { return }
@@ -232,10 +230,9 @@ extension GraphCore {
 
     /// Takes over into a noted row what another context changed.
     func rebase(
-        _ image: inout UndoRecord.Image, from old: UnsafeRawPointer, to new: UnsafeRawPointer
+        _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {
-        guard let row = image.row else { return }
-        let object = image.object
+        let (row, object) = (image.row, image.object)
         func reader(_ row: UnsafeRawPointer, _ count: Int) -> RecordReader {
             RecordReader(row: row, byteCount: count, key: object.key, model: model)
         }
@@ -401,9 +398,9 @@ extension GraphCore {
     /// Brings an object back that was deleted, or whose insertion was undone.
     ///
     /// - Returns: Whether it was not there.
-    private func bring(back object: ManagedObject, _ image: inout UndoRecord.Image) -> Bool {
+    private func bring(back object: ManagedObject, _ note: inout UndoRecord.Note) -> Bool {
         let now = presence(of: object)
-        image.presence = now
+        note.presence = now
         switch now {
         case .present: return false
         case .deleted:
@@ -412,7 +409,7 @@ extension GraphCore {
             if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
             undeleted.removeAll { $0 === object }
         case .absent:
-            if isPlanted(.undoForgetsSavedDeletes), !image.isInsertion { return false }
+            if isPlanted(.undoForgetsSavedDeletes), !note.isInsertion { return false }
             readmit(object)
         }
         announce(object)
@@ -471,8 +468,8 @@ extension GraphCore {
 
     /// Deletes objects whose insertion is undone, or whose deletion is repeated.
     ///
-    /// The delete rules apply to what the record does not know: changes without undo, and those of other
-    /// contexts.
+    /// The delete rules apply to what the record does not know: changes without undo, and those of
+    /// other contexts.
     private func takeAway(
         _ objects: [ManagedObject], _ record: UndoRecord, _ others: UndoRecord, _ rest: inout Rest
     ) {
@@ -551,9 +548,12 @@ extension GraphCore {
         let wasTracking = isTracking
         isTracking = false
         defer { isTracking = wasTracking }
-        for image in record.images where !image.object.flags.contains(.orphan) {
-            image.object.awake(
-                from: image.presence == nil ? .undoUpdate : image.isInsertion ? .undoInsertion : .undoDeletion)
+        record.forEachRow { object, _ in
+            if !object.flags.contains(.orphan) { object.awake(from: .undoUpdate) }
+        }
+        for note in record.notes where !note.object.flags.contains(.orphan) {
+            note.object.awake(
+                from: note.presence == nil ? .undoUpdate : note.isInsertion ? .undoInsertion : .undoDeletion)
         }
     }
 }

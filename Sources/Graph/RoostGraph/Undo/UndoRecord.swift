@@ -16,18 +16,25 @@ final class UndoRecord {
         case deleted
     }
 
-    /// An object at the beginning of the event.
-    struct Image {
+    /// The row of an object at the beginning of the event.
+    struct RowImage {
+        // The first field: see ``forEachRow(_:)``.
         let object: ManagedObject
-        /// The row; nil if the event did not change it.
-        var row: UnsafeRawPointer?
-        var byteCount: UInt32 = 0
+        var row: UnsafeRawPointer
+        var byteCount: UInt32
         /// Whether the row is a private one that nothing else uses.
-        var isPrivate = false
+        var isPrivate: Bool
         /// Whether the object was among the changed ones.
         var wasChanged: Bool
+    }
+
+    /// An object of which more than the row changes.
+    struct Note {
+        let object: ManagedObject
         /// Nil if the event did not change that.
         var presence: Presence?
+        /// Whether the object was among the changed ones.
+        var wasChanged: Bool
         /// Whether the event inserted the object.
         var isInsertion = false
     }
@@ -69,7 +76,8 @@ final class UndoRecord {
     var commitCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false
-    var images: ContiguousArray<Image> = []
+    @exclusivity(unchecked) var rows: ContiguousArray<RowImage> = []
+    var notes: [Note] = []
     var links: [LinkImage] = []
     var orders: [OrderImage] = []
     var contents: [Contents] = []
@@ -79,30 +87,53 @@ final class UndoRecord {
 
     init(number: Int, commitCount: Int) { (self.number, self.commitCount) = (number, commitCount) }
 
-    deinit { for image in images { if let row = image.row { RowPage.release(row) } } }
+    deinit { forEachRow { _, image in RowPage.release(image.pointee.row) } }
 
-    var isEmpty: Bool { images.isEmpty && links.isEmpty && orders.isEmpty && transients.isEmpty }
+    /// Calls `body` for each row, in the order of an exchange, with its object uncounted.
+    ///
+    /// The record does not have the rows meanwhile.
+    func forEachRow(_ body: (ManagedObject, UnsafeMutablePointer<RowImage>) -> Void) {
+        var images = rows
+        rows = []
+        defer { rows = images }
+        images.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            for position in 0..<buffer.count {
+                let image = base + (isReversed ? position : buffer.count - 1 - position)
+                // SAFETY: the first field of an image is a reference, which the list keeps; an `Unmanaged` of
+                // it has the same representation.
+                let object = UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
+                object._withUnsafeGuaranteedRef { body($0, image) }
+            }
+        }
+    }
+
+    var isEmpty: Bool { rows.isEmpty && notes.isEmpty && links.isEmpty && orders.isEmpty && transients.isEmpty }
+
+    /// Whether an object had changes before the event.
+    private func hadChanges(_ object: ManagedObject) -> Bool {
+        object.flags.contains(.changed) && !object.state.contains(.touched)
+    }
 
     /// Notes whether an object is in the context, if that was not noted yet.
     func note(_ presence: Presence, of object: ManagedObject) {
         guard present.insert(ObjectIdentifier(object)).inserted else { return }
-        images.append(
-            Image(
-                object: object, wasChanged: object.flags.contains(.changed), presence: presence,
-                isInsertion: presence == .absent))
+        notes.append(
+            Note(
+                object: object, presence: presence, wasChanged: hadChanges(object), isInsertion: presence == .absent))
     }
 
     /// Notes the row of an object; the record takes over one count.
     func note(_ row: UnsafeRawPointer, of object: ManagedObject, isPrivate: Bool) {
-        images.append(
-            Image(
+        rows.append(
+            RowImage(
                 object: object, row: row, byteCount: object.byteCount, isPrivate: isPrivate,
-                wasChanged: object.flags.contains(.changed)))
+                wasChanged: hadChanges(object)))
     }
 
     /// Notes an object whose relationships or transient attributes change.
     func note(_ object: ManagedObject) {
-        images.append(Image(object: object, wasChanged: object.flags.contains(.changed)))
+        notes.append(Note(object: object, presence: nil, wasChanged: hadChanges(object)))
     }
 
     /// Replaces temporary keys.
@@ -132,9 +163,8 @@ final class UndoRecord {
         contents = contents.map {
             Contents(owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, $0.relationship))
         }
-        for image in images where image.isPrivate || isOfChild {
-            guard let row = image.row else { continue }
-            image.object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
+        for image in rows where image.isPrivate || isOfChild {
+            image.object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: image.row), model)
         }
     }
 }

@@ -246,16 +246,16 @@ public final class UndoStack {
     func closeEvent() {
         guard let core = context?.core, let record = core.undoRecord else { return }
         guard !record.isEmpty else { return }
-        for image in record.images { image.object.state.remove(.touched) }
+        record.forEachRow { object, _ in object.state.remove(.touched) }
+        for note in record.notes { note.object.state.remove(.touched) }
         if isEnabled || isPlanted(.recordsDisabled) {
             if !record.links.isEmpty { unresolved.append(record) }
             if group != nil { group?.records.append(record) } else { push(Step(records: [record])) }
             redoSteps.removeAll()
         } else {
             // Steps keep what was changed without undo, as they keep what others changed.
-            for image in record.images {
-                guard let row = image.row, let current = image.object.row else { continue }
-                rebase(image.object, from: row, to: current)
+            for image in record.rows {
+                if let current = image.object.row { rebase(image.object, from: image.row, to: current) }
             }
         }
         begin(core)
@@ -314,13 +314,10 @@ public final class UndoStack {
         guard let core = context?.core else { return }
         let byObject = Dictionary(grouping: list) { ObjectIdentifier($0.object) }
         for record in allRecords {
-            for index in record.images.indices {
-                guard record.images[index].row != nil,
-                    let changes = byObject[ObjectIdentifier(record.images[index].object)]
-                else { continue }
-                for change in changes {
+            for index in record.rows.indices {
+                for change in byObject[ObjectIdentifier(record.rows[index].object)] ?? [] {
                     _ = core.latching { () throws(StoreError) in
-                        try core.rebase(&record.images[index], from: change.old, to: change.new)
+                        try core.rebase(&record.rows[index], from: change.old, to: change.new)
                     }
                 }
             }
