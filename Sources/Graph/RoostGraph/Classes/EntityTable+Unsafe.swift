@@ -42,6 +42,12 @@ struct EntityTable: @unchecked Sendable {
     @inline(__always)
     func root(_ number: Int) -> Int { entries[number].root }
 
+    /// Whether two rows of an entity refer to the same objects, at the same places.
+    @inline(__always)
+    func haveEqualLinks(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ number: Int) -> Bool {
+        entries[number].info._withUnsafeGuaranteedRef { $0.haveEqualLinks(left, right) }
+    }
+
     /// The place of the tail in an entity's rows.
     @inline(__always)
     func tail(_ number: Int) -> RowAccess.TailLayout { entries[number].tail }

@@ -90,24 +90,23 @@ extension GraphCore {
     private func exchangeRows(
         _ record: UndoRecord, isExact: Bool, _ rest: inout Rest, _ kept: inout Set<ObjectIdentifier>
     ) {
-        // Neighbors are mostly of one entity, whose facts are looked up once.
-        var known: (entity: UInt16, info: EntityInfo, isPlain: Bool)?
+        // Neighbors are mostly of one entity, whose facts are looked up once. Rows without references and derived
+        // attributes are exchanged as they are.
+        var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         record.forEachRow { object, image in
             if known?.entity != object.entityNumber {
                 let info = object.info
-                known = (
-                    object.entityNumber, info, info.derivedFields.isEmpty && info.linkOffsets.isEmpty
-                )
+                known = (object.entityNumber, !info.linkOffsets.isEmpty, !info.derivedFields.isEmpty)
             }
             guard let known else { return }
             let row = image.pointee.row
             guard let current = object.row, object.extra == nil || object.extra?.hasRowOnly ?? true,
-                object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]),
-                known.isPlain || known.info.derivedFields.isEmpty && known.info.haveEqualLinks(row, current)
+                object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]), !known.hasDerived,
+                !known.hasLinks || table.haveEqualLinks(row, current, Int(object.entityNumber))
             else {
                 if isExact, image.pointee.wasChanged { kept.insert(ObjectIdentifier(object)) }
-                return exchangeSlowly(object, &image.pointee, known.info, &rest)
+                return exchangeSlowly(object, &image.pointee, object.info, &rest)
             }
             let isPrivate = object.state.contains(.privateRow)
             let committed = isPrivate ? PrivateRow.committed(current) : current
@@ -528,7 +527,7 @@ extension GraphCore {
         }
         guard rest.hasUnchanged else { return }
         let former = changed
-        changed = former.filter { $0.flags.contains(.changed) }
+        changed = former.filterUncounted { $0.flags.contains(.changed) }
         if rest.hasRepeated {
             var seen: Set<ManagedObject> = []
             changed.removeAll { !seen.insert($0).inserted }

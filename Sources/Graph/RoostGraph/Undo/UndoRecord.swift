@@ -28,7 +28,7 @@ final class UndoRecord {
         var wasChanged: Bool
     }
 
-    /// An object of which more than the row changes.
+    /// An object whose presence, relationships or transient attributes change.
     struct Note {
         let object: ManagedObject
         /// Nil if the event did not change that.
