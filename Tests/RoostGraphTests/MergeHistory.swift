@@ -15,7 +15,7 @@ final class MergeHistory {
         let context: ManagedObjectContext
         var notices: [SaveNotice] = []
         var token: Any?
-        /// What is shown while the others are active.
+        /// The objects that are observed while the other contexts are active.
         var kept: [[ManagedObject]] = []
         init(_ context: ManagedObjectContext) { self.context = context }
     }

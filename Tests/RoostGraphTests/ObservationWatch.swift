@@ -28,6 +28,7 @@ struct ObservationWatch {
     /// - Parameters:
     ///   - context: The context.
     ///   - entities: The entities whose objects are fetched first.
+    /// - Throws: The error of a fetch.
     init(_ context: ManagedObjectContext, fetching entities: [String] = PlainGraph.entities) throws {
         var readings: [Reading] = []
         let fetched = try entities.map { try context.fetch(FetchRequest(EntityName($0))) }
