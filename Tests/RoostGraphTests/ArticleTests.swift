@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import Roost
 import RoostGraph
 import Testing
@@ -219,6 +220,23 @@ struct ArticleTests {
         context.processPendingChanges()
         #expect(inserted == [album])
         withExtendedLifetime(token) {}
+    }
+
+    @Test("observe properties of objects")
+    @MainActor
+    func observedProperties() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        container.viewContext.isObservable = true
+        let album: Album = try container.viewContext.insert()
+        album.title = "Blue"
+        let changes = Signal()
+        withObservationTracking {
+            print(album.title ?? "", album.tracks.count)
+        } onChange: {
+            changes.set()
+        }
+        album.title = "Hejira"
+        #expect(changes.isSet)
     }
 
     @Test("save and fetch without holding the isolation")

@@ -76,7 +76,17 @@ struct HistoryTests {
     @Test("with undo and redo go through the states of a naive graph", arguments: Backend.chosen)
     func undo(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
-            try await UndoHistory.failure(of: steps, in: location)
+            try await UndoHistory.failure(of: steps, in: location, isObservable: false)
+        }
+    }
+
+    @Test("report each property that changes to its observers", arguments: Backend.chosen)
+    func observation(_ backend: Backend) async throws {
+        try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
+            try await UndoHistory.failure(of: steps, in: location, isObservable: true)
+        }
+        try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
+            try await MergeHistory.failure(of: steps, in: location, isLazy: false, isObservable: true)
         }
     }
 

@@ -15,6 +15,8 @@ final class MergeHistory {
         let context: ManagedObjectContext
         var notices: [SaveNotice] = []
         var token: Any?
+        /// The objects that are observed while the other contexts are active.
+        var kept: [[ManagedObject]] = []
         init(_ context: ManagedObjectContext) { self.context = context }
     }
 
@@ -29,13 +31,16 @@ final class MergeHistory {
     var current = PlainGraph()
     /// Whether objects are read only where the steps need them.
     let isLazy: Bool
+    let isObservable: Bool
 
     var context: ManagedObjectContext { lanes[active].context }
 
-    init(_ container: PersistentContainer, _ control: StoreMeter, isLazy: Bool) {
-        (self.container, self.control, self.isLazy) = (container, control, isLazy)
+    init(_ container: PersistentContainer, _ control: StoreMeter, isLazy: Bool, isObservable: Bool) {
+        (self.container, self.control) = (container, control)
+        (self.isLazy, self.isObservable) = (isLazy, isObservable)
         let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
         self.lanes = lanes
+        for lane in lanes { lane.context.isObservable = isObservable }
         for (number, lane) in lanes.enumerated() {
             lane.context.mergesChangesAutomatically = number != 1
             lane.token = lane.context.observeSaves { notice in
@@ -84,8 +89,12 @@ final class MergeHistory {
 
     /// Lets another context continue, which takes over what the others saved.
     private func continueWith(_ number: Int, refreshes: Bool) throws {
+        if isObservable {
+            lanes[active].kept = try PlainGraph.entities.map { try context.fetch(FetchRequest(EntityName($0))) }
+        }
         active = number
         let lane = lanes[number]
+        let watch = isObservable ? try ObservationWatch(context, fetching: []) : nil
         if !context.mergesChangesAutomatically {
             if refreshes {
                 try context.refreshAllObjects()
@@ -95,6 +104,7 @@ final class MergeHistory {
         }
         lane.notices.removeAll()
         context.processPendingChanges()
+        try watch?.check()
         if isLazy, !refreshes { try check("after a merge") }
     }
 
@@ -199,17 +209,21 @@ final class MergeHistory {
         }
     }
 
-    static func failure(of steps: [Step], in location: StoreLocation, isLazy: Bool) async throws -> String? {
+    static func failure(
+        of steps: [Step], in location: StoreLocation, isLazy: Bool, isObservable: Bool = false
+    ) async throws -> String? {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = MergeHistory(container, control, isLazy: isLazy)
+        let history = MergeHistory(container, control, isLazy: isLazy, isObservable: isObservable)
         var index = 0
         while index < steps.count {
             let text = "step \(index) (\(steps[index]))"
             do {
+                let watch = isObservable ? try ObservationWatch(history.context) : nil
                 index += try await history.run(steps[index...])
                 if !isLazy { try history.check("after") }
+                try watch?.check()
             } catch { return "\(text): \(error)" }
         }
         do {

@@ -28,10 +28,11 @@ final class UndoHistory {
     var undoStates: [PlainGraph] = []
     var redoStates: [PlainGraph] = []
 
-    init(_ container: PersistentContainer, _ control: StoreMeter) {
+    init(_ container: PersistentContainer, _ control: StoreMeter, isObservable: Bool) {
         (self.container, self.control) = (container, control)
         context = container.makeContext("undo")
         other = container.makeContext("other")
+        for context in [context, other] { context.isObservable = isObservable }
         context.undo = undo
         token = other.observeSaves { [weak self] notice in self?.notices.append(notice) }
     }
@@ -284,17 +285,21 @@ final class UndoHistory {
     /// Runs steps in a new store.
     ///
     /// - Returns: What was wrong; nil if nothing was.
-    static func failure(of steps: [Step], in location: StoreLocation) async throws -> String? {
+    static func failure(
+        of steps: [Step], in location: StoreLocation, isObservable: Bool
+    ) async throws -> String? {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = UndoHistory(container, control)
+        let history = UndoHistory(container, control, isObservable: isObservable)
         var index = 0
         while index < steps.count {
             let first = steps[index]
             do {
+                let watch = isObservable ? try ObservationWatch(history.context) : nil
                 let count = try await history.run(steps[index...])
                 try history.check("after step \(index) (\(first))")
+                try watch?.check()
                 index += max(1, count)
             } catch { return "step \(index) (\(first)): \(error)" }
         }

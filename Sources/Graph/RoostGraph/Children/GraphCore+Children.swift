@@ -59,6 +59,7 @@ extension GraphCore {
                 noteTransient(name, of: here)
                 note(here)
                 here.requireExtra().transients[name] = value
+                observation?.note(here, .transient(name))
             }
         }
         for object in objects where !object.flags.contains(.deleted) {
@@ -81,6 +82,7 @@ extension GraphCore {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
                 here.flags.subtract([.deleted, .propagated])
+                observation?.note(here, .deletion)
                 undeleted.removeAll { $0 === here }
             }
             setPrivateRow(of: here, to: bytes)
@@ -92,7 +94,7 @@ extension GraphCore {
         PrivateRow.setCommitted(nil, of: copy)
         here.row = UnsafeRawPointer(copy)
         here.byteCount = object.byteCount
-        here.state = .privateRow
+        here.state.insert(.privateRow)
         here.flags = .inserted
         if object.extra?.isReturning ?? false { here.requireExtra().isReturning = true }
         undoRecord?.note(.absent, of: here)
@@ -179,9 +181,10 @@ extension GraphCore {
                 let bytes = UnsafeRawBufferPointer(start: row, count: Int(own.byteCount))
                 setCommittedRow(of: object, to: bytes)
             }
-            object.state = []
+            object.state.remove([.touched, .privateRow])
             object.flags.subtract([.inserted, .changed, .detectsConflicts])
             guard let extra = object.extra else { continue }
+            observation?.noteForgotten(object)
             for index in extra.members.indices {
                 extra.members[index].state.commit()
                 extra.members[index].state.forgetBase()

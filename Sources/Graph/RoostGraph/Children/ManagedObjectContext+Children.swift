@@ -54,7 +54,11 @@ extension ManagedObjectContext {
             throw StoreError(.invalidRequest, "The context is being saved already. Do not save from its hooks.")
         }
         isSaving = true
-        defer { isSaving = false }
+        defer {
+            isSaving = false
+            parent.core.reportChanges()
+            core.reportChanges()
+        }
         try checkChanges()
         guard !core.changed.isEmpty else { return core.endEvent() }
         // What the parent changed before is a step of its own.

@@ -114,6 +114,7 @@ extension GraphCore {
     /// Marks an object as deleted; its delete rules apply later.
     func markDeleted(_ object: ManagedObject) {
         guard !object.flags.contains(.deleted), !object.flags.contains(.orphan) else { return }
+        observation?.noteAll(object)
         undoRecord?.note(.present, of: object)
         note(object)
         object.flags.insert(.deleted)
@@ -218,6 +219,7 @@ extension GraphCore {
                     for index in extra.members.indices where extra.members[index].relationship == relationship.number {
                         for key in keys where extra.members[index].state.knows(key) == true {
                             noteMember(key, of: object, relationship, extra.members[index].state)
+                            observation?.note(object, .members(relationship.number))
                             extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
                             extra.members[index].state.recordWithOrder = undoRecord?.number ?? 0
                         }
@@ -268,12 +270,16 @@ extension GraphCore {
     func discardChanges(of object: ManagedObject) {
         if object.state.contains(.privateRow), let row = object.row {
             let committed = PrivateRow.committed(row)
-            RowPage.release(row)
             object.state.remove(.privateRow)
             object.row = committed
             if let committed {
                 object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
             }
+            RowPage.release(row)
+        }
+        if let observation {
+            observation.noteDiscarded(object)
+            if object.flags.contains(.deleted) { observation.note(object, .deletion) }
         }
         let rowInFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
         object.extra?.rowInFlight = nil

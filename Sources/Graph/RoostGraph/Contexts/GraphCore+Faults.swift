@@ -28,6 +28,7 @@ extension GraphCore {
         }
         if let row = object.row { return row }
         object.flags.insert(.inaccessible)
+        observation?.note(object, .deletion)
         if !deletesInaccessibleFaults { latch(Self.missing(object)) }
         let row = nullRow(of: object)
         RowPage.retain(row)
@@ -164,6 +165,7 @@ extension GraphCore {
     func turnIntoFault(_ object: ManagedObject) {
         guard object.row != nil else { return }
         object.willTurnIntoFault()
+        observation?.noteAll(object)
         object.releaseRow()
         object.extra = nil
         object.flags.remove(.inaccessible)

@@ -47,6 +47,12 @@ final class GraphCore {
     @exclusivity(unchecked) var undoStack: UndoStack?
     /// The state at the beginning of the event, for undo; nil if it is not recorded now.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
+    /// The observation of objects; nil if they cannot be observed.
+    @exclusivity(unchecked) var observation: ObjectObservation? {
+        didSet { newState = observation == nil ? [] : .observed }
+    }
+    /// The state of a new object.
+    @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
     /// The context that the one of this core is a child of.
     var parent: ManagedObjectContext?
     /// The children of the context.
@@ -205,6 +211,7 @@ final class GraphCore {
     @inline(__always)
     func forget(_ object: ManagedObject) {
         registry.remove(object, table.root(Int(object.entityNumber)))
+        if let observation { observation.forget(object) }
     }
 
     /// The core of the objects that have left the context.
@@ -223,8 +230,12 @@ final class GraphCore {
     /// Its row stays readable.
     func orphan(_ object: ManagedObject, _ orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
+        if let observation {
+            observation.noteAll(object)
+            observation.forget(object)
+        }
         object.flags = [.orphan]
-        object.state = object.state.intersection(.privateRow)
+        object.state.remove(.touched)
         object.extra = nil
         object.core = orphanage
         // The object keeps the core that it points to; its `deinit` releases it.
@@ -248,6 +259,7 @@ final class GraphCore {
 
     /// Lets one object leave the context.
     func expel(_ object: ManagedObject) {
+        observation?.noteAll(object)
         forget(object)
         orphan(object, orphanage)
     }
@@ -377,8 +389,7 @@ final class GraphCore {
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         let copy = fetchedRows.copy(base, bytes.count)
-        object.releaseRow()
-        object.row = UnsafeRawPointer(copy)
+        object.replaceRow(by: UnsafeRawPointer(copy))
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
         object.extra?.decoded.removeAll()
     }
@@ -394,6 +405,16 @@ extension ManagedObject {
         }
         RowPage.release(row)
         self.row = nil
+    }
+
+    /// Releases the row, and takes over another one that is not private.
+    final func replaceRow(by new: UnsafeRawPointer) {
+        let old = row
+        let committed = state.contains(.privateRow) ? old.flatMap { PrivateRow.committed($0) } : nil
+        state.remove(.privateRow)
+        row = new
+        if let committed { RowPage.release(committed) }
+        if let old { RowPage.release(old) }
     }
 
     /// The row that the store had when the object was read; nil for a new object or a fault.

@@ -32,6 +32,7 @@ extension ManagedObjectContext {
         refreshed += stale
         invalidated += gone
         notifyObservers()
+        core.reportChanges()
     }
 
     private func takeOver(
@@ -52,6 +53,7 @@ extension ManagedObjectContext {
         for object in gone { core.forgetRemovals(of: object) }
         for object in gone where !object.flags.contains(.changed) && !isPlanted(.keepsDeletedThere) {
             object.flags.insert(.inaccessible)
+            core.observation?.noteAll(object)
             retained.remove(object)
         }
         core.forgetBases()
@@ -98,6 +100,7 @@ extension GraphCore {
 
     func forgetBases(of object: ManagedObject) {
         guard let extra = object.extra else { return }
+        observation?.noteForgotten(object)
         for index in extra.members.indices { extra.members[index].state.forgetBase() }
     }
 
@@ -112,6 +115,7 @@ extension GraphCore {
                 guard let extra = object.extra else { continue }
                 for index in extra.members.indices where extra.members[index].relationship == relationship.number {
                     for key in keys where extra.members[index].state.knows(key) == true {
+                        observation?.note(object, .members(relationship.number))
                         extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
                     }
                 }
@@ -187,6 +191,7 @@ extension GraphCore {
         guard !object.flags.contains(.inFlight) else { return (false, []) }
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
+        if isMissing { observation?.note(object, .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }
         // An object that was deleted and inserted again begins with version 1, so that its content counts too.

@@ -105,6 +105,7 @@ public final class ManagedObjectContext {
         core.isolation = parent.core.isolation
         core.deletesInaccessibleFaults = parent.core.deletesInaccessibleFaults
         parent.core.children.append(WeakCore(core: core))
+        isObservable = parent.isObservable
     }
 
     deinit {
@@ -170,7 +171,7 @@ public final class ManagedObjectContext {
             object.row = UnsafeRawPointer(row)
         }
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
-        object.state = .privateRow
+        object.state.insert(.privateRow)
         object.flags = .inserted
         if core.isTracking {
             core.undoRecord?.note(.absent, of: object)
@@ -292,6 +293,7 @@ public final class ManagedObjectContext {
         object.prepareForDeletion()
         core.markDeleted(object)
         if !propagatesDeletesAtEndOfEvent { core.propagateDeletes() }
+        core.reportChanges()
     }
 
     // MARK: Events
@@ -303,6 +305,7 @@ public final class ManagedObjectContext {
         core.propagateDeletes()
         notifyObservers()
         core.endEvent()
+        core.reportChanges()
         mergeInbox()
     }
 
@@ -323,6 +326,7 @@ public final class ManagedObjectContext {
             }
             try mergeForeignCommits()
         }
+        core.reportChanges()
     }
 
     /// Runs `body` without tracking its changes: no inverses, no notices, and no part in the next
@@ -348,6 +352,7 @@ public final class ManagedObjectContext {
         let objects = core.changed
         core.rollback()
         core.awake(objects, from: .rollback)
+        core.reportChanges()
     }
 
     /// Removes all objects from the context.
@@ -359,6 +364,7 @@ public final class ManagedObjectContext {
         core.pinned = nil
         if isPlanted(.resetsNothing) { return }
         core.orphanAll()
+        core.reportChanges()
     }
 
     /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
@@ -372,6 +378,7 @@ public final class ManagedObjectContext {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
         core.closeReader()
+        defer { core.reportChanges() }
         guard mergingChanges else {
             core.discardChanges(of: object)
             core.turnIntoFault(object)
@@ -386,6 +393,7 @@ public final class ManagedObjectContext {
     /// - Throws: What reading throws.
     public func refreshAllObjects() throws(StoreError) {
         core.closeReader()
+        defer { core.reportChanges() }
         for object in core.registry.all() where !object.flags.contains(.changed) {
             core.turnIntoFault(object)
             refreshed.append(object)

@@ -231,10 +231,11 @@ extension GraphCore {
                     isPlanted(.fetchesOverChanges)
                         || refreshing && !object.state.contains(.privateRow) && !object.flags.contains(.changed)
                 else { return }
-                object.releaseRow()
                 object.extra?.decoded.removeAll()
+                object.replaceRow(by: UnsafeRawPointer(fetchedRows.copy(base, count)))
+            } else {
+                object.row = UnsafeRawPointer(fetchedRows.copy(base, count))
             }
-            object.row = UnsafeRawPointer(fetchedRows.copy(base, count))
             object.byteCount = UInt32(truncatingIfNeeded: count)
             // A fault that was made by the name of a superentity learns its own entity now.
             object.entityNumber = UInt16(truncatingIfNeeded: record.entityNumber)
@@ -242,6 +243,7 @@ extension GraphCore {
             fresh.append(object)
         }
         for object in fresh { wake(object) }
+        reportChanges()
         return objects
     }
 

@@ -9,42 +9,72 @@ public import RoostCore
 
 extension ManagedObject {
     /// The row of the object, read first if it is a fault.
-    @usableFromInline final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
+    final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
+
+    /// The row of an object that is a fault or can be observed, to read the field at an offset.
+    @usableFromInline @inline(never)
+    final func slowRow(at offset: Int) -> UnsafeRawPointer {
+        let row = firedRow
+        guard core.observation != nil else { return row }
+        let fields = info.entity.layout.fields
+        if let field = fields.first(where: { $0.byteOffset == offset && $0.kind != .composite }) { noteAccess(field) }
+        return row
+    }
+
+    /// The row of an object that is a fault or can be observed, to read a field.
+    @usableFromInline @inline(never)
+    final func slowRow(_ field: Int) -> UnsafeRawPointer {
+        let row = firedRow
+        noteAccess(.field(field))
+        return row
+    }
+
+    // SAFETY of the next two: `fastRow` is a row if its address is even.
 
     @inlinable @inline(__always)
     final func load<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
-        if let row { return row.loadUnaligned(fromByteOffset: offset, as: T.self) }
-        return firedRow.loadUnaligned(fromByteOffset: offset, as: T.self)
+        let row = UInt(bitPattern: fastRow) & 1 == 0 ? fastRow : slowRow(at: offset)
+        return row.loadUnaligned(fromByteOffset: offset, as: T.self)
     }
 
     @inlinable @inline(__always)
     final func isNull(_ field: Int) -> Bool {
-        let row = self.row ?? firedRow
+        let row = UInt(bitPattern: fastRow) & 1 == 0 ? fastRow : slowRow(field)
         return row.load(fromByteOffset: 16 &+ field &>> 3, as: UInt8.self)
             & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
     }
 
-    /// Prepares the row for a change, and returns it; nil if the object cannot change.
+    /// Prepares the row for a change of a field, and lets `body` write into it, unless the object
+    /// cannot change.
     @inline(__always)
-    final func writableRow() -> UnsafeMutableRawPointer? {
-        if state != .writable, !core.touch(self) { return nil }
-        return row.map { UnsafeMutableRawPointer(mutating: $0) }
+    final func withWritableRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+        if state == .writable, let row { return body(UnsafeMutableRawPointer(mutating: row)) }
+        withTouchedRow(field, body)
+    }
+
+    @inline(never)
+    private final func withTouchedRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+        setting(.field(field)) {
+            if core.touch(self), let row { body(UnsafeMutableRawPointer(mutating: row)) }
+        }
     }
 
     @inline(__always)
     final func store<T: BitwiseCopyable>(_ value: T, at offset: Int, field: Int) {
-        guard let row = writableRow() else { return }
-        row.storeBytes(of: value, toByteOffset: offset, as: T.self)
-        RowAccess.setNull(false, row, field)
+        withWritableRow(field) { row in
+            row.storeBytes(of: value, toByteOffset: offset, as: T.self)
+            RowAccess.setNull(false, row, field)
+        }
     }
 
     @inline(__always)
     final func storeOptional<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(
         _ value: T?, at offset: Int, field: Int
     ) {
-        guard let row = writableRow() else { return }
-        row.storeBytes(of: value ?? 0, toByteOffset: offset, as: T.self)
-        RowAccess.setNull(value == nil, row, field)
+        withWritableRow(field) { row in
+            row.storeBytes(of: value ?? 0, toByteOffset: offset, as: T.self)
+            RowAccess.setNull(value == nil, row, field)
+        }
     }
 
     /// The place of a slot of the class, which the entity decides.
@@ -302,6 +332,7 @@ extension ManagedObject {
     @inline(__always)
     final func withTail<Result>(_ offset: Int, _ field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let row = firedRow
+        noteAccess(.field(field))
         guard !RowAccess.isNull(row, field) else { return nil }
         let (start, end) = RowAccess.tailRange(row, offset, tail)
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
@@ -309,8 +340,7 @@ extension ManagedObject {
 
     /// Replaces the bytes of a field in the tail: the row stays a whole record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
-        guard let row = writableRow() else { return }
-        core.replaceTail(of: self, UnsafeRawPointer(row), field, offset, with: bytes)
+        withWritableRow(field) { core.replaceTail(of: self, UnsafeRawPointer($0), field, offset, with: bytes) }
     }
 
     /// The value of a mandatory attribute; empty for null.
@@ -373,11 +403,18 @@ extension ManagedObject {
 
     // MARK: Other attributes
 
-    private final func read(slot: Int) -> Value { field(slot).map { value(of: $0) } ?? .null }
+    private final func read(slot: Int) -> Value {
+        guard let field = field(slot) else { return .null }
+        let value = value(of: field)
+        noteAccess(field)
+        return value
+    }
 
     private final func write(_ value: Value, slot: Int) {
         guard let field = field(slot) else { return }
-        do throws(StoreError) { try set(value, for: field) } catch { core.latch(error) }
+        do throws(StoreError) {
+            try setting(.field(field.index)) { () throws(StoreError) in try set(value, for: field) }
+        } catch { core.latch(error) }
     }
 
     /// The value of a stored attribute of any type.
@@ -425,8 +462,11 @@ extension ManagedObject {
     }
     /// The elements of a composite attribute.
     public final func composite(slot: Int) -> [String: Value]? {
-        guard let field = field(slot), case .composite(let elements) = value(named: field.name) else { return nil }
-        return elements
+        guard let field = field(slot) else { return nil }
+        let value = value(of: field)
+        noteAccess(field)
+        if case .composite(let elements) = value { return elements }
+        return nil
     }
     /// Sets a composite attribute.
     public final func setComposite(_ value: [String: Value]?, slot: Int) {

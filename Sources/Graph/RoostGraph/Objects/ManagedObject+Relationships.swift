@@ -13,23 +13,35 @@ extension ManagedObject {
 
     /// The destination of a to-one relationship.
     public final func toOne<Object: ManagedObject>(at offset: Int, field: Int) -> Object? {
-        core.destination(of: self, info.entity.layout.fields[field]) as? Object
+        destination(info.entity.layout.fields[field]) as? Object
     }
 
     /// Sets a to-one relationship, and the other side with it.
     public final func setToOne(_ object: ManagedObject?, at offset: Int, field: Int) {
         guard let relationship = info.entity.layout.fields[field].relationship else { return }
-        core.setDestination(of: self, relationship, to: object)
+        setDestination(object, relationship)
     }
 
     /// The destination of a to-one relationship.
     public final func toOne<Object: ManagedObject>(slot: Int) -> Object? {
-        field(slot).flatMap { core.destination(of: self, $0) as? Object }
+        field(slot).flatMap { destination($0) as? Object }
     }
 
     /// Sets a to-one relationship, and the other side with it.
     public final func setToOne(_ object: ManagedObject?, slot: Int) {
-        if let relationship = relationship(slot) { core.setDestination(of: self, relationship, to: object) }
+        if let relationship = relationship(slot) { setDestination(object, relationship) }
+    }
+
+    private final func destination(_ field: RecordLayout.Field) -> ManagedObject? {
+        let destination = core.destination(of: self, field)
+        noteAccess(field)
+        return destination
+    }
+
+    /// Sets a to-one relationship by its number, and the other side with it.
+    final func setDestination(_ object: ManagedObject?, _ relationship: Int) {
+        guard let field = info.references[relationship] else { return }
+        setting(.field(field.index)) { core.setDestination(of: self, relationship, to: object) }
     }
 
     /// The members of a to-many relationship.
@@ -40,7 +52,11 @@ extension ManagedObject {
     /// Makes the members of a to-many relationship those of a set.
     public final func setToMany<Object: ManagedObject>(_ objects: ToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
-        core.setMembers(of: self, number, to: objects.elements)
+        setMembers(objects.elements, number)
+    }
+
+    private final func setMembers(_ objects: [ManagedObject], _ relationship: Int) {
+        setting(.members(relationship)) { core.setMembers(of: self, relationship, to: objects) }
     }
 
     /// The members of an ordered to-many relationship.
@@ -51,7 +67,7 @@ extension ManagedObject {
     /// Makes the members of an ordered to-many relationship those of a list, in its order.
     public final func setOrderedToMany<Object: ManagedObject>(_ objects: OrderedToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
-        core.setMembers(of: self, number, to: objects.elements)
+        setMembers(objects.elements, number)
     }
 
     // MARK: By name
@@ -71,7 +87,7 @@ extension ManagedObject {
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
     public final func object(_ relationship: String) throws(StoreError) -> ManagedObject? {
         let found = try requireRelationship(relationship, "to-one") { !$0.isToMany }
-        return info.references[found.number].flatMap { core.destination(of: self, $0) }
+        return info.references[found.number].flatMap { destination($0) }
     }
 
     /// Sets a to-one relationship, and the other side with it.
@@ -79,7 +95,7 @@ extension ManagedObject {
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
     public final func setObject(_ object: ManagedObject?, for relationship: String) throws(StoreError) {
         let found = try requireRelationship(relationship, "to-one") { !$0.isToMany }
-        core.setDestination(of: self, found.number, to: object)
+        setDestination(object, found.number)
     }
 
     /// Returns the members of a to-many relationship, which can be changed through the result.

@@ -19,10 +19,14 @@ extension ManagedObject {
     /// - Throws: `unknownProperty`, naming the nearest name; `invalidRequest` for a to-many
     ///   relationship; what reading a fault throws.
     public final func value(_ name: String) throws(StoreError) -> Value {
-        if let attribute = info.transients[name] { return extra?.transients[name] ?? attribute.defaultValue }
+        if let attribute = info.transients[name] {
+            noteAccess(.transient(name))
+            return extra?.transients[name] ?? attribute.defaultValue
+        }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
         let isUnread = isFault
         let value = value(of: field)
+        noteAccess(field)
         if isUnread, row == nil { try core.throwLatched() }
         return value
     }
@@ -40,7 +44,11 @@ extension ManagedObject {
             throw StoreError(
                 .invalidRequest, "'\(info.entity.name).\(name)' is derived; a save computes it. Change its sources.")
         }
-        try set(value, for: field)
+        guard let property = property(of: field) else {
+            try set(value, for: field)
+            return core.reportChanges()
+        }
+        try setting(property) { () throws(StoreError) in try set(value, for: field) }
     }
 
     private final func unknown(_ name: String) -> StoreError {
@@ -58,14 +66,14 @@ extension ManagedObject {
         _ value: Value, _ relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) {
         switch value {
-        case .null: core.setDestination(of: self, relationship.number, to: nil)
+        case .null: setDestination(nil, relationship.number)
         case .objectID(let id):
             guard let context else { throw StoreError(.closed, "\(objectID) has left its context.") }
             let destination = context.object(with: id)
             guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
                 throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
             }
-            core.setDestination(of: self, relationship.number, to: destination)
+            setDestination(destination, relationship.number)
         default:
             throw StoreError(
                 .invalidValue, "'\(relationship.name)' needs an object ID or null, not \(value.kindDescription).")
@@ -74,11 +82,6 @@ extension ManagedObject {
 
     /// The value of a field.
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
-
-    /// The value of a stored property with this name; null for an unknown name.
-    final func value(named name: String) -> Value {
-        info.entity.layout.field(name).map { value(of: $0) } ?? .null
-    }
 
     /// Runs `body` with a reader of the row.
     final func withReader<Result>(_ body: (RecordReader) -> Result) -> Result {
@@ -130,9 +133,11 @@ extension ManagedObject {
             )
         }
         guard !flags.contains(.orphan) else { return }
-        core.noteTransient(attribute.name, of: self)
-        core.note(self)
-        requireExtra().transients[attribute.name] = value
+        setting(.transient(attribute.name)) {
+            core.noteTransient(attribute.name, of: self)
+            core.note(self)
+            requireExtra().transients[attribute.name] = value
+        }
     }
 
     /// The value of an attribute that no store keeps.
@@ -156,6 +161,7 @@ extension ManagedObject {
     public final func coded<T: Codable & Sendable>(slot: Int) -> T? {
         guard let field = field(slot) else { return nil }
         let row = firedRow
+        noteAccess(field)
         guard !RowAccess.isNull(row, field.index) else { return nil }
         if let known = extra?.decoded[slot] as? T { return known }
         guard let data = optionalData(at: field.byteOffset, field: field.index) else { return nil }
@@ -182,7 +188,9 @@ extension ManagedObject {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            setData(try encoder.encode(value), at: field.byteOffset, field: field.index)
+            let data = try encoder.encode(value)
+            extra?.decoded[slot] = nil
+            setData(data, at: field.byteOffset, field: field.index)
             if !flags.contains(.orphan) { requireExtra().decoded[slot] = value }
         } catch {
             core.latch(

@@ -19,8 +19,11 @@ public import RoostCore
 /// Subclasses add computed properties and methods. A stored property of a subclass is neither saved
 /// nor discarded by a rollback.
 open class ManagedObject {
-    /// The object's record, or nil for a fault.
-    @usableFromInline @exclusivity(unchecked) final var row: UnsafeRawPointer?
+    /// The object's record, for accessors: an odd address is not to be read.
+    ///
+    /// It is 1 for a fault. In an observable context it is the address of the record and 1, so that
+    /// each accessor calls a function.
+    @usableFromInline @exclusivity(unchecked) final var fastRow: UnsafeRawPointer
     @exclusivity(unchecked) final var extra: Extra?
     // SAFETY: a context that ends, and an object that leaves its context, set this to a core that
     // the object keeps; see `GraphCore.orphan(_:)`.
@@ -30,7 +33,7 @@ open class ManagedObject {
     @exclusivity(unchecked) final var byteCount: UInt32 = 0
     @exclusivity(unchecked) final var entityNumber: UInt16
     /// Whether a setter may write at once: see ``State``.
-    @usableFromInline @exclusivity(unchecked) final var state: State = []
+    @usableFromInline @exclusivity(unchecked) final var state: State
     @exclusivity(unchecked) final var flags: Flags = []
 
     /// The facts that a setter must know.
@@ -42,7 +45,9 @@ open class ManagedObject {
         static let touched = State(rawValue: 1)
         /// The row is a private one.
         static let privateRow = State(rawValue: 2)
-        /// Both, so that a setter may write into the row.
+        /// The object can be observed, so that each setter calls a function.
+        static let observed = State(rawValue: 4)
+        /// Touched and private, and not observed, so that a setter may write into the row.
         @usableFromInline static let writable = State(rawValue: 3)
     }
 
@@ -71,7 +76,9 @@ open class ManagedObject {
     public required init(place: ObjectSeat) {
         core = place.core
         key = place.key
+        fastRow = Self.noRow(or: UnsafeRawPointer(Unmanaged.passUnretained(place.core).toOpaque()))
         entityNumber = place.entity
+        state = place.core.newState
     }
 
     deinit {
@@ -82,6 +89,21 @@ open class ManagedObject {
             core.forget(self)
         }
     }
+
+    /// The object's record, or nil for a fault.
+    final var row: UnsafeRawPointer? {
+        @inline(__always) get { UnsafeRawPointer(bitPattern: UInt(bitPattern: fastRow) & ~1) }
+        @inline(__always) set {
+            if state.contains(.observed) { return setObservedRow(newValue) }
+            fastRow = newValue ?? Self.noRow(or: fastRow)
+        }
+    }
+
+    /// The value of ``fastRow`` of a fault.
+    ///
+    /// The compiler does not know that the address 1 makes a pointer, so it needs another one.
+    @inline(__always)
+    static func noRow(or other: UnsafeRawPointer) -> UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1) ?? other }
 
     // MARK: Identity
 
@@ -113,7 +135,10 @@ open class ManagedObject {
         flags.contains(.changed) && flags.isDisjoint(with: [.inserted, .deleted, .inaccessible])
     }
     /// Whether the next save will delete the object, or another context deleted it.
-    public final var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .inaccessible]) && !flags.contains(.orphan) }
+    public final var isDeleted: Bool {
+        noteAccess(.deletion)
+        return !flags.isDisjoint(with: [.deleted, .inaccessible]) && !flags.contains(.orphan)
+    }
     /// Whether the object is inserted, updated or deleted.
     public final var hasChanges: Bool { flags.contains(.changed) }
     /// Whether any stored value or relationship differs from the saved one.

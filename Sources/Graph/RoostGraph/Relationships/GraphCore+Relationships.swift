@@ -81,6 +81,7 @@ extension GraphCore {
     /// Writes a reference, without the other side.
     func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
         guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
+        if let observation { observation.note(object, .field(field.index)) }
         let writable = UnsafeMutableRawPointer(mutating: row)
         RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, writable, field)
         guard let place = object.info.places[relationship] else { return }
@@ -102,6 +103,7 @@ extension GraphCore {
             body(&members)
             extra.members.append((relationship, members))
         }
+        if let observation { observation.note(object, .members(relationship)) }
         note(object)
     }
 
@@ -203,6 +205,8 @@ extension GraphCore {
         guard hasPropagatedDeletes, !owner.flags.contains(.deleted), let inverse = relationship.inverse,
             [.nullify, .cascade].contains(model.relationships[inverse].declaration.deleteRule)
         else { return }
+        observation?.isPaused = true
+        defer { observation?.isPaused = false }
         let root = model.entities[relationship.destination].root
         for key in keys where registered(root, key)?.flags.isSuperset(of: [.deleted, .propagated]) ?? false {
             if undoStack != nil {

@@ -29,6 +29,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
             let core = owner.core
             let objects = core.latching { () throws(StoreError) in try core.members(of: owner, relationship) } ?? []
             return objects.compactMap { $0 as? Element }
@@ -46,7 +47,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         switch storage {
         case .list: storage = .list(unique)
         case .relationship(let owner, let relationship):
-            owner.core.setMembers(of: owner, relationship, to: unique)
+            owner.setting(.members(relationship)) { owner.core.setMembers(of: owner, relationship, to: unique) }
         }
     }
 
@@ -59,6 +60,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         switch storage {
         case .list(let objects): return objects.count
         case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
             let core = owner.core
             return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship).count } ?? 0
         }
@@ -97,7 +99,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     public mutating func append(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
-        case .relationship(let owner, let relationship): owner.core.add(object, to: owner, relationship)
+        case .relationship(let owner, let relationship): owner.add(object, relationship)
         }
     }
 
@@ -105,7 +107,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     public mutating func remove(_ object: Element) {
         switch storage {
         case .list(let objects): storage = .list(objects.filter { $0 !== object })
-        case .relationship(let owner, let relationship): owner.core.remove(object, from: owner, relationship)
+        case .relationship(let owner, let relationship): owner.remove(object, relationship)
         }
     }
 

@@ -27,6 +27,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     private var keys: [Int64] {
         guard case .relationship(let owner, let relationship) = storage else { return [] }
+        owner.noteAccess(.members(relationship))
         let core = owner.core
         return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship) } ?? []
     }
@@ -36,6 +37,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
             let core = owner.core
             let objects = core.latching { () throws(StoreError) in try core.members(of: owner, relationship) } ?? []
             return objects.compactMap { $0 as? Element }
@@ -73,6 +75,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         switch storage {
         case .list(let objects): return objects.contains(object)
         case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
             let core = owner.core
             return core.latching { () throws(StoreError) in
                 try core.isMember(object, of: owner, relationship)
@@ -96,6 +99,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         guard let context = owner.context else {
             throw StoreError(.closed, "\(owner.objectID) has left its context, so its members cannot be fetched.")
         }
+        owner.noteAccess(.members(relationship))
         let isMember = try owner.core.membership(in: owner, relationship)
         let model = owner.core.model
         let request = FetchRequest(
@@ -112,7 +116,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public mutating func insert(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
-        case .relationship(let owner, let relationship): owner.core.add(object, to: owner, relationship)
+        case .relationship(let owner, let relationship): owner.add(object, relationship)
         }
     }
 
@@ -122,7 +126,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public mutating func remove(_ object: Element) {
         switch storage {
         case .list(let objects): storage = .list(objects.filter { $0 !== object })
-        case .relationship(let owner, let relationship): owner.core.remove(object, from: owner, relationship)
+        case .relationship(let owner, let relationship): owner.remove(object, relationship)
         }
     }
 

@@ -64,6 +64,12 @@ struct RowPage {
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 
+    /// Returns the bytes of a fetched row in its page.
+    ///
+    /// Addresses of rows are even, so that an object can mark them; see ``ManagedObject/fastRow``.
+    @inline(__always)
+    private static func even(_ byteCount: Int) -> Int { (byteCount + 1) & ~1 }
+
     /// Calls `body` with up to `limit` rows that were fetched directly after a row.
     ///
     /// - Parameters:
@@ -76,11 +82,11 @@ struct RowPage {
     ) {
         guard let page = header(of: row), page.pointee.isFetched else { return }
         let start = UnsafeRawPointer(page)
-        var next = row + length(row)
+        var next = row + even(length(row))
         for _ in 0..<limit {
             guard next - start < page.pointee.usedByteCount else { return }
             body(next)
-            next += length(next)
+            next += even(length(next))
         }
     }
 
@@ -106,8 +112,8 @@ struct RowPage {
         /// Returns memory for a row of `byteCount` bytes, counted once.
         @inline(__always)
         mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-            // Fetched rows need no alignment: all reads of records are of unaligned bytes.
-            let size = isFetched ? byteCount : RowPage.rounded(byteCount) + prefixByteCount
+            // Fetched rows need no other alignment: all reads of records are of unaligned bytes.
+            let size = isFetched ? RowPage.even(byteCount) : RowPage.rounded(byteCount) + prefixByteCount
             if let page {
                 let header = page.assumingMemoryBound(to: RowPage.self)
                 if header.pointee.usedByteCount + size <= RowPage.byteCount {

@@ -301,6 +301,7 @@ extension GraphCore {
             guard let extra = owner?.extra,
                 let index = extra.members.firstIndex(where: { $0.relationship == inverse })
             else { continue }
+            if let owner { observation?.note(owner, .members(inverse)) }
             extra.members[index].state.retract(object.key)
         }
     }
@@ -311,7 +312,10 @@ extension GraphCore {
     /// deleted.
     func accept(_ record: Record, _ object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
-        if object.flags.contains(.deleted) { object.flags.subtract([.deleted, .propagated]) }
+        if wasDeleted {
+            object.flags.subtract([.deleted, .propagated])
+            observation?.note(object, .deletion)
+        }
         for field in object.info.referenceFields {
             let new = record.withReader { $0.reference(field) }
             guard let relationship = field.relationship,

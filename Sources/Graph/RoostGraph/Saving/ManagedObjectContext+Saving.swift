@@ -26,7 +26,10 @@ extension ManagedObjectContext {
             )
         }
         isSaving = true
-        defer { isSaving = false }
+        defer {
+            isSaving = false
+            core.reportChanges()
+        }
         try prepareSave()
         core.pinned = nil
         var saved: [StoreLocation] = []
@@ -55,7 +58,10 @@ extension ManagedObjectContext {
         if let parent = core.parent { return try save(to: parent) }
         while isSaving { await withCheckedContinuation { saveWaiters.append($0) } }
         isSaving = true
-        defer { endSaving() }
+        defer {
+            endSaving()
+            core.reportChanges()
+        }
         try prepareSave()
         core.pinned = nil
         var saved: [StoreLocation] = []
@@ -506,7 +512,7 @@ extension GraphCore {
         RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
         if let committed { RowPage.release(committed) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
-        object.state = []
+        object.state.remove([.touched, .privateRow])
         object.flags.subtract([.inserted, .changed, .detectsConflicts])
         if object.flags.contains(.deleted) { object.flags.insert(.changed) }
         derived?.withRecord(at: index) { setRow(of: object, to: $0, version: version) }
@@ -530,6 +536,7 @@ extension GraphCore {
         guard let extra = object.extra else { return }
         for index in extra.members.indices {
             if isInFlight, !isPlanted(.forgetsMeanwhile) {
+                observation?.noteForgotten(object)
                 extra.members[index].state.land()
             } else {
                 extra.members[index].state.commit()
@@ -575,7 +582,10 @@ extension GraphCore {
         if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
         // Another context deleted it, so no save can write what changed here.
         let isGone = object.flags.contains(.inaccessible)
-        if isGone { object.extra = nil }
+        if isGone {
+            observation?.noteAll(object)
+            object.extra = nil
+        }
         if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
             object.flags.insert(.changed)
             return true
@@ -583,11 +593,11 @@ extension GraphCore {
         if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
             guard isGone || !isDirtyMeanwhile(object) else { return true }
             // Set to the values that it had: the row of the store holds again.
-            RowPage.release(row)
             object.row = committed
             object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
+            RowPage.release(row)
         }
-        object.state = []
+        object.state.remove([.touched, .privateRow])
         object.flags.subtract([.changed, .detectsConflicts])
         return false
     }

@@ -297,6 +297,7 @@ extension GraphCore {
         } else {
             extra.members[index].state.remove(key, isOrdered: isOrdered)
         }
+        observation?.note(owner, .members(list))
         if isOrdered { rest.lists.insert(List(owner: owner, relationship: list)) }
         rest.affected.append(owner)
         announce(owner)
@@ -366,6 +367,7 @@ extension GraphCore {
         else { return }
         let order = isPlanted(.undoForgetsOrder) ? nil : order
         extra.members[index].state.arrange(order ?? extra.members[index].state.order)
+        observation?.note(list.owner, .members(list.relationship))
         rest.affected.append(list.owner)
     }
 
@@ -411,6 +413,7 @@ extension GraphCore {
             if isPlanted(.undoForgetsSavedDeletes), !note.isInsertion { return false }
             readmit(object)
         }
+        observation?.noteAll(object)
         announce(object)
         return true
     }
@@ -426,6 +429,7 @@ extension GraphCore {
             // The record may know of it already.
             guard extra.members[index].state.difference(of: object.key) == .removed else { continue }
             extra.members[index].state.retract(object.key)
+            observation?.note(hidden.owner, .members(hidden.relationship))
         }
         hiddenMembers.removeAll { $0.member == place }
     }
@@ -457,7 +461,8 @@ extension GraphCore {
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
             object.requireExtra().isReturning = true
         }
-        object.state = .privateRow
+        object.state.remove(.touched)
+        object.state.insert(.privateRow)
         object.flags.remove(.inFlight)
         object.flags.insert(.inserted)
         guard !object.flags.contains(.changed) else { return }
@@ -476,6 +481,7 @@ extension GraphCore {
         for object in objects {
             noteChange(object)
             object.flags.insert(.deleted)
+            observation?.noteAll(object)
             undeleted.append(object)
         }
         propagateDeletes()
@@ -497,6 +503,7 @@ extension GraphCore {
             let extra = image.object.requireExtra()
             record.transients[index].value = extra.transients[image.name]
             extra.transients[image.name] = image.value
+            observation?.note(image.object, .transient(image.name))
             announce(image.object)
         }
     }
@@ -508,10 +515,10 @@ extension GraphCore {
             if object.state.contains(.privateRow), !object.flags.contains(.inFlight), let row = object.row,
                 let committed = PrivateRow.committed(row), !isDirtyMeanwhile(object)
             {
-                RowPage.release(row)
                 object.row = committed
                 object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
                 object.state.remove(.privateRow)
+                RowPage.release(row)
             }
             let isChanged =
                 object.state.contains(.privateRow) || object.flags.contains(.detectsConflicts)

@@ -98,6 +98,7 @@ public final class UndoStack {
         applyRebases()
         guard let step = undoSteps.popLast() else { return }
         redoSteps.append(exchange(step, context))
+        context.core.reportChanges()
     }
 
     /// Repeats the step that was undone last.
@@ -110,6 +111,7 @@ public final class UndoStack {
         applyRebases()
         guard let step = redoSteps.popLast() else { return }
         undoSteps.append(exchange(step, context))
+        context.core.reportChanges()
     }
 
     private func exchange(_ step: Step, _ context: ManagedObjectContext) -> Step {

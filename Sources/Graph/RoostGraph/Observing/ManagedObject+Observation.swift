@@ -1,0 +1,55 @@
+public import Observation
+internal import RoostCore
+
+extension ManagedObject: Observable {}
+
+extension ManagedObject {
+    /// Notes for observation that a property was read.
+    @inline(__always)
+    final func noteAccess(_ property: ObservedProperty) {
+        if let observation = core.observation { observation.access(self, property) }
+    }
+
+    /// Notes for observation that a field was read.
+    @inline(__always)
+    final func noteAccess(_ field: RecordLayout.Field) { noteAccess(.field(field.index)) }
+
+    /// Runs `body`, which sets a property, and reports the property to observers before and after.
+    @inline(__always)
+    final func setting<Result, Failure: Error>(
+        _ property: ObservedProperty, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let observation = core.observation else { return try body() }
+        observation.willSet(self, property)
+        defer {
+            observation.didSet(self, property)
+            observation.report()
+        }
+        return try body()
+    }
+
+    /// Adds a member to a relationship, and the object to the other side.
+    final func add(_ member: ManagedObject, _ relationship: Int) {
+        setting(.members(relationship)) { core.add(member, to: self, relationship) }
+    }
+
+    /// Removes a member of a relationship, and the object from the other side.
+    final func remove(_ member: ManagedObject, _ relationship: Int) {
+        setting(.members(relationship)) { core.remove(member, from: self, relationship) }
+    }
+
+    /// The property of a field; nil for a composite attribute and its parts, which change together.
+    final func property(of field: RecordLayout.Field) -> ObservedProperty? {
+        field.kind == .composite || field.name.contains(".") ? nil : .field(field.index)
+    }
+
+    /// Sets the row of an object that can be observed.
+    @inline(never)
+    final func setObservedRow(_ new: UnsafeRawPointer?) {
+        let old = row
+        fastRow = new.map { $0 + 1 } ?? Self.noRow(or: fastRow)
+        // Reading a fault changes nothing, and turning into a fault notes all properties.
+        guard let old, let new, old != new, let observation = core.observation else { return }
+        observation.noteDifferences(of: self, old, new)
+    }
+}

@@ -1,0 +1,52 @@
+/// A property of an object that can be observed.
+enum ObservedProperty: Hashable {
+    /// A stored attribute or a to-one relationship, by the position of its field.
+    case field(Int)
+    /// A to-many relationship, by its number.
+    case members(Int)
+    /// An attribute that no store keeps, by its name.
+    case transient(String)
+    /// Whether the object is deleted.
+    case deletion
+}
+
+extension ManagedObject {
+    /// Gives each property a key path of its own: equal key paths have equal properties.
+    ///
+    /// Nothing reads it. The slow path of an accessor knows a property by its place, and not by the
+    /// key path of a class.
+    final subscript(observed property: ObservedProperty) -> Void { () }
+}
+
+/// The key paths of properties, each made once.
+///
+/// All objects of a context share them: an observation is of a key path and of one object.
+struct ObservedKeyPaths {
+    private var fields: [KeyPath<ManagedObject, Void>] = []
+    private var members: [KeyPath<ManagedObject, Void>] = []
+    private var transients: [String: KeyPath<ManagedObject, Void>] = [:]
+    private let deletion: KeyPath<ManagedObject, Void> = Self.make(.deletion)
+
+    private static func make(_ property: ObservedProperty) -> KeyPath<ManagedObject, Void> {
+        \ManagedObject.[observed: property]
+    }
+
+    subscript(_ property: ObservedProperty) -> KeyPath<ManagedObject, Void> {
+        mutating get {
+            switch property {
+            case .field(let index):
+                while fields.count <= index { fields.append(Self.make(.field(fields.count))) }
+                return fields[index]
+            case .members(let number):
+                while members.count <= number { members.append(Self.make(.members(members.count))) }
+                return members[number]
+            case .transient(let name):
+                if let known = transients[name] { return known }
+                let fresh = Self.make(property)
+                transients[name] = fresh
+                return fresh
+            case .deletion: return deletion
+            }
+        }
+    }
+}
