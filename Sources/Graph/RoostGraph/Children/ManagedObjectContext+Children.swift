@@ -73,26 +73,25 @@ extension ManagedObjectContext {
         if isPlanted(.childSavesThrough) { try parent.save() }
     }
 
-    /// Runs `body` as one event, and takes it back if it throws or an error of a getter waits afterwards.
+    /// Runs `body` as one event, and takes it back if it throws or an error of a getter waits
+    /// afterwards.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()
         undo = stack
-        defer { if former == nil { undo = nil } }
+        defer { if former == nil, undo === stack { undo = nil } }
         let waiting = core.latched
         core.clearLatched()
         defer { if let waiting { core.latch(waiting) } }
-        stack.beginGroup(name)
         do throws(StoreError) {
-            try body()
-            core.propagateDeletes()
-            try core.throwLatched()
+            try stack.transaction(name, self) { () throws(StoreError) in
+                try body()
+                core.propagateDeletes()
+                try core.throwLatched()
+            }
         } catch {
-            stack.endGroup()
-            stack.revert()
             core.clearLatched()
             throw error
         }
-        stack.endGroup()
     }
 }

@@ -5,8 +5,8 @@ internal import RoostStores
 /// The state that a context shows, as its children read it: that of the stores with all unsaved
 /// changes.
 ///
-/// It is for one event of a child. What the parent changes later can show in it; the parent then ends
-/// the reads of its children.
+/// It is for one event of a child. What the parent changes later can show in it; the parent then
+/// ends the reads of its children.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The reads of the parent, which keep the snapshots of the stores open.

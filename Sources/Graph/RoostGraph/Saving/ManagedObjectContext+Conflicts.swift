@@ -298,7 +298,7 @@ extension GraphCore {
             guard let extra = owner?.extra,
                 let index = extra.members.firstIndex(where: { $0.relationship == inverse })
             else { continue }
-            extra.members[index].state.retract(object.key)
+            extra.members[index].state.retract([object.key])
         }
     }
 
@@ -371,6 +371,7 @@ extension GraphCore {
         for relationship in object.info.relationships where !relationship.isToMany {
             setDestination(of: object, relationship.number, to: nil)
         }
+        undoStack?.replaceKeys([ObjectPlace(root: object.root, key: object.key): survivor.key], areTemporary: false)
         leave(object)
     }
 }

@@ -39,6 +39,10 @@ extension GraphCore {
         let indices = record.isReversed ? order : order.reversed()
 
         let orders = record.orders.map { image in
+            // A save can have forgotten the order, which the opposite step needs.
+            if !isExact || image.order.current != nil, !image.owner.flags.contains(.orphan) {
+                _ = latching { () throws(StoreError) in try memberKeys(of: image.owner, image.relationship) }
+            }
             let state = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
             return state?.order ?? Members.Order(current: nil, appended: [])
         }
@@ -55,13 +59,16 @@ extension GraphCore {
         // The contents are those at the deletion; links are what they were at the beginning of the event.
         restoreContents(record, Set(returned), &rest)
         exchangeLinks(record, isExact: isExact, &rest)
-        for object in returned { show(object) }
+        show(returned)
+        // Before objects leave, which ends their values.
+        exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
             takeAway(&record.images[index], &gone, &rest)
         }
+        let isAlone = isExact && record.outsideCount == outsideCount
+        let connections = isAlone ? [] : connections(of: gone, record)
         expel(gone, &rest)
-        exchangeTransients(record)
 
         undoRecord = others
         settlePairs(rest.pairs)
@@ -71,6 +78,12 @@ extension GraphCore {
             record.orders[index].order = orders[index]
         }
         for list in rest.lists { arrange(list, nil, &rest) }
+        undoRecord = others
+        for (object, relationship, member) in connections {
+            let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
+            if state?.knows(object.key) != false { disconnect(object, from: member, relationship) }
+        }
+        undoRecord = nil
         for index in indices where record.images[index].row == nil {
             rest.affected.append(record.images[index].object)
             record.images[index].wasChanged = record.images[index].object.flags.contains(.changed)
@@ -84,7 +97,7 @@ extension GraphCore {
         }
         settle(&rest, kept)
         record.isReversed.toggle()
-        record.commitCount = commitCount
+        (record.commitCount, record.outsideCount) = (commitCount, outsideCount)
         awake(record)
     }
 
@@ -416,19 +429,23 @@ extension GraphCore {
         return true
     }
 
-    /// Shows a member again in the lists that were read while it was deleted.
-    private func show(_ object: ManagedObject) {
-        guard !hiddenMembers.isEmpty else { return }
-        let place = ObjectPlace(root: object.root, key: object.key)
-        for hidden in hiddenMembers where hidden.member == place {
-            guard let extra = hidden.owner.extra,
-                let index = extra.members.firstIndex(where: { $0.relationship == hidden.relationship })
-            else { continue }
-            // The record may know of it already.
-            guard extra.members[index].state.difference(of: object.key) == .removed else { continue }
-            extra.members[index].state.retract(object.key)
+    /// Shows members again in the lists that were read while they were deleted.
+    private func show(_ objects: [ManagedObject]) {
+        guard !hiddenMembers.isEmpty, !objects.isEmpty else { return }
+        let places = Set(objects.map { ObjectPlace(root: $0.root, key: $0.key) })
+        var hidden: [List: Set<Int64>] = [:]
+        for (owner, relationship, member) in hiddenMembers where places.contains(member) {
+            hidden[List(owner: owner, relationship: relationship), default: []].insert(member.key)
         }
-        hiddenMembers.removeAll { $0.member == place }
+        hiddenMembers.removeAll { places.contains($0.member) }
+        for (list, keys) in hidden {
+            guard let extra = list.owner.extra,
+                let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
+            else { continue }
+            // The record may know of some already.
+            let removed = keys.filter { extra.members[index].state.difference(of: $0) == .removed }
+            if !removed.isEmpty { extra.members[index].state.retract(removed) }
+        }
     }
 
     /// Takes an object back that has left the context, as a new one with the same key.
@@ -485,6 +502,35 @@ extension GraphCore {
         }
         joinLists(object, &rest)
         announce(object)
+    }
+
+    /// Returns what may still refer to objects that are taken away, because others or the program
+    /// without undo made it refer to them.
+    ///
+    /// - Parameters:
+    ///   - gone: The objects that leave the context.
+    ///   - record: The record that takes objects away.
+    /// - Returns: The objects, with the members of their relationships.
+    private func connections(
+        of gone: [ManagedObject], _ record: UndoRecord
+    ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
+        let deleted = record.images.filter { $0.presence != nil }.map(\.object)
+            .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
+        var found: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] = []
+        for object in gone + deleted {
+            for relationship in object.info.relationships
+            where relationship.declaration.deleteRule != .noAction {
+                // Lists that follow from the object's own row are settled.
+                guard let inverse = relationship.inverse,
+                    relationship.isToMany || !model.relationships[inverse].isToMany
+                else { continue }
+                let members = latching { () throws(StoreError) in
+                    try objects(try destinationKeys(of: object, relationship), destination: relationship.destination)
+                }
+                found += (members ?? []).map { (object, relationship, $0) }
+            }
+        }
+        return found
     }
 
     private func expel(_ objects: [ManagedObject], _ rest: inout Rest) {

@@ -67,6 +67,8 @@ final class UndoRecord {
     let number: Int
     /// The number of commits before the record was made, or applied the last time.
     var commitCount: Int
+    /// The number of changes outside of steps, as ``commitCount``.
+    var outsideCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false
     var images: ContiguousArray<Image> = []
@@ -77,7 +79,9 @@ final class UndoRecord {
     /// The objects whose presence is noted.
     private var present: Set<ObjectIdentifier> = []
 
-    init(number: Int, commitCount: Int) { (self.number, self.commitCount) = (number, commitCount) }
+    init(number: Int, commitCount: Int, outsideCount: Int) {
+        (self.number, self.commitCount, self.outsideCount) = (number, commitCount, outsideCount)
+    }
 
     deinit { for image in images { if let row = image.row { RowPage.release(row) } } }
 
@@ -105,13 +109,14 @@ final class UndoRecord {
         images.append(Image(object: object, wasChanged: object.flags.contains(.changed)))
     }
 
-    /// Replaces temporary keys.
+    /// Replaces keys.
     ///
     /// - Parameters:
-    ///   - new: The final keys.
+    ///   - new: The new keys.
     ///   - model: The model.
+    ///   - areTemporary: Whether all keys to replace are temporary ones.
     ///   - isOfChild: Whether rows that are not private can have such keys, too.
-    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, isOfChild: Bool) {
+    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]
             let root = model.entities[model.relationships[link.relationship].destination].root
@@ -134,7 +139,8 @@ final class UndoRecord {
         }
         for image in images where image.isPrivate || isOfChild {
             guard let row = image.row else { continue }
-            image.object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
+            image.object.info.replaceKeys(
+                new, in: UnsafeMutableRawPointer(mutating: row), model, areTemporary: areTemporary)
         }
     }
 }
