@@ -297,6 +297,81 @@ struct UndoAttackTests {
         try context.save()
     }
 
+    @Test("Undo of an insertion ends references without an inverse that were set while undo was disabled")
+    func disabledOneWay() throws {
+        let (container, context, undo) = try makeContext()
+        let artist: Artist = try context.insert()
+        artist.name = "a"
+        try context.save()
+        undo.removeAll()
+        let album: Album = try context.insert()
+        context.processPendingChanges()
+        undo.disable()
+        artist.favorite = album
+        undo.enable()
+        undo.undo()
+        #expect(artist.favorite == nil)
+        try context.save()
+        #expect(try container.makeContext().fetch(Fetch<Artist>()).map { $0["favorite"] } == [.null])
+    }
+
+    @Test("Undo of a deletion that another context made too leaves an object that is gone")
+    func deletedThere() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let undo = UndoStack()
+            context.undo = undo
+            let track: Track = try context.insert()
+            try context.save()
+            undo.removeAll()
+            track.title = "x"
+            context.processPendingChanges()
+            context.delete(track)
+            context.processPendingChanges()
+            let other = container.makeContext()
+            var notices: [SaveNotice] = []
+            let token = other.observeSaves { notices.append($0) }
+            other.delete(try other.existingObject(with: track.objectID))
+            try withExtendedLifetime(token) { try other.save() }
+            for notice in notices { try context.mergeChanges(notice) }
+            context.mergePolicy = .mergeByPropertyStoreTrump
+            undo.undo()
+            try context.save()
+            undo.undo()
+            undo.redo()
+            undo.redo()
+            try context.save()
+            #expect(!context.hasChanges)
+            #expect(try container.makeContext().count(FetchRequest("Track")) == 0)
+        }
+    }
+
+    @Test("Undo and redo of many insertions take linear time", .timeLimit(.minutes(1)))
+    func manyInsertions() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        try context.save()
+        undo.removeAll()
+        for _ in 0..<20_000 {
+            let track: Track = try context.insert()
+            track.album = album
+        }
+        context.processPendingChanges()
+        let clock = ContinuousClock()
+        let time = try clock.measure {
+            undo.undo()
+            #expect(album.tracks.isEmpty && !context.hasChanges)
+            undo.redo()
+            try context.save()
+            undo.undo()
+            #expect(album.tracks.isEmpty)
+            try context.save()
+            undo.redo()
+            #expect(album.tracks.count == 20_000)
+        }
+        #expect(time < .seconds(30))
+    }
+
     // MARK: Memory and time
 
     @Test("The limit also holds for steps that changed links")

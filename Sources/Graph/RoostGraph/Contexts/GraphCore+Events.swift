@@ -203,7 +203,7 @@ extension GraphCore {
     }
 
     /// Makes references to deleted objects null, where a relationship has no inverse.
-    private func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
+    func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
         for relationship in model.relationships where relationship.inverse == nil && !isPlanted(.keepsOneWayReferences)
         {
             let targets = objects.filter { model.entities[relationship.destination].includes(Int($0.entityNumber)) }

@@ -67,7 +67,8 @@ extension GraphCore {
             takeAway(&record.images[index], &gone, &rest)
         }
         let isAlone = isExact && record.outsideCount == outsideCount
-        let connections = isAlone ? [] : connections(of: gone, record)
+        let taken = isAlone ? [] : gone + takenAway(record)
+        let connections = connections(of: taken)
         expel(gone, &rest)
 
         undoRecord = others
@@ -83,6 +84,7 @@ extension GraphCore {
             let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
             if state?.knows(object.key) != false { disconnect(object, from: member, relationship) }
         }
+        if !taken.isEmpty { _ = latching { () throws(StoreError) in try clearReferences(to: taken) } }
         undoRecord = nil
         for index in indices where record.images[index].row == nil {
             rest.affected.append(record.images[index].object)
@@ -504,20 +506,22 @@ extension GraphCore {
         announce(object)
     }
 
+    /// Returns the objects that a record deletes, without those that leave the context.
+    private func takenAway(_ record: UndoRecord) -> [ManagedObject] {
+        record.images.filter { $0.presence != nil }.map(\.object)
+            .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
+    }
+
     /// Returns what may still refer to objects that are taken away, because others or the program
     /// without undo made it refer to them.
     ///
-    /// - Parameters:
-    ///   - gone: The objects that leave the context.
-    ///   - record: The record that takes objects away.
+    /// - Parameter objects: The objects.
     /// - Returns: The objects, with the members of their relationships.
     private func connections(
-        of gone: [ManagedObject], _ record: UndoRecord
+        of objects: [ManagedObject]
     ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
-        let deleted = record.images.filter { $0.presence != nil }.map(\.object)
-            .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
         var found: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] = []
-        for object in gone + deleted {
+        for object in objects {
             for relationship in object.info.relationships
             where relationship.declaration.deleteRule != .noAction {
                 // Lists that follow from the object's own row are settled.
@@ -525,7 +529,8 @@ extension GraphCore {
                     relationship.isToMany || !model.relationships[inverse].isToMany
                 else { continue }
                 let members = latching { () throws(StoreError) in
-                    try objects(try destinationKeys(of: object, relationship), destination: relationship.destination)
+                    try self.objects(
+                        try destinationKeys(of: object, relationship), destination: relationship.destination)
                 }
                 found += (members ?? []).map { (object, relationship, $0) }
             }
