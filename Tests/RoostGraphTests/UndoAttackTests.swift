@@ -372,6 +372,72 @@ struct UndoAttackTests {
         #expect(time < .seconds(30))
     }
 
+    @Test("Steps and children keep references to objects of subentities, in two stores")
+    func subentities() throws {
+        func model() throws -> ManagedObjectModel {
+            try ManagedObjectModel(
+                entities: [
+                    EntityDescription(
+                        "Shape", attributes: [.string("name")],
+                        relationships: [
+                            .toOne("parent", to: "Shape", inverse: "parts"),
+                            .toMany("parts", to: "Shape", inverse: "parent", isOrdered: true, deleteRule: .cascade),
+                            .toMany("near", to: "Shape", inverse: "near"),
+                        ]),
+                    EntityDescription("Circle", superentity: "Shape", attributes: [.double("radius")]),
+                    EntityDescription("Square", superentity: "Shape", attributes: [.double("side")]),
+                    EntityDescription("Label", attributes: [.string("text")]),
+                ], configurations: ["shapes": ["Shape", "Circle", "Square"], "labels": ["Label"]])
+        }
+        let container = try PersistentContainer(
+            [
+                try PersistentContainer(.memory, model: try model()).stores[0],
+                try PersistentContainer(.memory, model: try model()).stores[0],
+            ], configurations: ["shapes", "labels"])
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let (circle, square, last) = (
+            try context.insert("Circle"), try context.insert("Square"), try context.insert("Circle")
+        )
+        let label = try context.insert("Label")
+        label["text"] = "l"
+        try context.save()
+        undo.removeAll()
+        let child = context.makeChild("build")
+        let copies = [circle, square, last].map { child.object(with: $0.objectID) }
+        var (parts, near) = (try copies[0].orderedObjects("parts"), try copies[1].objects("near"))
+        parts.append(copies[2])
+        parts.insert(copies[1], at: 0)
+        near.insert(copies[2])
+        near.insert(copies[1])
+        child.object(with: label.objectID)["text"] = "m"
+        try child.save()
+        func check(_ isLinked: Bool) throws {
+            #expect(Array(try circle.orderedObjects("parts")) == (isLinked ? [square, last] : []))
+            #expect(Set(try square.objects("near")) == (isLinked ? [square, last] : []))
+            #expect(label["text"] == .string(isLinked ? "m" : "l"))
+        }
+        try check(true)
+        undo.undo()
+        try check(false)
+        #expect(!context.hasChanges)
+        undo.redo()
+        try context.save()
+        try check(true)
+        context.delete(circle)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Shape")) == 0)
+        undo.undo()
+        try check(true)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Shape", where: "parent != NULL")) == 2)
+        undo.undo()
+        try check(false)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Shape", where: "parent != NULL")) == 0)
+    }
+
     // MARK: Memory and time
 
     @Test("The limit also holds for steps that changed links")
