@@ -315,7 +315,7 @@ struct UndoAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Artist>()).map { $0["favorite"] } == [.null])
     }
 
-    @Test("Undo of a deletion that another context made too leaves an object that is gone")
+    @Test("Undo of a deletion that another context made too does not insert the object again")
     func deletedThere() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()

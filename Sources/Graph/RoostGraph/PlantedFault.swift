@@ -82,7 +82,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case undoForgetsSavedDeletes
     /// Undo takes back what another context saved in other properties.
     case undoesOthers
-    /// What is changed while undo is disabled is a step.
+    /// Records what is changed while undo is disabled.
     case recordsDisabled
     /// Reading a fault is a step.
     case recordsReading

@@ -506,7 +506,7 @@ extension GraphCore {
         announce(object)
     }
 
-    /// Returns the objects that a record deletes, without those that leave the context.
+    /// Returns the objects that a record marks as deleted.
     private func takenAway(_ record: UndoRecord) -> [ManagedObject] {
         record.images.filter { $0.presence != nil }.map(\.object)
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
