@@ -75,9 +75,11 @@ extension GraphCore {
     private func takeInsertion(_ object: ManagedObject) -> ManagedObject {
         guard let row = object.row else { return object }
         let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
-        if let here = registered(object.root, object.key), here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
+        let known = registered(object.root, object.key)
+        // A fault does not know yet whether it exists.
+        if let known { _ = known.firedRow }
+        if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
             // It was deleted here, and comes back.
-            _ = here.firedRow
             if here.flags.contains(.deleted) {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
@@ -88,7 +90,7 @@ extension GraphCore {
             setPrivateRow(of: here, to: bytes)
             return here
         }
-        if let gone = registered(object.root, object.key) { leave(gone) }
+        if let known { leave(known) }
         let here = makeObject(Int(object.entityNumber), object.root, object.key)
         let copy = privateRows.copy(row, bytes.count)
         PrivateRow.setCommitted(nil, of: copy)
@@ -102,15 +104,27 @@ extension GraphCore {
         return here
     }
 
-    /// Adds an object to the lists that follow from its references.
+    /// Adds an object to the lists that follow from its references, and ends references to what was
+    /// deleted here.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
-            guard let relationship = field.relationship, let number = model.relationships[relationship].inverse,
-                let (entity, key) = RowAccess.reference(row, field), model.relationships[number].isToMany
+            guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field)
+            else { continue }
+            if isGone(entity, key) {
+                setReference(of: object, relationship, to: nil)
+                continue
+            }
+            guard let number = model.relationships[relationship].inverse, model.relationships[number].isToMany
             else { continue }
             addMember(object.key, to: self.object(entity, key), model.relationships[number])
         }
+    }
+
+    /// Whether an object is deleted here.
+    private func isGone(_ entity: Int, _ key: Int64) -> Bool {
+        guard let object = registered(table.root(entity), key) else { return false }
+        return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
     }
 
     /// Takes over the values that a child changed.
@@ -132,7 +146,8 @@ extension GraphCore {
                 try here.set(value, for: field)
                 continue
             }
-            let destination = RowAccess.reference(row, field).map { self.object($0.entity, $0.key) }
+            let reference = RowAccess.reference(row, field).flatMap { isGone($0.entity, $0.key) ? nil : $0 }
+            let destination = reference.map { self.object($0.entity, $0.key) }
             setDestination(of: here, relationship, to: destination)
         }
     }

@@ -83,21 +83,19 @@ extension ManagedObjectContext {
         let former = undo
         let stack = former ?? UndoStack()
         undo = stack
-        defer { if former == nil { undo = nil } }
+        defer { if former == nil, undo === stack { undo = nil } }
         let waiting = core.latched
         core.clearLatched()
         defer { if let waiting { core.latch(waiting) } }
-        stack.beginGroup(name)
         do throws(StoreError) {
-            try body()
-            core.propagateDeletes()
-            try core.throwLatched()
+            try stack.transaction(name, self) { () throws(StoreError) in
+                try body()
+                core.propagateDeletes()
+                try core.throwLatched()
+            }
         } catch {
-            stack.endGroup()
-            stack.revert()
             core.clearLatched()
             throw error
         }
-        stack.endGroup()
     }
 }

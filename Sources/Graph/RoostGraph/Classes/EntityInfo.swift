@@ -86,10 +86,13 @@ final class EntityInfo: Sendable {
         return true
     }
 
-    /// Replaces temporary keys in the references of a row.
-    func replaceKeys(_ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, _ model: ManagedObjectModel) {
+    /// Replaces keys in the references of a row.
+    func replaceKeys(
+        _ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, _ model: ManagedObjectModel,
+        areTemporary: Bool = true
+    ) {
         for field in entity.layout.fields where field.kind == .reference || field.kind == .polymorphicReference {
-            guard let (entity, key) = RowAccess.reference(row, field), key < 0,
+            guard let (entity, key) = RowAccess.reference(row, field), key < 0 || !areTemporary,
                 let final = new[ObjectPlace(root: model.entities[entity].root, key: key)]
             else { continue }
             if isPlanted(.keepsTemporaryReferences) { continue }

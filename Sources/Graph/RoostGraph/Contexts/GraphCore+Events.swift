@@ -97,6 +97,7 @@ extension GraphCore {
         // The end of an object can run code of the program, so the list is replaced and dies afterwards.
         let former = touched
         touched = []
+        notifiedCount = 0
         defer { withExtendedLifetime(former) {} }
         former.forEachUncounted { object in
             object.state.remove(.touched)
@@ -175,7 +176,7 @@ extension GraphCore {
         }
     }
 
-    private func destinationKeys(
+    func destinationKeys(
         of object: ManagedObject, _ relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64] {
         guard !relationship.isToMany else { return try memberKeys(of: object, relationship.number) }
@@ -188,7 +189,7 @@ extension GraphCore {
     /// Takes a deleted object out of the other side of a relationship.
     ///
     /// Its own side stays as it was.
-    private func disconnect(
+    func disconnect(
         _ object: ManagedObject, from member: ManagedObject, _ relationship: ManagedObjectModel.Relationship
     ) {
         guard let number = relationship.inverse, !member.flags.contains(.deleted), !isPlanted(.nullifiesNot) else {
@@ -206,7 +207,7 @@ extension GraphCore {
     }
 
     /// Makes references to deleted objects null, where a relationship has no inverse.
-    private func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
+    func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
         for relationship in model.relationships where relationship.inverse == nil && !isPlanted(.keepsOneWayReferences)
         {
             let targets = objects.filter { model.entities[relationship.destination].includes(Int($0.entityNumber)) }

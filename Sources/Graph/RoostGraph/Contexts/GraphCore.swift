@@ -22,6 +22,8 @@ final class GraphCore {
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
+    /// The number of touched objects that observers are being told about.
+    var notifiedCount = 0
     /// The deleted objects whose delete rules were not applied yet.
     var undeleted: [ManagedObject] = []
     /// Whether delete rules were applied since the context had no changes.
@@ -59,6 +61,8 @@ final class GraphCore {
     var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
+    /// The number of times that something changed which is in no step.
+    var outsideCount = 0
     /// The members that are not shown because they are deleted here.
     var hiddenMembers: [(owner: ManagedObject, relationship: Int, member: ObjectPlace)] = []
 
@@ -382,6 +386,7 @@ final class GraphCore {
         PrivateRow.setCommitted(PrivateRow.committed(old), of: copy)
         object.row = UnsafeRawPointer(copy)
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
+        object.extra?.decoded.removeAll()
         RowPage.release(old)
     }
 

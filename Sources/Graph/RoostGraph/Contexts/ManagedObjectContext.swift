@@ -70,6 +70,8 @@ public final class ManagedObjectContext {
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
+    /// Whether observers are being notified.
+    var isNotifying = false
     /// The objects that other contexts inserted since observers were notified.
     var mergedInserts: [ManagedObject] = []
     /// The objects that other contexts deleted since observers were notified.

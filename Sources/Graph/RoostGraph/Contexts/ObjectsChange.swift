@@ -45,12 +45,18 @@ extension ManagedObjectContext {
 
     /// Notifies observers of the changes of the event.
     func notifyObservers() {
-        guard !core.touched.isEmpty || !refreshed.isEmpty || !invalidated.isEmpty || !mergedInserts.isEmpty
+        // An observer can end the event itself. It is not told again what it is being told.
+        let isNested = isNotifying
+        let start = isNested ? min(core.notifiedCount, core.touched.count) : 0
+        guard start < core.touched.count || !refreshed.isEmpty || !invalidated.isEmpty || !mergedInserts.isEmpty
         else { return }
         let (refreshed, invalidated, merged) = (refreshed, invalidated, mergedInserts)
         (self.refreshed, self.invalidated, mergedInserts) = ([], [], [])
         guard !observers.isEmpty else { return }
-        var touched = core.touched.filter { $0.state.contains(.touched) }
+        isNotifying = true
+        core.notifiedCount = core.touched.count
+        defer { isNotifying = isNested }
+        var touched = core.touched[start...].filter { $0.state.contains(.touched) }
         if core.undoStack != nil {
             // An object is noted again when undo had to begin anew in the middle of an event.
             var seen: Set<ManagedObject> = []

@@ -125,12 +125,12 @@ struct Members {
         isReordered = true
     }
 
-    /// Forgets what the store has, and what was changed about one object.
-    mutating func retract(_ key: Int64) {
-        added.remove(key)
-        removed.remove(key)
-        appended.removeAll { $0 == key }
-        current?.removeAll { $0 == key }
+    /// Forgets what the store has, and what was changed about some objects.
+    mutating func retract(_ keys: Set<Int64>) {
+        added.subtract(keys)
+        removed.subtract(keys)
+        appended.removeAll { keys.contains($0) }
+        current?.removeAll { keys.contains($0) }
         forgetBase()
     }
 

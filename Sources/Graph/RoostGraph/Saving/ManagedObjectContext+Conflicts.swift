@@ -302,7 +302,7 @@ extension GraphCore {
                 let index = extra.members.firstIndex(where: { $0.relationship == inverse })
             else { continue }
             if let owner { observation?.note(owner, .members(inverse)) }
-            extra.members[index].state.retract(object.key)
+            extra.members[index].state.retract([object.key])
         }
     }
 
@@ -378,6 +378,7 @@ extension GraphCore {
         for relationship in object.info.relationships where !relationship.isToMany {
             setDestination(of: object, relationship.number, to: nil)
         }
+        undoStack?.replaceKeys([ObjectPlace(root: object.root, key: object.key): survivor.key], areTemporary: false)
         leave(object)
     }
 }

@@ -300,10 +300,13 @@ extension ManagedObjectContext {
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
         core.withoutUndo { core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight) }
         core.closeReader()
+        // A hook can take a deletion back; see `GraphCore.bring(back:_:)`.
+        pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }
         pending.deleted.forEach { object in
             guard !object.flags.contains(.inserted) else { return }
+            if !object.flags.contains(.deleted), object.extra?.isReturning ?? false { return core.becomeNew(object) }
             object.flags.subtract([.changed, .deleted, .inFlight])
             object.didSave()
             core.expel(object)
@@ -554,6 +557,11 @@ extension GraphCore {
             // Most objects were saved, and have nothing else.
             if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
             return hasChangesLeft(object, &gone)
+        }
+        // What changed in a hook after its save was noted again.
+        if changed.count > 1 {
+            var seen: Set<ObjectIdentifier> = []
+            changed.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
         }
         // What is in no list of changes did not change in this event either.
         touched =

@@ -40,6 +40,10 @@ extension GraphCore {
         var kept: Set<ObjectIdentifier> = []
 
         let orders = record.orders.map { image in
+            // A save can have forgotten the order, which the opposite step needs.
+            if !isExact || image.order.current != nil, !image.owner.flags.contains(.orphan) {
+                _ = latching { () throws(StoreError) in try memberKeys(of: image.owner, image.relationship) }
+            }
             let state = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
             return state?.order ?? Members.Order(current: nil, appended: [])
         }
@@ -54,14 +58,18 @@ extension GraphCore {
         // The contents are those at the deletion; links are what they were at the beginning of the event.
         restoreContents(record, Set(returned), &rest)
         exchangeLinks(record, isExact: isExact, &rest)
-        for object in returned { show(object) }
-        var doomed: [ManagedObject] = []
-        for (index, presence) in targets where presence != .present {
-            let object = record.notes[index].object
-            record.notes[index].presence = self.presence(of: object)
-            if self.presence(of: object) == .present { doomed.append(object) }
-        }
+        show(returned)
+        // Before objects leave, which ends their values.
         exchangeTransients(record)
+        var gone: [ManagedObject] = []
+        for (index, presence) in targets where presence != .present {
+            takeAway(&record.notes[index], &gone, &rest)
+        }
+        let isAlone = isExact && record.outsideCount == outsideCount
+        let taken = isAlone ? [] : gone + takenAway(record)
+        let connections = connections(of: taken)
+        keepContents(connections, in: record)
+        expel(gone, &rest)
 
         for (index, image) in record.orders.enumerated() {
             arrange(List(owner: image.owner, relationship: image.relationship), image.order, &rest)
@@ -70,9 +78,12 @@ extension GraphCore {
         for list in rest.lists { arrange(list, nil, &rest) }
         undoRecord = others
         settlePairs(rest.pairs)
-        takeAway(doomed, record, others, &rest)
+        for (object, relationship, member) in connections {
+            let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
+            if state?.knows(object.key) != false { disconnect(object, from: member, relationship) }
+        }
+        if !taken.isEmpty { _ = latching { () throws(StoreError) in try clearReferences(to: taken) } }
         undoRecord = nil
-        for list in rest.lists { arrange(list, nil, &rest) }
         for index in indices {
             let object = record.notes[index].object
             rest.affected.append(object)
@@ -81,7 +92,7 @@ extension GraphCore {
         }
         settle(&rest, kept)
         record.isReversed.toggle()
-        record.commitCount = commitCount
+        (record.commitCount, record.outsideCount) = (commitCount, outsideCount)
         awake(record)
     }
 
@@ -418,20 +429,25 @@ extension GraphCore {
         return true
     }
 
-    /// Shows a member again in the lists that were read while it was deleted.
-    private func show(_ object: ManagedObject) {
-        guard !hiddenMembers.isEmpty else { return }
-        let place = ObjectPlace(root: object.root, key: object.key)
-        for hidden in hiddenMembers where hidden.member == place {
-            guard let extra = hidden.owner.extra,
-                let index = extra.members.firstIndex(where: { $0.relationship == hidden.relationship })
-            else { continue }
-            // The record may know of it already.
-            guard extra.members[index].state.difference(of: object.key) == .removed else { continue }
-            extra.members[index].state.retract(object.key)
-            observation?.note(hidden.owner, .members(hidden.relationship))
+    /// Shows members again in the lists that were read while they were deleted.
+    private func show(_ objects: [ManagedObject]) {
+        guard !hiddenMembers.isEmpty, !objects.isEmpty else { return }
+        let places = Set(objects.map { ObjectPlace(root: $0.root, key: $0.key) })
+        var hidden: [List: Set<Int64>] = [:]
+        for (owner, relationship, member) in hiddenMembers where places.contains(member) {
+            hidden[List(owner: owner, relationship: relationship), default: []].insert(member.key)
         }
-        hiddenMembers.removeAll { $0.member == place }
+        hiddenMembers.removeAll { places.contains($0.member) }
+        for (list, keys) in hidden {
+            guard let extra = list.owner.extra,
+                let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
+            else { continue }
+            // The record may know of some already.
+            let removed = keys.filter { extra.members[index].state.difference(of: $0) == .removed }
+            guard !removed.isEmpty else { continue }
+            extra.members[index].state.retract(removed)
+            observation?.note(list.owner, .members(list.relationship))
+        }
     }
 
     /// Takes an object back that has left the context, as a new one with the same key.
@@ -470,26 +486,82 @@ extension GraphCore {
         changed.append(object)
     }
 
-    /// Deletes objects whose insertion is undone, or whose deletion is repeated.
-    ///
-    /// The delete rules apply to what the record does not know: changes without undo, and those of
-    /// other contexts.
     private func takeAway(
-        _ objects: [ManagedObject], _ record: UndoRecord, _ others: UndoRecord, _ rest: inout Rest
+        _ note: inout UndoRecord.Note, _ gone: inout [ManagedObject], _ rest: inout Rest
     ) {
-        guard !objects.isEmpty else { return }
-        for object in objects {
-            noteChange(object)
-            object.flags.insert(.deleted)
-            observation?.noteAll(object)
-            undeleted.append(object)
+        let object = note.object
+        let now = presence(of: object)
+        note.presence = now
+        guard now == .present else { return }
+        if object.flags.contains(.inserted), !object.flags.contains(.inFlight) {
+            gone.append(object)
+            return
         }
-        propagateDeletes()
+        object.flags.insert([.deleted, .propagated])
+        hasPropagatedDeletes = true
+        if !object.flags.contains(.changed) {
+            object.flags.insert(.changed)
+            changed.append(object)
+        }
+        observation?.noteAll(object)
+        joinLists(object, &rest)
+        announce(object)
+    }
+
+    /// Returns the objects that a record marks as deleted.
+    private func takenAway(_ record: UndoRecord) -> [ManagedObject] {
+        record.notes.filter { $0.presence != nil }.map(\.object)
+            .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
+    }
+
+    /// Returns what may still refer to objects that are taken away, because others or the program
+    /// without undo made it refer to them.
+    ///
+    /// - Parameter objects: The objects.
+    /// - Returns: The objects, with the members of their relationships.
+    private func connections(
+        of objects: [ManagedObject]
+    ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
+        var found: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] = []
+        for object in objects {
+            for relationship in object.info.relationships
+            where relationship.declaration.deleteRule != .noAction {
+                // Lists that follow from the object's own row are settled.
+                guard let inverse = relationship.inverse,
+                    relationship.isToMany || !model.relationships[inverse].isToMany
+                else { continue }
+                let members = latching { () throws(StoreError) in
+                    try self.objects(
+                        try destinationKeys(of: object, relationship), destination: relationship.destination)
+                }
+                found += (members ?? []).map { (object, relationship, $0) }
+            }
+        }
+        return found
+    }
+
+    /// Notes the members of objects that are taken away, for their return.
+    private func keepContents(
+        _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)],
+        in record: UndoRecord
+    ) {
+        var keys: [List: [Int64]] = [:]
+        for (object, relationship, member) in connections where relationship.isToMany {
+            keys[List(owner: object, relationship: relationship.number), default: []].append(member.key)
+        }
+        guard !keys.isEmpty else { return }
+        record.contents.removeAll { keys[List(owner: $0.owner, relationship: $0.relationship)] != nil }
+        record.contents += keys.map {
+            UndoRecord.Contents(owner: $0.key.owner, relationship: $0.key.relationship, keys: $0.value)
+        }
+    }
+
+    private func expel(_ objects: [ManagedObject], _ rest: inout Rest) {
+        guard !objects.isEmpty else { return }
         let gone = Set(objects)
-        // If they come back, it is with the record.
-        record.contents.removeAll { gone.contains($0.owner) }
-        record.contents += others.contents.filter { gone.contains($0.owner) }
-        others.contents.removeAll { gone.contains($0.owner) }
+        changed.removeAll { gone.contains($0) }
+        touched.removeAll { gone.contains($0) }
+        for object in objects { expel(object) }
         for object in objects { joinLists(object, &rest) }
     }
 

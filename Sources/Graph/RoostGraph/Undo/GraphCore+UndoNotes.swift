@@ -50,6 +50,7 @@ extension GraphCore {
     /// Notes the members of an object that is deleted, which no store has any more after a save.
     func noteContents(of object: ManagedObject) throws(StoreError) {
         guard isTracking, let undoRecord else { return }
+        for name in (object.extra?.transients ?? [:]).keys { noteTransient(name, of: object) }
         for relationship in object.info.relationships where relationship.isToMany {
             let isLinks = if case .links = relationship.storage { true } else { false }
             guard isLinks || relationship.isOrdered else { continue }

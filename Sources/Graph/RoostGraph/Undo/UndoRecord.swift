@@ -74,6 +74,8 @@ final class UndoRecord {
     let number: Int
     /// The number of commits before the record was made, or applied the last time.
     var commitCount: Int
+    /// The number of changes outside of steps, as ``commitCount``.
+    var outsideCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false
     @exclusivity(unchecked) var rows: ContiguousArray<RowImage> = []
@@ -85,7 +87,9 @@ final class UndoRecord {
     /// The objects whose presence is noted.
     private var present: Set<ObjectIdentifier> = []
 
-    init(number: Int, commitCount: Int) { (self.number, self.commitCount) = (number, commitCount) }
+    init(number: Int, commitCount: Int, outsideCount: Int) {
+        (self.number, self.commitCount, self.outsideCount) = (number, commitCount, outsideCount)
+    }
 
     deinit { forEachRow { _, image in RowPage.release(image.pointee.row) } }
 
@@ -136,13 +140,14 @@ final class UndoRecord {
         notes.append(Note(object: object, presence: nil, wasChanged: hadChanges(object)))
     }
 
-    /// Replaces temporary keys.
+    /// Replaces keys.
     ///
     /// - Parameters:
-    ///   - new: The final keys.
+    ///   - new: The new keys.
     ///   - model: The model.
+    ///   - areTemporary: Whether all keys to replace are temporary ones.
     ///   - isOfChild: Whether rows that are not private can have such keys, too.
-    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, isOfChild: Bool) {
+    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]
             let root = model.entities[model.relationships[link.relationship].destination].root
@@ -164,7 +169,8 @@ final class UndoRecord {
             Contents(owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, $0.relationship))
         }
         for image in rows where image.isPrivate || isOfChild {
-            image.object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: image.row), model)
+            image.object.info.replaceKeys(
+                new, in: UnsafeMutableRawPointer(mutating: image.row), model, areTemporary: areTemporary)
         }
     }
 }

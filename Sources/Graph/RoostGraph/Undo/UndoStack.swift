@@ -50,6 +50,10 @@ public final class UndoStack {
     private var groupDepth = 0
     private var disabledCount = 0
     private var recordCount = 0
+    /// Whether a step is being applied.
+    private var isExchanging = false
+    /// The number of times that all steps were forgotten.
+    private var clearCount = 0
     private var rebases: [Rebase] = []
     /// The records that may not know which objects were members.
     private var unresolved: [UndoRecord] = []
@@ -90,32 +94,48 @@ public final class UndoStack {
 
     /// Ends the event and all groups, and takes back the last step.
     ///
-    /// Does nothing without a step. An error of reading is thrown by the next save, fetch or count.
+    /// Does nothing without a step, and nothing in ``ManagedObject/awake(from:)`` of a step. An error
+    /// of reading is thrown by the next save, fetch or count.
     public func undo() {
-        guard let context else { return }
-        context.processPendingChanges()
-        closeGroups()
-        applyRebases()
-        guard let step = undoSteps.popLast() else { return }
-        redoSteps.append(exchange(step, context))
-        context.core.reportChanges()
+        apply(\.undoSteps, to: \.redoSteps)
     }
 
     /// Repeats the step that was undone last.
     ///
     /// Does nothing without a step, or if the context was changed since.
     public func redo() {
-        guard let context else { return }
+        apply(\.redoSteps, to: \.undoSteps)
+    }
+
+    /// Applies the last step of a list, and puts its opposite into another one.
+    private func apply(
+        _ source: ReferenceWritableKeyPath<UndoStack, [Step]>, to target: ReferenceWritableKeyPath<UndoStack, [Step]>
+    ) {
+        guard let context, !isExchanging else { return }
         context.processPendingChanges()
         closeGroups()
         applyRebases()
-        guard let step = redoSteps.popLast() else { return }
-        undoSteps.append(exchange(step, context))
+        guard let step = self[keyPath: source].popLast() else { return }
+        let number = clearCount
+        let opposite = exchange(step, context)
+        // A hook can have emptied the stack.
+        if number == clearCount { self[keyPath: target].append(opposite) }
+        finishExchange(context)
         context.core.reportChanges()
+    }
+
+    /// Reports to observers what a step changed, and ends the event.
+    private func finishExchange(_ context: ManagedObjectContext) {
+        context.notifyObservers()
+        context.core.endEvent()
+        // An observer can have given the stack to another context.
+        if self.context === context { begin(context.core) }
     }
 
     private func exchange(_ step: Step, _ context: ManagedObjectContext) -> Step {
         let core = context.core
+        isExchanging = true
+        defer { isExchanging = false }
         core.undoRecord = nil
         var opposite = Step(name: step.name)
         for record in step.records.reversed() {
@@ -126,9 +146,6 @@ public final class UndoStack {
             opposite.records.append(record)
             if record.links.contains(where: { $0.wasMember == nil }) { unresolved.append(record) }
         }
-        context.notifyObservers()
-        core.endEvent()
-        begin(core)
         return opposite
     }
 
@@ -151,6 +168,8 @@ public final class UndoStack {
     public func endGroup() {
         guard groupDepth > 0 else { return }
         context?.processPendingChanges()
+        // An observer can have ended it.
+        guard groupDepth > 0 else { return }
         groupDepth -= 1
         if groupDepth == 0 { closeGroups() }
     }
@@ -164,10 +183,48 @@ public final class UndoStack {
         return try body()
     }
 
-    /// Takes back the last step for good.
-    func revert() {
-        undo()
-        redoSteps.removeAll()
+    /// Runs `body` as one step, or as part of the open group; takes back what it changed if it throws.
+    ///
+    /// - Parameters:
+    ///   - name: A name for the step.
+    ///   - context: The context of the stack.
+    ///   - body: Changes the context.
+    /// - Throws: What `body` throws.
+    func transaction(
+        _ name: String?, _ context: ManagedObjectContext, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        context.processPendingChanges()
+        guard self.context === context else { return try body() }
+        let (outerGroup, outerDepth, outerCount, redo) = (group, groupDepth, disabledCount, redoSteps)
+        (group, groupDepth, disabledCount) = (Step(name: name), 1, 0)
+        begin(context.core)
+        /// Ends the step; returns nil if an observer ended it.
+        func close() -> Step? {
+            guard self.context === context else { return nil }
+            let own = group
+            (group, groupDepth, disabledCount) = (outerGroup, outerDepth, outerCount)
+            return own
+        }
+        do throws(StoreError) { try body() } catch {
+            context.core.endEvent()
+            if let own = close() {
+                redoSteps = redo
+                _ = exchange(own, context)
+                finishExchange(context)
+            }
+            throw error
+        }
+        context.processPendingChanges()
+        guard let own = close() else { return }
+        if !isEnabled {
+            redoSteps = redo
+            own.records.forEach(keepChanges)
+        } else if group != nil {
+            group?.records += own.records
+        } else if !own.records.isEmpty {
+            push(own)
+        }
+        begin(context.core)
     }
 
     private func closeGroups() {
@@ -178,7 +235,19 @@ public final class UndoStack {
 
     private func push(_ step: Step) {
         undoSteps.append(step)
-        if limit > 0, undoSteps.count > limit { undoSteps.removeFirst(undoSteps.count - limit) }
+        guard limit > 0, undoSteps.count > limit else { return }
+        let former = undoSteps.prefix(undoSteps.count - limit)
+        undoSteps = Array(undoSteps.suffix(limit))
+        forget(former)
+    }
+
+    /// Takes records of steps that are dropped out of the other lists.
+    private func forget(_ steps: some Collection<Step>) {
+        // The end of an object can run code of the program, so that comes last.
+        defer { withExtendedLifetime(steps) {} }
+        guard !unresolved.isEmpty, !steps.isEmpty else { return }
+        let gone = Set(steps.flatMap(\.records).map(ObjectIdentifier.init))
+        unresolved = unresolved.filter { !gone.contains(ObjectIdentifier($0)) }
     }
 
     // MARK: Recording
@@ -212,6 +281,7 @@ public final class UndoStack {
     private func forgetSteps() {
         // The end of an object can run code of the program, so the lists are replaced and die afterwards.
         let former = (undoSteps, redoSteps, group, unresolved)
+        clearCount += 1
         (undoSteps, redoSteps, unresolved) = ([], [], [])
         if let name = group.map(\.name) { group = Step(name: name) }
         withExtendedLifetime(former) {}
@@ -234,7 +304,7 @@ public final class UndoStack {
 
     private func makeRecord(_ core: GraphCore) -> UndoRecord {
         recordCount += 1
-        return UndoRecord(number: recordCount, commitCount: core.commitCount)
+        return UndoRecord(number: recordCount, commitCount: core.commitCount, outsideCount: core.outsideCount)
     }
 
     /// Records what comes next.
@@ -247,20 +317,31 @@ public final class UndoStack {
     /// Takes over what the event changed.
     func closeEvent() {
         guard let core = context?.core, let record = core.undoRecord else { return }
-        guard !record.isEmpty else { return }
+        guard !record.isEmpty else {
+            // A save came after the event before.
+            (record.commitCount, record.outsideCount) = (core.commitCount, core.outsideCount)
+            return
+        }
         record.forEachRow { object, _ in object.state.remove(.touched) }
         for note in record.notes { note.object.state.remove(.touched) }
         if isEnabled || isPlanted(.recordsDisabled) {
             if !record.links.isEmpty { unresolved.append(record) }
             if group != nil { group?.records.append(record) } else { push(Step(records: [record])) }
-            redoSteps.removeAll()
+            let former = redoSteps
+            redoSteps = []
+            forget(former)
         } else {
-            // Steps keep what was changed without undo, as they keep what others changed.
-            for image in record.rows {
-                if let current = image.object.row { rebase(image.object, from: image.row, to: current) }
-            }
+            keepChanges(record)
         }
         begin(core)
+    }
+
+    /// Lets steps keep what was changed without undo, as they keep what others changed.
+    private func keepChanges(_ record: UndoRecord) {
+        context?.core.outsideCount += 1
+        for image in record.rows {
+            if let current = image.object.row { rebase(image.object, from: image.row, to: current) }
+        }
     }
 
     /// Ends the event before a save, and reads what the steps must know of the state before it.
@@ -271,11 +352,15 @@ public final class UndoStack {
         unresolved.removeAll()
     }
 
-    /// Replaces temporary keys in all steps.
-    func replaceKeys(_ new: [ObjectPlace: Int64]) {
+    /// Replaces keys in all steps.
+    ///
+    /// - Parameters:
+    ///   - new: The new keys.
+    ///   - areTemporary: Whether all keys to replace are temporary ones.
+    func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
-            record.replaceKeys(new, core.model, isOfChild: core.parent != nil)
+            record.replaceKeys(new, core.model, areTemporary: areTemporary, isOfChild: core.parent != nil)
         }
     }
 

@@ -1,0 +1,628 @@
+import Dispatch
+import Foundation
+import Roost
+import RoostCore
+import RoostGraph
+import RoostStores
+import Testing
+
+@testable import RoostConformance
+
+@Suite("Undo under attack")
+@MainActor
+struct UndoAttackTests {
+    private func makeContext() throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext("undo")
+        let undo = UndoStack()
+        context.undo = undo
+        return (container, context, undo)
+    }
+
+    private func makeNotes() throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
+        let container = try PersistentContainer(.memory, model: try Note.model(), types: [Note.self])
+        let context = container.makeContext("undo")
+        let undo = UndoStack()
+        context.undo = undo
+        return (container, context, undo)
+    }
+
+    // MARK: Observers and hooks
+
+    @Test("An observer can take back the event that it is told about")
+    func undoInObserver() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        album.title = "good"
+        try context.save()
+        var heard: [String?] = []
+        let token = context.observe { change in
+            heard.append(album.title)
+            if album.title == "bad" { undo.undo() }
+        }
+        album.title = "bad"
+        withExtendedLifetime(token) { context.processPendingChanges() }
+        #expect(album.title == "good" && !context.hasChanges)
+        #expect(heard == ["bad", "good"])
+        #expect(undo.canRedo)
+    }
+
+    @Test("An observer that takes back the event at the end of a group does not break later groups")
+    func undoAtEndOfGroup() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        album.title = "good"
+        try context.save()
+        undo.removeAll()
+        var token: ObservationToken? = context.observe { _ in if album.title == "bad" { undo.undo() } }
+        undo.group("bad") { album.title = "bad" }
+        token = nil
+        _ = token
+        #expect(album.title == "good" && undo.depth == 0)
+        undo.group("two events") {
+            album.title = "a"
+            context.processPendingChanges()
+            album.title = "b"
+        }
+        #expect(undo.depth == 1 && undo.undoName == "two events")
+        undo.undo()
+        #expect(album.title == "good")
+    }
+
+    @Test("A hook that is called by undo cannot mix up the order of the steps")
+    func undoInHook() throws {
+        let (_, context, undo) = try makeNotes()
+        let note: Note = try context.insert()
+        for title in ["a", "b", "c"] {
+            note.title = title
+            context.processPendingChanges()
+        }
+        note.onAwake = { undo.undo() }
+        undo.undo()
+        note.onAwake = nil
+        while undo.canUndo, note.title != "a" { undo.undo() }
+        #expect(note.title == "a")
+        undo.redo()
+        #expect(note.title == "b")
+        undo.redo()
+        #expect(note.title == "c" && !undo.canRedo)
+    }
+
+    @Test("An observer can end or move the stack during undo, which then has no steps")
+    func moveInObserver() throws {
+        let (container, context, undo) = try makeContext()
+        let other = container.makeContext()
+        let album: Album = try context.insert()
+        album.title = "one"
+        try context.save()
+        album.title = "two"
+        context.processPendingChanges()
+        let token = context.observe { _ in other.undo = undo }
+        withExtendedLifetime(token) { undo.undo() }
+        #expect(context.undo == nil && other.undo === undo)
+        #expect(!undo.canUndo && !undo.canRedo)
+        undo.redo()
+        #expect(album.title == "one")
+    }
+
+    @Test("A reset by an observer of undo leaves no step")
+    func resetInObserver() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        context.processPendingChanges()
+        album.title = "x"
+        context.processPendingChanges()
+        let token = context.observe { _ in context.reset() }
+        withExtendedLifetime(token) { undo.undo() }
+        #expect(!undo.canUndo && !undo.canRedo)
+        undo.redo()
+        #expect(album.context == nil && !context.hasChanges)
+    }
+
+    @Test("A hook that is called after a save can take back a deletion of that save")
+    func undoInDidSave() throws {
+        let (container, context, undo) = try makeNotes()
+        let (first, second): (Note, Note) = (try context.insert(), try context.insert())
+        (first.title, second.title) = ("1", "2")
+        try context.save()
+        undo.removeAll()
+        context.delete(second)
+        first.title = "3"
+        first.onDidSave = { undo.undo() }
+        try context.save()
+        first.onDidSave = nil
+        #expect(first.title == "1" && second.context === context && second.isInserted)
+        try context.save()
+        let fresh = container.makeContext()
+        #expect(try Set(fresh.fetch(Fetch<Note>()).map(\.title)) == ["1", "2"])
+        undo.redo()
+        #expect(first.title == "3" && second.isDeleted)
+        try context.save()
+        #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["3"])
+    }
+
+    @Test("An object that changes in its hook after a save is in the next save once")
+    func changeInDidSave() throws {
+        let (container, context, undo) = try makeNotes()
+        let note: Note = try context.insert()
+        note.title = "1"
+        note.onDidSave = { note.title = "2" }
+        try context.save()
+        note.onDidSave = nil
+        #expect(note.isUpdated && context.hasChanges)
+        try context.save()
+        #expect(!context.hasChanges && note.version == 2)
+        note.title = "3"
+        note.onDidSave = { undo.undo() }
+        try context.save()
+        note.onDidSave = nil
+        #expect(note.title == "2")
+        try context.save()
+        #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["2"])
+    }
+
+    @Test("An insertion that is taken back in the hook after its save is deleted by the next save")
+    func undoInsertionInDidSave() throws {
+        let (container, context, undo) = try makeNotes()
+        let note: Note = try context.insert()
+        note.title = "1"
+        note.onDidSave = { undo.undo() }
+        try context.save()
+        note.onDidSave = nil
+        #expect(note.isDeleted && context.deletedObjects.count == 1)
+        try context.save()
+        #expect(!context.hasChanges)
+        #expect(try container.makeContext().count(FetchRequest("Note")) == 0)
+    }
+
+    // MARK: Attributes
+
+    @Test("Redo of an insertion, and undo of a deletion, bring back transient attributes")
+    func transients() throws {
+        let (_, context, undo) = try makeNotes()
+        let note: Note = try context.insert()
+        (note.title, note.cached) = ("1", "c")
+        context.processPendingChanges()
+        undo.undo()
+        undo.redo()
+        #expect(note.title == "1" && note.cached == "c")
+        try context.save()
+        undo.undo()
+        try context.save()
+        undo.redo()
+        #expect(note.title == "1" && note.cached == "c")
+        try context.save()
+        context.delete(note)
+        try context.save()
+        undo.undo()
+        #expect(note.title == "1" && note.cached == "c")
+    }
+
+    @Test("A transformable attribute shows the value that was set by name")
+    func transformable() throws {
+        let (_, context, undo) = try makeNotes()
+        let note: Note = try context.insert()
+        note.tags = ["a"]
+        context.processPendingChanges()
+        let other: Note = try context.insert()
+        other.tags = ["b"]
+        #expect(note.tags == ["a"])
+        try note.setValue(try other.value("tags"), for: "tags")
+        #expect(note.tags == ["b"])
+        undo.undo()
+        #expect(note.tags == ["a"])
+        undo.redo()
+        #expect(note.tags == ["b"])
+    }
+
+    // MARK: Others
+
+    @Test("Undo refers to the stored object that replaced a new one with equal unique values")
+    func replaced() throws {
+        let (container, context, undo) = try makeContext()
+        context.mergePolicy = .mergeByPropertyObjectTrump
+        let track: Track = try context.insert()
+        track.title = "t"
+        try context.save()
+        let other = container.makeContext()
+        let theirs: Album = try other.insert()
+        (theirs.title, theirs.year) = ("same", 1)
+        try other.save()
+        let mine: Album = try context.insert()
+        (mine.title, mine.year) = ("same", 1)
+        context.processPendingChanges()
+        track.album = mine
+        context.processPendingChanges()
+        track.title = "u"
+        try context.save()
+        #expect(mine.context == nil && track.album?.objectID == theirs.objectID)
+        undo.undo()
+        #expect(track.title == "t" && track.album?.objectID == theirs.objectID)
+        try context.save()
+        undo.undo()
+        #expect(track.album == nil)
+        try context.save()
+        undo.redo()
+        #expect(track.album?.objectID == theirs.objectID && track.album?.tracks.count == 1)
+        try context.save()
+    }
+
+    @Test("Undo of a saved insertion takes the object out of what others saved since")
+    func othersAdded() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let undo = UndoStack()
+            context.undo = undo
+            let album: Album = try context.insert()
+            album.title = "a"
+            try context.save()
+            let other = container.makeContext()
+            var notices: [SaveNotice] = []
+            let token = other.observeSaves { notices.append($0) }
+            let track: Track = try other.insert()
+            track.album = other.object(album.id)
+            try withExtendedLifetime(token) { try other.save() }
+            for notice in notices { try context.mergeChanges(notice) }
+            #expect(album.tracks.count == 1)
+            undo.undo()
+            #expect(album.isDeleted)
+            try context.save()
+            let fresh = container.makeContext()
+            #expect(try fresh.fetch(Fetch<Track>()).map { $0["album"] } == [.null])
+            undo.redo()
+            #expect(album.tracks.map(\.objectID) == [track.objectID])
+            try context.save()
+            let last = container.makeContext()
+            #expect(try last.fetch(Fetch<Track>()).map { $0["album"] } == [.objectID(album.objectID)])
+        }
+    }
+
+    @Test("Undo of an insertion leaves no reference that was set while undo was disabled")
+    func disabledReference() throws {
+        let (container, context, undo) = try makeContext()
+        let track: Track = try context.insert()
+        try context.save()
+        undo.removeAll()
+        let album: Album = try context.insert()
+        context.processPendingChanges()
+        undo.disable()
+        track.album = album
+        undo.enable()
+        undo.undo()
+        #expect(album.context == nil && track.album == nil)
+        try context.save()
+        #expect(try container.makeContext().fetch(Fetch<Track>()).map { $0["album"] } == [.null])
+        undo.redo()
+        #expect(album.context === context && !context.registeredObjects.isEmpty)
+        try context.save()
+    }
+
+    @Test("Undo of an insertion ends references without an inverse that were set while undo was disabled")
+    func disabledOneWay() throws {
+        let (container, context, undo) = try makeContext()
+        let artist: Artist = try context.insert()
+        artist.name = "a"
+        try context.save()
+        undo.removeAll()
+        let album: Album = try context.insert()
+        context.processPendingChanges()
+        undo.disable()
+        artist.favorite = album
+        undo.enable()
+        undo.undo()
+        #expect(artist.favorite == nil)
+        try context.save()
+        #expect(try container.makeContext().fetch(Fetch<Artist>()).map { $0["favorite"] } == [.null])
+    }
+
+    @Test("Undo of a deletion that another context made too does not insert the object again")
+    func deletedThere() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let undo = UndoStack()
+            context.undo = undo
+            let track: Track = try context.insert()
+            try context.save()
+            undo.removeAll()
+            track.title = "x"
+            context.processPendingChanges()
+            context.delete(track)
+            context.processPendingChanges()
+            let other = container.makeContext()
+            var notices: [SaveNotice] = []
+            let token = other.observeSaves { notices.append($0) }
+            other.delete(try other.existingObject(with: track.objectID))
+            try withExtendedLifetime(token) { try other.save() }
+            for notice in notices { try context.mergeChanges(notice) }
+            context.mergePolicy = .mergeByPropertyStoreTrump
+            undo.undo()
+            try context.save()
+            undo.undo()
+            undo.redo()
+            undo.redo()
+            try context.save()
+            #expect(!context.hasChanges)
+            #expect(try container.makeContext().count(FetchRequest("Track")) == 0)
+        }
+    }
+
+    @Test("Undo and redo of many insertions take linear time", .timeLimit(.minutes(1)))
+    func manyInsertions() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        try context.save()
+        undo.removeAll()
+        for _ in 0..<20_000 {
+            let track: Track = try context.insert()
+            track.album = album
+        }
+        context.processPendingChanges()
+        let clock = ContinuousClock()
+        let time = try clock.measure {
+            undo.undo()
+            #expect(album.tracks.isEmpty && !context.hasChanges)
+            undo.redo()
+            try context.save()
+            undo.undo()
+            #expect(album.tracks.isEmpty)
+            try context.save()
+            undo.redo()
+            #expect(album.tracks.count == 20_000)
+        }
+        #expect(time < .seconds(30))
+    }
+
+    @Test("Steps and children keep references to objects of subentities, in two stores")
+    func subentities() throws {
+        func model() throws -> ManagedObjectModel {
+            try ManagedObjectModel(
+                entities: [
+                    EntityDescription(
+                        "Shape", attributes: [.string("name")],
+                        relationships: [
+                            .toOne("parent", to: "Shape", inverse: "parts"),
+                            .toMany("parts", to: "Shape", inverse: "parent", isOrdered: true, deleteRule: .cascade),
+                            .toMany("near", to: "Shape", inverse: "near"),
+                        ]),
+                    EntityDescription("Circle", superentity: "Shape", attributes: [.double("radius")]),
+                    EntityDescription("Square", superentity: "Shape", attributes: [.double("side")]),
+                    EntityDescription("Label", attributes: [.string("text")]),
+                ], configurations: ["shapes": ["Shape", "Circle", "Square"], "labels": ["Label"]])
+        }
+        let container = try PersistentContainer(
+            [
+                try PersistentContainer(.memory, model: try model()).stores[0],
+                try PersistentContainer(.memory, model: try model()).stores[0],
+            ], configurations: ["shapes", "labels"])
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let (circle, square, last) = (
+            try context.insert("Circle"), try context.insert("Square"), try context.insert("Circle")
+        )
+        let label = try context.insert("Label")
+        label["text"] = "l"
+        try context.save()
+        undo.removeAll()
+        let child = context.makeChild("build")
+        let copies = [circle, square, last].map { child.object(with: $0.objectID) }
+        var (parts, near) = (try copies[0].orderedObjects("parts"), try copies[1].objects("near"))
+        parts.append(copies[2])
+        parts.insert(copies[1], at: 0)
+        near.insert(copies[2])
+        near.insert(copies[1])
+        child.object(with: label.objectID)["text"] = "m"
+        try child.save()
+        func check(_ isLinked: Bool) throws {
+            #expect(Array(try circle.orderedObjects("parts")) == (isLinked ? [square, last] : []))
+            #expect(Set(try square.objects("near")) == (isLinked ? [square, last] : []))
+            #expect(label["text"] == .string(isLinked ? "m" : "l"))
+        }
+        try check(true)
+        undo.undo()
+        try check(false)
+        #expect(!context.hasChanges)
+        undo.redo()
+        try context.save()
+        try check(true)
+        context.delete(circle)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Shape")) == 0)
+        undo.undo()
+        try check(true)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Shape", where: "parent != NULL")) == 2)
+        undo.undo()
+        try check(false)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Shape", where: "parent != NULL")) == 0)
+    }
+
+    // MARK: Memory and time
+
+    @Test("The limit also holds for steps that changed links")
+    func limitOfLinks() throws {
+        let (_, context, _) = try makeContext()
+        let undo = UndoStack(limit: 1)
+        context.undo = undo
+        let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
+        (artist.name, friend.name) = ("a", "b")
+        weak var weakAlbum: Album?
+        do {
+            let album: Album = try context.insert()
+            try context.save()
+            undo.removeAll()
+            weakAlbum = album
+            album.title = "x"
+            artist.friends.insert(friend)
+            context.processPendingChanges()
+            try context.refresh(album, mergingChanges: false)
+        }
+        context.processPendingChanges()
+        #expect(weakAlbum != nil)
+        for number in 0..<3 {
+            artist.rank = Int64(number)
+            context.processPendingChanges()
+        }
+        #expect(undo.depth == 1 && weakAlbum == nil)
+    }
+
+    @Test("Undo of many deletions takes no longer if lists were read in between", .timeLimit(.minutes(1)))
+    func manyHidden() throws {
+        let (_, context, undo) = try makeContext()
+        let album: Album = try context.insert()
+        var tracks: [Track] = []
+        for _ in 0..<30_000 {
+            let track: Track = try context.insert()
+            track.album = album
+            tracks.append(track)
+        }
+        try context.save()
+        undo.removeAll()
+        let clock = ContinuousClock()
+        try context.refresh(album, mergingChanges: false)
+        for track in tracks { context.delete(track) }
+        context.processPendingChanges()
+        #expect(album.tracks.isEmpty)
+        let time = clock.measure { undo.undo() }
+        #expect(album.tracks.count == 30_000)
+        undo.redo()
+        #expect(album.tracks.isEmpty)
+        #expect(time < .seconds(10))
+    }
+
+    // MARK: Saves in the background, and keys
+
+    @Test("Undo during a save in the background is a change of the next save", arguments: [false, true])
+    func inFlight(fails: Bool) async throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let (artist, album): (Artist, Album) = (try context.insert(), try context.insert())
+        (artist.name, album.title, album.artist) = ("a", "b", artist)
+        for _ in 0..<3 {
+            let track: Track = try context.insert()
+            album.tracks.append(track)
+        }
+        try context.save()
+        let before = try PlainGraph(reading: context)
+        undo.removeAll()
+        undo.group {
+            artist.name = "c"
+            context.delete(album)
+            context.processPendingChanges()
+            artist.friends.insert(artist)
+            let new: Album? = try? context.insert()
+            new?.artist = artist
+        }
+        let (starts, started) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        control.beforeNextCommit {
+            started.yield()
+            gate.wait()
+        }
+        if fails { control.failNextCommit() }
+        let save = Task { @MainActor in try await context.saveInBackground() }
+        for await _ in starts { break }
+        undo.undo()
+        #expect(album.context === context && artist.albums.contains(album) && album.tracks.count == 3)
+        gate.signal()
+        if fails {
+            await #expect(throws: StoreError.self) { try await save.value }
+        } else {
+            try await save.value
+        }
+        #expect(artist.name == "a" && artist.friends.isEmpty)
+        #expect(try before.differences(from: context) == [])
+        try context.save()
+        #expect(try before.differences(from: container.makeContext()) == [])
+        undo.redo()
+        #expect(artist.name == "c" && album.isDeleted && artist.albums.count == 1)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Track")) == 0)
+        undo.undo()
+        try context.save()
+        #expect(try before.differences(from: container.makeContext()) == [])
+    }
+
+    @Test("Steps hold across the final keys of new objects")
+    func temporaryKeys() throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        control.setReservesKeys(false)
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let (artist, album): (Artist, Album) = (try context.insert(), try context.insert())
+        (artist.name, album.title) = ("a", "b")
+        context.processPendingChanges()
+        album.artist = artist
+        artist.favorite = album
+        artist.friends.insert(artist)
+        var tracks: [Track] = []
+        for _ in 0..<3 {
+            let track: Track = try context.insert()
+            album.tracks.append(track)
+            tracks.append(track)
+        }
+        context.processPendingChanges()
+        album.tracks.move(from: 0, to: 2)
+        context.processPendingChanges()
+        undo.undo()
+        undo.undo()
+        undo.redo()
+        control.setReservesKeys(true)
+        try context.save()
+        #expect(album.tracks.map(\.objectID) == tracks.map(\.objectID))
+        undo.redo()
+        #expect(Array(album.tracks) == [tracks[1], tracks[2], tracks[0]])
+        undo.undo()
+        undo.undo()
+        #expect(album.tracks.isEmpty && album.artist == nil && artist.favorite == nil && artist.friends.isEmpty)
+        try context.save()
+        undo.redo()
+        #expect(Array(album.tracks) == tracks && album.artist === artist && Array(artist.friends) == [artist])
+        try context.save()
+        let graph = try PlainGraph(reading: context)
+        #expect(try graph.differences(from: container.makeContext()) == [])
+    }
+}
+
+/// An object with a transient and a transformable attribute, and hooks of the test.
+final class Note: ManagedObject, ManagedObjectClass {
+    static var entityName: EntityName { "Note" }
+    static func propertyName(of path: AnyKeyPath) -> String? { nil }
+    static func model() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.string("title"), .string("cached").transient(), .transformable("tags")])
+        ])
+    }
+    var title: String? {
+        get { optionalText(slot: 0) }
+        set { setOptionalText(newValue, slot: 0) }
+    }
+    var cached: String? {
+        get { transient(slot: 1) }
+        set { setTransient(newValue, slot: 1) }
+    }
+    var tags: [String]? {
+        get { coded(slot: 2) }
+        set { setCoded(newValue, slot: 2) }
+    }
+    static var shape: ClassShape {
+        ClassShape(
+            "Note",
+            properties: [
+                .field("title", as: .string), .transient("cached", as: .string), .field("tags", as: .transformable),
+            ])
+    }
+
+    var onAwake: (() -> Void)?
+    var onDidSave: (() -> Void)?
+
+    override func awake(from events: SnapshotEvents) { onAwake?() }
+    override func didSave() { onDidSave?() }
+}
