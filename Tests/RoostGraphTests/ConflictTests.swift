@@ -417,6 +417,25 @@ struct ConflictTests {
         #expect(try #require(fresh.object(first.id)).passport?.number == "1")
     }
 
+    @Test("do not arise from a track that leaves an unread list and comes back: it is at the end")
+    func backAtTheEnd() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext()
+        let (album, other): (Album, Album) = (try context.insert(), try context.insert())
+        let (first, second): (Track, Track) = (try context.insert(), try context.insert())
+        (first.title, second.title, other.title) = ("first", "second", "other")
+        album.tracks.append(first)
+        try context.save()
+        try context.refresh(album, mergingChanges: false)
+        album.tracks.append(second)
+        other.tracks.append(first)
+        album.tracks.append(first)
+        #expect(album.tracks.map(\.title) == ["second", "first"])
+        try context.save()
+        let fresh = container.makeContext()
+        #expect(try #require(fresh.object(album.id)).tracks.map(\.title) == ["second", "first"])
+    }
+
     @Test("do not arise while objects whose end changes others leave the list of changes")
     func changingAtTheEnd() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])

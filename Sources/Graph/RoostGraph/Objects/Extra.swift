@@ -37,6 +37,9 @@ struct Members {
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
+    /// The keys of an ordered relationship that were removed and added again, so that they are at the
+    /// end wherever the store has them.
+    private var movedToEnd: Set<Int64> = []
     /// The current members in their order; nil until they are read.
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new places.
@@ -62,6 +65,7 @@ struct Members {
     /// Adds a member, at the end of an ordered relationship.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
+        if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
         // What was removed here need not be in the store, if that was not read. What is being saved is shown as added.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
@@ -84,6 +88,7 @@ struct Members {
             current = nil
             return
         }
+        movedToEnd.remove(key)
         appended.removeAll { $0 == key }
         current?.removeAll { $0 == key }
     }
@@ -105,10 +110,11 @@ struct Members {
     }
 
     private mutating func settle() {
-        var keys = (base ?? []).filter { !removed.contains($0) }
+        var keys = (base ?? []).filter { !removed.contains($0) && !movedToEnd.contains($0) }
         keys +=
             appended.isEmpty
-            ? added.filter { !baseKeys.contains($0) }.sorted() : appended.filter { !baseKeys.contains($0) }
+            ? added.filter { !baseKeys.contains($0) }.sorted()
+            : appended.filter { !baseKeys.contains($0) || movedToEnd.contains($0) }
         current = keys
     }
 
@@ -129,6 +135,7 @@ struct Members {
     mutating func retract(_ keys: Set<Int64>) {
         added.subtract(keys)
         removed.subtract(keys)
+        movedToEnd.subtract(keys)
         appended.removeAll { keys.contains($0) }
         current?.removeAll { keys.contains($0) }
         forgetBase()
@@ -144,6 +151,7 @@ struct Members {
     mutating func replace(_ old: Int64, by new: Int64) {
         if added.remove(old) != nil { added.insert(new) }
         if removed.remove(old) != nil { removed.insert(new) }
+        if movedToEnd.remove(old) != nil { movedToEnd.insert(new) }
         appended = appended.map { $0 == old ? new : $0 }
         current = current?.map { $0 == old ? new : $0 }
     }
@@ -153,7 +161,7 @@ struct Members {
         if base != nil { base = current ?? base }
         if current == nil { base = nil }
         baseKeys = base.map { Set($0) } ?? []
-        (added, removed, appended, isReordered) = ([], [], [], false)
+        (added, removed, appended, movedToEnd, isReordered) = ([], [], [], [], false)
     }
 
     // MARK: Undo
@@ -194,6 +202,7 @@ struct Members {
         case .added: added.insert(key)
         case .removed: removed.insert(key)
         }
+        if difference != .added, movedToEnd.remove(key) != nil { appended.removeAll { $0 == key } }
         if !isOrdered { current = nil }
     }
 
@@ -202,6 +211,7 @@ struct Members {
     /// A member that was not in that order still follows its predecessor.
     mutating func arrange(_ former: Order) {
         appended = Self.unique(former.appended + appended + added.sorted()).filter { added.contains($0) }
+        movedToEnd.formIntersection(appended)
         guard let order = former.current ?? current else {
             // Unread, and never put into an order.
             isReordered = !added.isEmpty
@@ -272,6 +282,7 @@ struct Members {
         added.subtract(flight.added)
         removed.subtract(flight.removed)
         appended.removeAll { !added.contains($0) }
+        movedToEnd.formIntersection(appended)
         (base, baseKeys) = (nil, [])
         if !isReordered { current = nil }
     }
