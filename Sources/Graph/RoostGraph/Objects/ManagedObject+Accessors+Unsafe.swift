@@ -59,12 +59,15 @@ extension ManagedObject {
     /// cannot change.
     @inline(__always)
     final func withWritableRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
-        if state == .writable, let row { return body(UnsafeMutableRawPointer(mutating: row)) }
-        withTouchedRow(field, body)
+        if state != .writable {
+            if state.contains(.observed) { return withObservedRow(field, body) }
+            guard core.touch(self) else { return }
+        }
+        if let row { body(UnsafeMutableRawPointer(mutating: row)) }
     }
 
     @inline(never)
-    private final func withTouchedRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+    private final func withObservedRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
         setting(.field(field)) {
             if core.touch(self), let row { body(UnsafeMutableRawPointer(mutating: row)) }
         }
@@ -351,7 +354,17 @@ extension ManagedObject {
 
     /// Replaces the bytes of a field in the tail: the row stays a whole record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
-        withWritableRow(field) { core.replaceTail(of: self, UnsafeRawPointer($0), field, offset, with: bytes) }
+        // As `withWritableRow`, without a closure, for which the compiler would count references.
+        if state != .writable {
+            if state.contains(.observed) { return setObservedTail(bytes, at: offset, field: field) }
+            guard core.touch(self) else { return }
+        }
+        if let row { core.replaceTail(of: self, row, field, offset, with: bytes) }
+    }
+
+    @inline(never)
+    private final func setObservedTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
+        withObservedRow(field) { core.replaceTail(of: self, UnsafeRawPointer($0), field, offset, with: bytes) }
     }
 
     /// The value of a mandatory attribute; empty for null.
