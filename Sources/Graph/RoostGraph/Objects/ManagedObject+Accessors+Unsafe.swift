@@ -21,25 +21,36 @@ extension ManagedObject {
         return row
     }
 
-    /// The row of an object that is a fault or can be observed, to read a field.
+    /// Reads a number of an object that is a fault or can be observed.
+    ///
+    /// Only the call is beside the fast path: the compiler would count a reference to the object on both
+    /// if they had the read in common.
+    @inlinable @inline(never)
+    final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
+        slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
+    }
+
+    /// Whether a field is null, of an object that is a fault or can be observed.
     @usableFromInline @inline(never)
-    final func slowRow(_ field: Int) -> UnsafeRawPointer {
+    final func slowIsNull(_ field: Int) -> Bool {
         let row = firedRow
         noteAccess(.field(field))
-        return row
+        return RowAccess.isNull(row, field)
     }
 
     // SAFETY of the next two: `fastRow` is a row if its address is even.
 
     @inlinable @inline(__always)
     final func load<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
-        let row = UInt(bitPattern: fastRow) & 1 == 0 ? fastRow : slowRow(at: offset)
-        return row.loadUnaligned(fromByteOffset: offset, as: T.self)
+        let row = fastRow
+        if UInt(bitPattern: row) & 1 == 0 { return row.loadUnaligned(fromByteOffset: offset, as: T.self) }
+        return slowLoad(type, at: offset)
     }
 
     @inlinable @inline(__always)
     final func isNull(_ field: Int) -> Bool {
-        let row = UInt(bitPattern: fastRow) & 1 == 0 ? fastRow : slowRow(field)
+        let row = fastRow
+        guard UInt(bitPattern: row) & 1 == 0 else { return slowIsNull(field) }
         return row.load(fromByteOffset: 16 &+ field &>> 3, as: UInt8.self)
             & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
     }
@@ -48,12 +59,15 @@ extension ManagedObject {
     /// cannot change.
     @inline(__always)
     final func withWritableRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
-        if state == .writable, let row { return body(UnsafeMutableRawPointer(mutating: row)) }
-        withTouchedRow(field, body)
+        if state != .writable {
+            if state.contains(.observed) { return withObservedRow(field, body) }
+            guard core.touch(self) else { return }
+        }
+        if let row { body(UnsafeMutableRawPointer(mutating: row)) }
     }
 
     @inline(never)
-    private final func withTouchedRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+    private final func withObservedRow(_ field: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
         setting(.field(field)) {
             if core.touch(self), let row { body(UnsafeMutableRawPointer(mutating: row)) }
         }
@@ -340,7 +354,17 @@ extension ManagedObject {
 
     /// Replaces the bytes of a field in the tail: the row stays a whole record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
-        withWritableRow(field) { core.replaceTail(of: self, UnsafeRawPointer($0), field, offset, with: bytes) }
+        // As `withWritableRow`, without a closure, for which the compiler would count references.
+        if state != .writable {
+            if state.contains(.observed) { return setObservedTail(bytes, at: offset, field: field) }
+            guard core.touch(self) else { return }
+        }
+        if let row { core.replaceTail(of: self, row, field, offset, with: bytes) }
+    }
+
+    @inline(never)
+    private final func setObservedTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
+        withObservedRow(field) { core.replaceTail(of: self, UnsafeRawPointer($0), field, offset, with: bytes) }
     }
 
     /// The value of a mandatory attribute; empty for null.
