@@ -18,6 +18,8 @@ final class EntityInfo: Sendable {
     /// By slot of the class.
     let slots: [Slot]
     let tail: RowAccess.TailLayout
+    /// By the offset of its bytes: the position of a field.
+    let fieldAtOffset: [Int32]
     /// By relationship number: the field of a to-one relationship; nil for all others.
     let references: [RecordLayout.Field?]
     /// The fields of all to-one relationships.
@@ -45,6 +47,12 @@ final class EntityInfo: Sendable {
         self.entity = entity
         self.type = type
         tail = RowAccess.TailLayout(entity.layout)
+        var fieldAtOffset = [Int32](repeating: -1, count: entity.layout.fixedByteCount)
+        for field in entity.layout.fields
+        where field.kind != .composite && fieldAtOffset.indices.contains(field.byteOffset) {
+            fieldAtOffset[field.byteOffset] = Int32(truncatingIfNeeded: field.index)
+        }
+        self.fieldAtOffset = fieldAtOffset
         var references = [RecordLayout.Field?](repeating: nil, count: model.relationships.count)
         var places = references
         for relationship in entity.relationships where relationship.storage == .field {

@@ -15,16 +15,18 @@ extension ManagedObject {
     @usableFromInline @inline(never)
     final func slowRow(at offset: Int) -> UnsafeRawPointer {
         let row = firedRow
-        guard core.observation != nil else { return row }
-        let fields = info.entity.layout.fields
-        if let field = fields.first(where: { $0.byteOffset == offset && $0.kind != .composite }) { noteAccess(field) }
+        guard let observation = core.observation else { return row }
+        let fields = info.fieldAtOffset
+        if fields.indices.contains(offset), fields[offset] >= 0 {
+            observation.access(self, .field(Int(fields[offset])))
+        }
         return row
     }
 
     /// Reads a number of an object that is a fault or can be observed.
     ///
-    /// Only the call is beside the fast path: the compiler would count a reference to the object on both
-    /// if they had the read in common.
+    /// The compiler would count a reference to the object on the fast path too, if both paths had the
+    /// read in common.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
