@@ -233,4 +233,37 @@ struct UndoTests {
         try context.save()
         #expect(try container.makeContext().count(FetchRequest("Artist")) == 1)
     }
+
+    @Test("of a pair ends the pair that another context made of one of its objects")
+    func pairOfOthers() throws {
+        let (container, context, undo) = try makeContext()
+        let artist: Artist = try context.insert()
+        let passports: [Passport] = try ["one", "two", "three"].map { number in
+            let passport: Passport = try context.insert()
+            passport.number = number
+            return passport
+        }
+        (artist.name, artist.passport) = ("a", passports[0])
+        try context.save()
+        undo.removeAll()
+        artist.passport = passports[1]
+        try context.save()
+        var notices: [SaveNotice] = []
+        let other = container.makeContext()
+        let token = other.observeSaves { notices.append($0) }
+        try #require(other.object(artist.id)).passport = other.object(passports[2].id)
+        try withExtendedLifetime(token) { try other.save() }
+        for notice in notices { try context.mergeChanges(notice) }
+        #expect(artist.passport === passports[2])
+        undo.undo()
+        #expect(artist.passport === passports[0])
+        #expect(passports.map(\.holder) == [artist, nil, nil])
+        try context.save()
+        undo.redo()
+        try context.save()
+        let fresh = container.makeContext()
+        let copy = try #require(fresh.object(artist.id))
+        #expect(copy.passport?.number == "three" && copy.passport?.holder === copy)
+        #expect(try fresh.count(FetchRequest("Passport", where: "holder != nil")) == 1)
+    }
 }

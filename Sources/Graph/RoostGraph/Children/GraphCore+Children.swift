@@ -72,8 +72,8 @@ extension GraphCore {
     }
 
     /// Takes over a new object of a child.
-    private func takeInsertion(_ object: ManagedObject) -> ManagedObject {
-        guard let row = object.row else { return object }
+    private func takeInsertion(_ object: ManagedObject) -> ManagedObject? {
+        guard let row = object.row else { return nil }
         let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
         let known = registered(object.root, object.key)
         // A fault does not know yet whether it exists.

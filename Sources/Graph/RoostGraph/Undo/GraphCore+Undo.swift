@@ -10,6 +10,14 @@ extension GraphCore {
         let relationship: Int
     }
 
+    /// A one-to-one reference that changed.
+    private struct Pair {
+        let object: ManagedObject
+        let relationship: Int
+        /// The partner before the exchange.
+        let former: ManagedObject?
+    }
+
     /// The work that an exchange has still to do.
     private struct Rest {
         /// The objects whose state is to be worked out.
@@ -17,7 +25,7 @@ extension GraphCore {
         /// The ordered lists that need an order.
         var lists: Set<List> = []
         /// The one-to-one references that changed.
-        var pairs: [(object: ManagedObject, relationship: Int)] = []
+        var pairs: [Pair] = []
         /// Whether objects are in the list of changed ones that have no changes.
         var hasUnchanged = false
         /// Whether an object without changes got some again, so that it can be in the list twice.
@@ -209,8 +217,8 @@ extension GraphCore {
             if model.relationships[inverse].isToMany {
                 for owner in [old, new] { if let owner { settleMember(object, field, of: owner, inverse, &rest) } }
             } else {
-                rest.pairs.append((object, relationship))
-                if let old { rest.pairs.append((self.object(old.entity, old.key), inverse)) }
+                let former = old.map { self.object($0.entity, $0.key) }
+                rest.pairs.append(Pair(object: object, relationship: relationship, former: former))
             }
         }
         RowPage.release(row)
@@ -383,13 +391,18 @@ extension GraphCore {
     }
 
     /// Lets both sides of one-to-one relationships agree, if another context changed one of them.
-    private func settlePairs(_ pairs: [(object: ManagedObject, relationship: Int)]) {
-        for (object, relationship) in pairs {
+    ///
+    /// What the step restores holds.
+    private func settlePairs(_ pairs: [Pair]) {
+        for pair in pairs {
+            let (object, relationship) = (pair.object, pair.relationship)
             guard object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]),
                 let inverse = model.relationships[relationship].inverse,
-                let field = object.info.references[relationship],
-                let (entity, key) = RowAccess.reference(object.firedRow, field)
+                let field = object.info.references[relationship]
             else { continue }
+            let reference = RowAccess.reference(object.firedRow, field)
+            if let former = pair.former, former.key != reference?.key { clear(former, inverse, ifItIs: object.key) }
+            guard let (entity, key) = reference else { continue }
             let partner = self.object(entity, key)
             guard partner.flags.isDisjoint(with: [.deleted, .inaccessible]),
                 let back = partner.info.references[inverse]

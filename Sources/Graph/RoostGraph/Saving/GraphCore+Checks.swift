@@ -1,0 +1,99 @@
+internal import RoostCore
+internal import RoostStores
+
+extension GraphCore {
+    // MARK: Rounds of willSave
+
+    /// Begins a round: what changes in it is noted again.
+    func beginRound() {
+        touched.forEachUncounted { $0.state.remove(.touched) }
+        roundStart = touched.count
+    }
+
+    /// Returns the objects that changed in the round.
+    func endRound() -> [ManagedObject] {
+        let start = roundStart ?? touched.count
+        roundStart = nil
+        guard start <= touched.count else { return [] }
+        return Array(touched[start...])
+    }
+
+    // MARK: Validation
+
+    /// Returns the failures of a deleted object whose rule denies that.
+    func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
+        var failures: [ValidationFailure] = []
+        guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }
+        for relationship in object.info.relationships where relationship.declaration.deleteRule == .deny {
+            let keys: [Int64]
+            if relationship.isToMany {
+                keys = try memberKeys(of: object, relationship.number)
+            } else {
+                let reference = object.info.references[relationship.number]
+                keys = reference.flatMap { RowAccess.reference(object.firedRow, $0)?.key }.map { [$0] } ?? []
+            }
+            for member in try objects(keys, destination: relationship.destination)
+            where !member.flags.contains(.deleted) {
+                failures.append(
+                    ValidationFailure(
+                        .object(object.objectID), entity: object.info.entity.name, property: relationship.name.name,
+                        kind: .deleteDenied(member.objectID)))
+            }
+        }
+        return failures
+    }
+
+    /// Returns the failures of the rules that one record alone can break.
+    ///
+    /// - Parameter survey: Gets the facts about the objects. A pass over many objects waits for their
+    ///   memory, so one pass does both.
+    /// - Returns: The failures.
+    /// - Throws: `timedOut` if the comparison of a value with its pattern takes too long.
+    func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
+        var failures = FailureList()
+        guard let stores else { return [] }
+        var rules = stores.stores.map(\.rules.records)
+        let objects = changed
+        let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
+        // Neighbors are mostly of one entity, and the bitmap of a record decides most rules.
+        var known: (entity: UInt16, store: Int, bits: [(offset: Int, bits: UInt8)]?)?
+        try objects.forEachUncounted { (object) throws(StoreError) in
+            survey.note(object)
+            guard object.state.contains(.privateRow), object.flags.isDisjoint(with: skipped), let row = object.row
+            else { return }
+            if isPlanted(.checksInsertsOnly), !object.flags.contains(.inserted) { return }
+            if isPlanted(.stopsAtFirstFailure), !failures.failures.isEmpty { return }
+            if known?.entity != object.entityNumber {
+                let store = stores.storeOfEntity[Int(object.entityNumber)]
+                known = (
+                    object.entityNumber, store, rules[store].decidingBits(forEntity: Int(object.entityNumber))
+                )
+            }
+            guard let known else { return }
+            if let bits = known.bits, !RowAccess.hasBits(row, bits) { return }
+            let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
+            try failures.check(reader, rules: &rules[known.store]) { _, _ in .object(object.objectID) }
+        }
+        return failures.failures
+    }
+
+    /// Returns the failures of the rules of transient attributes.
+    func transientFailures() throws(StoreError) -> [ValidationFailure] {
+        guard let transient = classes.transientRules, !isPlanted(.skipsTransientRules) else { return [] }
+        var failures = FailureList()
+        var rules = transient.records
+        var batch = RecordBatch(model: transient.model)
+        for object in changed where object.flags.isDisjoint(with: [.deleted, .inaccessible]) {
+            batch.removeAll()
+            let ruled = object.info.transients.filter { $0.value.type != .undefined }
+            guard !ruled.isEmpty else { continue }
+            let values = ruled.mapValues { object.extra?.transients[$0.name] ?? $0.defaultValue }
+            try batch.append(ObjectID(object.info.entity.name, key: 1), values: values)
+            let id = object.objectID
+            try batch.withRecord(at: 0) { (record) throws(StoreError) in
+                try failures.check(record, rules: &rules) { _, _ in .object(id) }
+            }
+        }
+        return failures.failures
+    }
+}

@@ -1,0 +1,256 @@
+internal import RoostCore
+internal import RoostStores
+
+extension GraphCore {
+    // MARK: After the commit
+
+    /// Takes over what was committed: private rows become the rows that the store has.
+    func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
+        commitCount += 1
+        pending.inserted.forEachWithPosition { index, object in
+            finish(object, index, isInsert: true, derived: copiesRows ? changes.inserts : nil)
+        }
+        pending.updated.forEachWithPosition { index, object in
+            finish(object, index, isInsert: false, derived: copiesRows ? changes.updates : nil)
+        }
+        // What depends on the changes, and others have in the change set because of it.
+        let count = pending.updated.count
+        for index in count..<max(count, changes.updates.count) {
+            changes.updates.withRecord(at: index) { record in
+                guard let object = registered(record.root, record.key), object.row != nil else { return }
+                guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else {
+                    // Also of an object whose properties were set to what they were.
+                    return setRow(of: object, to: record, version: record.version &+ 1)
+                }
+                guard let committed = object.committedRow, RowAccess.version(committed) == record.version else {
+                    return
+                }
+                adoptDerived(object, record, version: record.version &+ 1)
+            }
+        }
+        if pending.hasExtras || isInFlight {
+            for objects in [pending.inserted, pending.updated, pending.unwritten] {
+                commitMembers(of: objects, isInFlight: isInFlight)
+            }
+        }
+        // Undo took the deletion back during the save: the object is inserted again.
+        pending.deleted.forEach { object in
+            guard !object.flags.contains(.deleted), object.extra?.isReturning ?? false else { return }
+            becomeNew(object)
+        }
+    }
+
+    /// Takes over the row of an object as it was committed.
+    ///
+    /// - Parameters:
+    ///   - object: An object that was inserted or updated.
+    ///   - index: The position of its record.
+    ///   - isInsert: Whether it was inserted.
+    ///   - derived: The committed records, if they have derived attributes that the rows lack.
+    @inline(__always)
+    private func finish(_ object: ManagedObject, _ index: Int, isInsert: Bool, derived: RecordBatch?) {
+        if object.flags.contains(.inFlight) {
+            let inFlight = object.extra?.rowInFlight
+            if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
+                // Changed meanwhile: what was saved is the committed row of what is pending.
+                commitUnderChanges(object, inFlight, isInsert: isInsert)
+                derived?.withRecord(at: index) { adoptDerived(object, $0) }
+                return
+            }
+            endFlight(object)
+        }
+        guard let row = object.row, object.state.contains(.privateRow) else { return }
+        let committed = PrivateRow.committed(row)
+        let old = committed.map { RowAccess.version($0) } ?? 0
+        let version = isInsert ? 1 : isPlanted(.keepsVersions) ? old : old &+ 1
+        RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
+        if let committed { RowPage.release(committed) }
+        PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
+        object.state.remove([.touched, .privateRow])
+        object.flags.subtract([.inserted, .changed, .detectsConflicts])
+        if object.flags.contains(.deleted) { object.flags.insert(.changed) }
+        derived?.withRecord(at: index) { setRow(of: object, to: $0, version: version) }
+    }
+
+    private func setRow(of object: ManagedObject, to record: RecordReader, version: UInt32) {
+        setCommittedRow(of: object, to: record.bytes)
+        if let row = object.row { RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row)) }
+    }
+
+    /// Notes that stores have the members of to-many relationships as they are now.
+    ///
+    /// - Parameters:
+    ///   - objects: The objects that were saved.
+    ///   - isInFlight: Whether they could change during the save. Then later differences stay.
+    func commitMembers(of objects: UncountedObjects, isInFlight: Bool) {
+        objects.forEach { if $0.extra != nil { commitMembers($0, isInFlight: isInFlight) } }
+    }
+
+    private func commitMembers(_ object: ManagedObject, isInFlight: Bool) {
+        guard let extra = object.extra else { return }
+        for index in extra.members.indices {
+            if isInFlight, !isPlanted(.forgetsMeanwhile) {
+                observation?.noteForgotten(object)
+                extra.members[index].state.land()
+            } else {
+                extra.members[index].state.commit()
+            }
+        }
+    }
+
+    /// Takes objects that have no changes left out of the list of changed ones.
+    func dropUnchanged() {
+        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        let (formerChanged, formerTouched) = (changed, touched)
+        defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
+        var gone: [ManagedObject] = []
+        changed = formerChanged.filterUncounted { object in
+            // Most objects were saved, and have nothing else.
+            if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
+            return hasChangesLeft(object, &gone)
+        }
+        // What changed in a hook after its save was noted again.
+        if changed.count > 1 {
+            var seen: Set<ObjectIdentifier> = []
+            changed.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
+        }
+        // What is in no list of changes did not change in this event either.
+        touched =
+            changed.isEmpty ? [] : ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
+        for object in gone { leave(object) }
+        if changed.isEmpty {
+            hasPropagatedDeletes = false
+            hiddenMembers.removeAll()
+        }
+    }
+
+    /// Returns whether an object stays in the list of changed ones after a save, and ends its changes
+    /// otherwise.
+    ///
+    /// - Parameters:
+    ///   - object: A changed object.
+    ///   - gone: Gets the object if it was deleted here and there.
+    /// - Returns: Whether changes are left.
+    private func hasChangesLeft(_ object: ManagedObject, _ gone: inout [ManagedObject]) -> Bool {
+        if object.flags.contains(.orphan) { return false }
+        if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
+            // Deleted here and there: nothing is left to do.
+            gone.append(object)
+            return false
+        }
+        if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
+        // Another context deleted it, so no save can write what changed here.
+        let isGone = object.flags.contains(.inaccessible)
+        if isGone {
+            observation?.noteAll(object)
+            object.extra = nil
+        }
+        if object.extra?.members.contains(where: \.state.hasDifferences) ?? false {
+            object.flags.insert(.changed)
+            return true
+        }
+        if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
+            guard isGone || !isDirtyMeanwhile(object) else { return true }
+            // Set to the values that it had: the row of the store holds again.
+            object.row = committed
+            object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
+            RowPage.release(row)
+        }
+        object.state.remove([.touched, .privateRow])
+        object.flags.subtract([.changed, .detectsConflicts])
+        return false
+    }
+
+    /// Whether an object has changes that a save in the background did not take.
+    func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
+        guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
+        return !RowAccess.haveEqualContent(
+            row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+    }
+
+    // MARK: Saves in the background
+
+    /// Notes which rows are being saved.
+    func beginFlight(_ pending: PendingChanges) {
+        for objects in [pending.inserted, pending.updated] {
+            objects.forEach { object in
+                guard let row = object.row else { return }
+                RowPage.retain(row)
+                object.requireExtra().rowInFlight = row
+                object.flags.insert(.inFlight)
+                // The next change must come by `touch`, which copies the row.
+                object.state.remove(.touched)
+            }
+        }
+        pending.deleted.forEach { $0.flags.insert(.inFlight) }
+        for objects in [pending.inserted, pending.updated, pending.unwritten] {
+            objects.forEach { object in
+                guard let extra = object.extra else { return }
+                for index in extra.members.indices { extra.members[index].state.takeOff() }
+            }
+        }
+    }
+
+    /// Notes that rows were not saved: what is pending stays pending.
+    func endFlight(_ pending: PendingChanges) {
+        for objects in [pending.inserted, pending.updated, pending.deleted] { objects.forEach { endFlight($0) } }
+        for objects in [pending.inserted, pending.updated, pending.unwritten] {
+            objects.forEach { object in
+                guard let extra = object.extra else { return }
+                for index in extra.members.indices { extra.members[index].state.abort() }
+            }
+        }
+        // New objects that were deleted meanwhile were never saved.
+        for object in pending.inserted.all where object.flags.isSuperset(of: [.inserted, .propagated]) {
+            leave(object)
+        }
+    }
+
+    private func endFlight(_ object: ManagedObject) {
+        guard object.flags.contains(.inFlight) else { return }
+        object.flags.remove(.inFlight)
+        if let row = object.extra?.rowInFlight {
+            RowPage.release(row)
+            object.extra?.rowInFlight = nil
+        }
+    }
+
+    /// Gives an object that changed during its save the derived attributes that were saved.
+    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader, version: UInt32? = nil) {
+        guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
+        let version = version ?? RowAccess.version(committed)
+        guard object.state.contains(.privateRow) else { return setRow(of: object, to: saved, version: version) }
+        for attribute in object.info.entity.attributes where attribute.derivationExpression != nil {
+            guard let field = object.info.entity.layout.field(attribute.name) else { continue }
+            _ = latching { () throws(StoreError) in try object.set(saved.value(field), for: field) }
+        }
+        guard let base = saved.bytes.baseAddress, let row = object.row else { return }
+        let fresh = fetchedRows.copy(base, saved.bytes.count)
+        RowAccess.setVersion(version, fresh)
+        let old = PrivateRow.committed(row)
+        PrivateRow.setCommitted(UnsafeRawPointer(fresh), of: UnsafeMutableRawPointer(mutating: row))
+        if let old { RowPage.release(old) }
+    }
+
+    private func commitUnderChanges(_ object: ManagedObject, _ saved: UnsafeRawPointer, isInsert: Bool) {
+        defer { endFlight(object) }
+        guard let row = object.row, !object.flags.contains(.orphan) else { return }
+        guard object.state.contains(.privateRow) else {
+            // The change was rolled back meanwhile: the store has the saved row.
+            RowAccess.setVersion(RowAccess.version(row) &+ 1, UnsafeMutableRawPointer(mutating: saved))
+            PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
+            RowPage.retain(saved)
+            object.row = saved
+            object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(saved))
+            RowPage.release(row)
+            return
+        }
+        let old = PrivateRow.committed(row)
+        let version = isInsert ? 1 : (old.map { RowAccess.version($0) } ?? 0) &+ 1
+        RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: saved))
+        RowPage.retain(saved)
+        PrivateRow.setCommitted(saved, of: UnsafeMutableRawPointer(mutating: row))
+        if let old { RowPage.release(old) }
+        object.flags.remove(.inserted)
+    }
+}
