@@ -11,27 +11,11 @@ import Testing
 @Suite("Undo under attack")
 @MainActor
 struct UndoAttackTests {
-    private func makeContext() throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
-        let context = container.makeContext("undo")
-        let undo = UndoStack()
-        context.undo = undo
-        return (container, context, undo)
-    }
-
-    private func makeNotes() throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
-        let container = try PersistentContainer(.memory, model: try Note.model(), types: [Note.self])
-        let context = container.makeContext("undo")
-        let undo = UndoStack()
-        context.undo = undo
-        return (container, context, undo)
-    }
-
     // MARK: Observers and hooks
 
     @Test("An observer can take back the event that it is told about")
     func undoInObserver() throws {
-        let (_, context, undo) = try makeContext()
+        let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         album.title = "good"
         try context.save()
@@ -49,7 +33,7 @@ struct UndoAttackTests {
 
     @Test("An observer that takes back the event at the end of a group does not break later groups")
     func undoAtEndOfGroup() throws {
-        let (_, context, undo) = try makeContext()
+        let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         album.title = "good"
         try context.save()
@@ -71,7 +55,7 @@ struct UndoAttackTests {
 
     @Test("A hook that is called by undo cannot mix up the order of the steps")
     func undoInHook() throws {
-        let (_, context, undo) = try makeNotes()
+        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
         for title in ["a", "b", "c"] {
             note.title = title
@@ -90,7 +74,7 @@ struct UndoAttackTests {
 
     @Test("An observer can end or move the stack during undo, which then has no steps")
     func moveInObserver() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let other = container.makeContext()
         let album: Album = try context.insert()
         album.title = "one"
@@ -107,7 +91,7 @@ struct UndoAttackTests {
 
     @Test("A reset by an observer of undo leaves no step")
     func resetInObserver() throws {
-        let (_, context, undo) = try makeContext()
+        let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         context.processPendingChanges()
         album.title = "x"
@@ -121,7 +105,7 @@ struct UndoAttackTests {
 
     @Test("A hook that is called after a save can take back a deletion of that save")
     func undoInDidSave() throws {
-        let (container, context, undo) = try makeNotes()
+        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let (first, second): (Note, Note) = (try context.insert(), try context.insert())
         (first.title, second.title) = ("1", "2")
         try context.save()
@@ -143,7 +127,7 @@ struct UndoAttackTests {
 
     @Test("An object that changes in its hook after a save is in the next save once")
     func changeInDidSave() throws {
-        let (container, context, undo) = try makeNotes()
+        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
         note.title = "1"
         note.onDidSave = { note.title = "2" }
@@ -163,7 +147,7 @@ struct UndoAttackTests {
 
     @Test("An insertion that is taken back in the hook after its save is deleted by the next save")
     func undoInsertionInDidSave() throws {
-        let (container, context, undo) = try makeNotes()
+        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
         note.title = "1"
         note.onDidSave = { undo.undo() }
@@ -179,7 +163,7 @@ struct UndoAttackTests {
 
     @Test("Redo of an insertion, and undo of a deletion, bring back transient attributes")
     func transients() throws {
-        let (_, context, undo) = try makeNotes()
+        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
         (note.title, note.cached) = ("1", "c")
         context.processPendingChanges()
@@ -200,7 +184,7 @@ struct UndoAttackTests {
 
     @Test("A transformable attribute shows the value that was set by name")
     func transformable() throws {
-        let (_, context, undo) = try makeNotes()
+        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
         note.tags = ["a"]
         context.processPendingChanges()
@@ -219,7 +203,7 @@ struct UndoAttackTests {
 
     @Test("Undo refers to the stored object that replaced a new one with equal unique values")
     func replaced() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         context.mergePolicy = .mergeByPropertyObjectTrump
         let track: Track = try context.insert()
         track.title = "t"
@@ -279,7 +263,7 @@ struct UndoAttackTests {
 
     @Test("Undo of an insertion leaves no reference that was set while undo was disabled")
     func disabledReference() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let track: Track = try context.insert()
         try context.save()
         undo.removeAll()
@@ -299,7 +283,7 @@ struct UndoAttackTests {
 
     @Test("Undo of an insertion ends references without an inverse that were set while undo was disabled")
     func disabledOneWay() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()
         artist.name = "a"
         try context.save()
@@ -362,7 +346,7 @@ struct UndoAttackTests {
     @Test("Undo and redo of many insertions take linear time")
     func manyInsertions() throws {
         let growth = try growth { count in
-            let (_, context, undo) = try makeContext()
+            let (_, context, undo) = try UndoSample.make()
             let album: Album = try context.insert()
             try context.save()
             undo.removeAll()
@@ -455,7 +439,7 @@ struct UndoAttackTests {
 
     @Test("The limit also holds for steps that changed links")
     func limitOfLinks() throws {
-        let (_, context, _) = try makeContext()
+        let (_, context, _) = try UndoSample.make()
         let undo = UndoStack(limit: 1)
         context.undo = undo
         let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
@@ -483,7 +467,7 @@ struct UndoAttackTests {
     @Test("Undo of many deletions takes no longer if lists were read in between")
     func manyHidden() throws {
         let growth = try growth { count in
-            let (_, context, undo) = try makeContext()
+            let (_, context, undo) = try UndoSample.make()
             let album: Album = try context.insert()
             var tracks: [Track] = []
             for _ in 0..<count {

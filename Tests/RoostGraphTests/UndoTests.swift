@@ -6,17 +6,9 @@ import Testing
 @Suite("Undo")
 @MainActor
 struct UndoTests {
-    private func makeContext() throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
-        let context = container.makeContext("undo")
-        let undo = UndoStack()
-        context.undo = undo
-        return (container, context, undo)
-    }
-
     @Test("takes back values, and redo repeats them")
     func values() throws {
-        let (_, context, undo) = try makeContext()
+        let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         album.title = "one"
         try context.save()
@@ -43,7 +35,7 @@ struct UndoTests {
 
     @Test("takes back insertions, and redo brings back the same instances")
     func insertions() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()
         artist.name = "Joni"
         try context.save()
@@ -73,7 +65,7 @@ struct UndoTests {
         "brings back deleted objects with all relationships and their order, before and after a save",
         arguments: [false, true])
     func deletions(isSaved: Bool) throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
         let (album, passport): (Album, Passport) = (try context.insert(), try context.insert())
         let playlist: Playlist = try context.insert()
@@ -116,7 +108,7 @@ struct UndoTests {
 
     @Test("treats a group as one step, and gives its name")
     func groups() throws {
-        let (_, context, undo) = try makeContext()
+        let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         album.title = "one"
         context.processPendingChanges()
@@ -134,7 +126,7 @@ struct UndoTests {
 
     @Test("keeps no more steps than its limit")
     func limit() throws {
-        let (_, context, _) = try makeContext()
+        let (_, context, _) = try UndoSample.make()
         let undo = UndoStack(limit: 2)
         context.undo = undo
         let album: Album = try context.insert()
@@ -149,7 +141,7 @@ struct UndoTests {
 
     @Test("leaves alone what was changed while it was disabled, and reading")
     func disabled() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         (album.title, album.year) = ("one", 1)
         try context.save()
@@ -175,7 +167,7 @@ struct UndoTests {
 
     @Test("keeps what others saved in properties that the step did not change")
     func merging() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
         (album.title, album.year) = ("one", 1)
         try context.save()
@@ -199,7 +191,7 @@ struct UndoTests {
 
     @Test("of a saved insertion ends what others and changes without undo made refer to the object")
     func unknownReferences() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()
         artist.name = "a"
         let track: Track = try context.insert()
@@ -236,7 +228,7 @@ struct UndoTests {
 
     @Test("of a pair ends the pair that another context made of one of its objects")
     func pairOfOthers() throws {
-        let (container, context, undo) = try makeContext()
+        let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()
         let passports: [Passport] = try ["one", "two", "three"].map { number in
             let passport: Passport = try context.insert()

@@ -1,0 +1,16 @@
+import Roost
+import RoostGraph
+
+/// A context with an undo stack.
+enum UndoSample {
+    /// Creates a store in memory, and a context on it.
+    static func make(
+        _ model: ManagedObjectModel? = nil, _ types: [any ManagedObjectClass.Type] = Music.types
+    ) throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
+        let container = try PersistentContainer(.memory, model: try model ?? Music.model(), types: types)
+        let context = container.makeContext("undo")
+        let undo = UndoStack()
+        context.undo = undo
+        return (container, context, undo)
+    }
+}
