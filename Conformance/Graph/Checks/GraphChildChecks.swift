@@ -11,10 +11,7 @@ extension GraphCheck {
             "After a child's save, the parent has the changes pending and the store has none. The save of the root writes them.",
             .apple
         ) { bench in
-            let container = try bench.makeContainer()
-            let parent = container.makeContext()
-            let album = try insertBlue(into: parent)
-            try parent.save()
+            let (container, parent, album) = try makeParent(bench)
             let child = parent.makeChild("edit")
             try expect(child.parent === parent && parent.parent == nil, "the parent")
             let copy = try child.existingObject(album.id)
@@ -88,10 +85,7 @@ extension GraphCheck {
             "Releasing an unsaved child leaves the parent unchanged. A child's save is one undo step of the parent.",
             .roost
         ) { bench in
-            let container = try bench.makeContainer()
-            let parent = container.makeContext()
-            let album = try insertBlue(into: parent)
-            try parent.save()
+            let (container, parent, album) = try makeParent(bench)
             do {
                 let child = parent.makeChild()
                 try child.existingObject(album.id).title = "lost"
@@ -162,10 +156,7 @@ extension GraphCheck {
             "A save of a child that changed what the parent deleted meanwhile throws objectNotFound, and neither changes.",
             .roost
         ) { bench in
-            let container = try bench.makeContainer()
-            let parent = container.makeContext()
-            let album = try insertBlue(into: parent)
-            try parent.save()
+            let (container, parent, album) = try makeParent(bench)
             let child = parent.makeChild()
             let copy = try child.existingObject(album.id)
             copy.title = "mine"
@@ -184,10 +175,7 @@ extension GraphCheck {
             "child.follows",
             "A child that merges automatically shows what the parent changes, below its own changes.", .apple
         ) { bench in
-            let container = try bench.makeContainer()
-            let parent = container.makeContext()
-            let album = try insertBlue(into: parent)
-            try parent.save()
+            let (container, parent, album) = try makeParent(bench)
             let child = parent.makeChild()
             child.mergesChangesAutomatically = true
             let copy = try child.existingObject(album.id)
@@ -201,4 +189,15 @@ extension GraphCheck {
             try expect(album.title == "new" && album.year == 2, "the changes of both in the parent")
         },
     ]
+
+    /// A saved album with three tracks, in a context that gets children.
+    private static func makeParent(
+        _ bench: GraphBench
+    ) throws -> (container: PersistentContainer, parent: ManagedObjectContext, album: Album) {
+        let container = try bench.makeContainer()
+        let parent = container.makeContext()
+        let album = try insertBlue(into: parent)
+        try parent.save()
+        return (container, parent, album)
+    }
 }
