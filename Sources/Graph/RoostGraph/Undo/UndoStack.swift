@@ -19,7 +19,8 @@ internal import RoostCore
 ///
 /// A save ends an event and does not clear the stack: undoing a saved change makes the old value a
 /// change of the context; undoing a saved deletion inserts the object again, with its ID; undoing a
-/// saved insertion deletes the object.
+/// saved insertion deletes the object. References to it that other contexts or changes without undo
+/// set become null then.
 ///
 /// Reading records nothing, and neither does merging what other contexts saved. A rollback and a
 /// reset empty the stack. What is changed inside of
