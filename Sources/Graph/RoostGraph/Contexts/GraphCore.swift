@@ -58,7 +58,7 @@ final class GraphCore {
     /// The context that the one of this core is a child of.
     var parent: ManagedObjectContext?
     /// The children of the context.
-    var children: [WeakCore] = []
+    @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
     /// The number of times that something changed which is in no step.
@@ -351,7 +351,7 @@ final class GraphCore {
         // The setters of an object that is marked so write into its row.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
-        forEachChild { $0.closeReader() }
+        if !children.isEmpty { forEachChild { $0.closeReader() } }
         if touched.isEmpty { onEventStart?() }
         touched.append(object)
     }
