@@ -119,7 +119,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         cursors, reading, fetching, fetchingByType, sorting, queries, queriesThroughRelationships, hostileQueries, rows,
         batchInserts, batchUpdates, batchDeletes, bulkLoading, digests, replacing, closing, secrecy, damage,
         compaction,
-        processes,
+        processes, noticesOfProcesses, notices,
     ].flatMap { $0 }
 }
 

@@ -78,6 +78,8 @@
 
 @_exported public import struct RoostCore.ChangeSet
 @_exported public import struct RoostCore.CommitReceipt
+@_exported public import struct RoostCore.SaveNotice
+@_exported public import struct RoostStores.SaveNotices
 @_exported public import protocol RoostCore.BulkLoader
 @_exported public import struct RoostCore.BulkLoadOptions
 @_exported public import struct RoostCore.BatchInsertRequest

@@ -360,5 +360,14 @@ enum RecordedChecks {
         "processes.quota",
         "processes.open-files",
         "processes.permissions",
+        "processes.notices",
+        "processes.notices.killed",
+        "notices.kinds",
+        "notices.nothing",
+        "notices.batches",
+        "notices.many-writers",
+        "notices.two-openings",
+        "notices.signal",
+        "notices.end",
     ]
 }

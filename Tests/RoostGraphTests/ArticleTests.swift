@@ -12,7 +12,7 @@ struct ArticleTests {
 
     private static let pages = [
         "objects", "getting-started", "contexts-and-concurrency", "relationships-and-delete-rules", "conflicts",
-        "undo", "for-core-data-users",
+        "undo", "following-changes", "for-core-data-users",
     ]
 
     private static func page(_ name: String) throws -> String {
@@ -237,6 +237,27 @@ struct ArticleTests {
         }
         album.title = "Hejira"
         #expect(changes.isSet)
+    }
+
+    @Test("follow commits, without a gap after what was read")
+    func notices() async throws {
+        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let store = container.stores[0]
+        try await store.insert("Artist", rows: [["name": "Joni"]])
+        let writer = container.makeContext()
+        var names: [String] = []
+        let notices = try container.saves
+        let shown = try await store.fetch("Artist", sortedBy: ["name"])
+        for name in ["Carole", "James"] {
+            let artist: Artist = try writer.insert()
+            artist.name = name
+            try writer.save()
+        }
+        for await notice in notices {
+            names += notice.inserted.map(\.description)
+            if !notice.isComplete || names.count > shown.count { break }
+        }
+        #expect(names.count == 2)
     }
 
     @Test("save and fetch without holding the isolation")

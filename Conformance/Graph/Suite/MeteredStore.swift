@@ -98,15 +98,22 @@ package final class StoreMeter: Sendable {
 }
 
 /// A store that counts what it is asked for.
-package final class MeteredStore: PersistentStore {
+package final class MeteredStore: CommitReportingStore {
     private let base: any PersistentStore
     private let meter: StoreMeter
 
-    package init(_ base: any PersistentStore, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    /// The feed of the store, or one in which nothing is reported.
+    package let commitFeed: CommitFeed
+
+    package init(_ base: any PersistentStore, meter: StoreMeter) {
+        (self.base, self.meter) = (base, meter)
+        commitFeed = (base as? any CommitReportingStore)?.commitFeed ?? .of(nil)
+    }
 
     package var type: any PersistentStoreType { base.type }
     package var location: StoreLocation { base.location }
     package var model: ManagedObjectModel { base.model }
+    package var commitSignal: (any CommitSignal)? { (base as? any CommitReportingStore)?.commitSignal }
     package var isReadOnly: Bool { base.isReadOnly }
 
     package func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }

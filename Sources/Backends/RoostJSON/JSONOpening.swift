@@ -122,6 +122,36 @@ struct JSONOpening {
     }
 
     private func open(_ lock: StoreLock?, _ writerLock: WriterLock?) throws(StoreError) -> JSONStorage {
+        let (loaded, files) = try read(lock, writerLock)
+        return JSONStorage(
+            path: path, settings: settings, storeUUID: loaded.metadata.storeUUID, base: loaded.storage, files: files,
+            following: settings.isReadOnly ? Following(opening: self, model: loaded.metadata.model) : nil)
+    }
+
+    /// What a storage that only reads needs to see later commits.
+    struct Following: Sendable {
+        fileprivate let opening: JSONOpening
+        /// The model that the store was opened with.
+        fileprivate let model: ManagedObjectModel
+
+        /// Reads document and journal anew.
+        ///
+        /// - Throws: As opening does; `storeReplaced` for another store, and for one with another model.
+        func read(_ storeUUID: StoreUUID) throws(StoreError) -> (MemoryStorage, JSONStorage.StoreFiles) {
+            let (loaded, files) = try opening.read(nil, nil)
+            guard loaded.metadata.storeUUID == storeUUID, model.isCompatible(with: loaded.metadata) else {
+                throw StoreError(
+                    .storeReplaced,
+                    "'\(opening.path)' was replaced by another store, or by one with another model, while it was open. Close the store and open it anew."
+                )
+            }
+            return (loaded.storage, files)
+        }
+    }
+
+    private func read(
+        _ lock: StoreLock?, _ writerLock: WriterLock?
+    ) throws(StoreError) -> (LoadedDocument, JSONStorage.StoreFiles) {
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
             let document = try DocumentFile(at: path)
@@ -130,7 +160,13 @@ struct JSONOpening {
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
-                return try load(document, journal.take(), lock, writerLock)
+                var (loaded, files) = try load(document, journal.take(), lock, writerLock)
+                if let read = files.readJournal?.state,
+                    journalIdentity?.byteCount == read.endOffset + read.tornByteCount
+                {
+                    files.readJournal?.file = journalIdentity
+                }
+                return (loaded, files)
             } catch {
                 // What was written while it was read is not to be called damage.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
@@ -183,7 +219,7 @@ struct JSONOpening {
 
     private func load(
         _ document: DocumentFile, _ journal: consuming RegularFile?, _ lock: StoreLock?, _ writerLock: WriterLock?
-    ) throws(StoreError) -> JSONStorage {
+    ) throws(StoreError) -> (LoadedDocument, JSONStorage.StoreFiles) {
         let loaded = try DocumentReader.load(document, location: location, settings)
         try requireModel(loaded)
         var files = JSONStorage.StoreFiles(
@@ -198,6 +234,7 @@ struct JSONOpening {
             if settings.isReadOnly {
                 files.tornByteCount = state.tornByteCount
                 files.readByteCount = state.relation == .applied ? state.endOffset : 0
+                files.readJournal = JSONStorage.ReadJournal(state: state)
             } else {
                 try requireUnchanged(document)
                 try adopt(state, &files)
@@ -210,8 +247,7 @@ struct JSONOpening {
             // A name that is there may still not be durable, if whoever gave it crashed right after.
             try StoreFile.syncDirectory(of: path)
         }
-        return JSONStorage(
-            path: path, settings: settings, storeUUID: loaded.metadata.storeUUID, base: loaded.storage, files: files)
+        return (loaded, files)
     }
 
     /// Goes on with a journal, or removes one that holds nothing more than the document.

@@ -7,7 +7,7 @@ internal import RoostMemory
 ///
 /// A snapshot costs O(1) and never waits. A commit appends what it changed to the journal, or writes a new document when the
 /// journal would outgrow it; it is acknowledged, and visible, when that is on the disk. Safe for use from any thread.
-final class JSONStorage: OrderedKeyValueStorage {
+final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path, links resolved.
     let path: String
     let settings: JSONSettings
@@ -20,9 +20,14 @@ final class JSONStorage: OrderedKeyValueStorage {
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
+    /// Of a storage that only reads: how it sees later commits.
+    private let following: JSONOpening.Following?
+
     init(
-        path: String, settings: JSONSettings, storeUUID: StoreUUID, base: MemoryStorage, files: sending StoreFiles
+        path: String, settings: JSONSettings, storeUUID: StoreUUID, base: MemoryStorage, files: sending StoreFiles,
+        following: JSONOpening.Following? = nil
     ) {
+        self.following = following
         self.path = path
         self.settings = settings
         self.storeUUID = storeUUID
@@ -99,10 +104,19 @@ final class JSONStorage: OrderedKeyValueStorage {
         /// Of a reader: the bytes of the journal that it read, and what it left out at the end.
         var readByteCount = 0
         var tornByteCount = 0
+        /// Of a reader: the journal beside the document; nil without one.
+        var readJournal: ReadJournal?
         /// Why nothing may be written until the store is opened again; nil while everything is well.
         var failure: StoreError?
         /// Whether an unpublished store holds more than its document.
         var isDirty = false
+    }
+
+    /// The journal that a reader read.
+    struct ReadJournal {
+        var state: JournalState
+        /// The file when it was read.
+        var file: FileIdentity?
     }
 
     /// A document that is on the disk.
@@ -116,6 +130,9 @@ final class JSONStorage: OrderedKeyValueStorage {
         var file: FileIdentity
     }
 
+    /// The store's lock, as long as the storage is open.
+    var commitSignal: (any CommitSignal)? { files.withLock { $0?.lock } }
+
     /// 511 bytes, as LMDB's.
     var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
 
@@ -125,9 +142,69 @@ final class JSONStorage: OrderedKeyValueStorage {
     /// True: the text of the document and the frames of the journal have checksums of their own, compared when they are read.
     var holdsCheckedMemory: Bool { true }
 
+    /// A view of what is committed.
+    ///
+    /// A storage that only reads asks the system whether the writer committed since the last view, which costs two system
+    /// calls. It then reads what was added to the journal, or the whole of a new document.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
+        if let following { try follow(following) }
         return try base().read()
+    }
+
+    private func follow(_ following: JSONOpening.Following) throws(StoreError) {
+        let journalPath = path + JournalFile.suffix
+        try withFiles { (files) throws(StoreError) in
+            let document: FileIdentity
+            do throws(StoreError) { document = try FileIdentity(at: path) } catch {
+                throw StoreError(
+                    .storeReplaced, "'\(path)' was removed or renamed while it was open. Close the store.",
+                    underlying: error)
+            }
+            let journal: FileIdentity?
+            do throws(StoreError) { journal = try FileIdentity(at: journalPath) } catch {
+                guard error.code == .notFound else { throw error }
+                journal = nil
+            }
+            let isSameDocument = document.isUnchanged(since: files.document.file)
+            if isSameDocument, let journal, let known = files.readJournal?.file {
+                if journal.isUnchanged(since: known) { return }
+                if try readOn(journal, known, &files) { return }
+            } else if isSameDocument, journal == nil, files.readJournal == nil {
+                return
+            }
+            let (storage, new) = try following.read(storeUUID)
+            (files.document, files.readJournal) = (new.document, new.readJournal)
+            (files.readByteCount, files.tornByteCount) = (new.readByteCount, new.tornByteCount)
+            // Views of the former one keep what they need.
+            let former = contents.withLock { contents in
+                defer { contents = storage }
+                return contents
+            }
+            try former?.close()
+        }
+    }
+
+    /// Reads what was added to the journal since it was read; returns false if it is not that journal with more at its end.
+    private func readOn(
+        _ journal: FileIdentity, _ known: FileIdentity, _ files: inout StoreFiles
+    ) throws(StoreError) -> Bool {
+        guard journal == known, let read = files.readJournal, read.state.relation == .applied,
+            journal.byteCount >= read.state.endOffset
+        else { return false }
+        let state: JournalState
+        do throws(StoreError) {
+            let file = try RegularFile(at: path + JournalFile.suffix)
+            guard try file.identity() == known else { return false }
+            state = try JournalRecovery(file, path: path + JournalFile.suffix).replay(into: try base(), after: read.state)
+        } catch {
+            // Whatever it is, reading everything anew finds it, or that it is gone.
+            return false
+        }
+        // As it was before it was opened: what was written meanwhile is looked for again.
+        files.readJournal = ReadJournal(state: state, file: journal)
+        (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
+        return true
     }
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         while true {

@@ -8,7 +8,7 @@ package import RoostKeyValue
 ///
 /// Reads are zero-copy from the mapped file and side by side with the writer, in this process and others. Each commit is one
 /// LMDB transaction, durable on return. Safe for use from any thread.
-package final class LMDBStorage: OrderedKeyValueStorage {
+package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Whether every write throws code `readOnly`.
     package let isReadOnly: Bool
     private let path: String
@@ -74,6 +74,9 @@ package final class LMDBStorage: OrderedKeyValueStorage {
         try? StoreFile.remove(path + "-lock")
         try? lock.releaseRemovingFile()
     }
+
+    /// The store's lock, as long as the storage is open.
+    package var commitSignal: (any CommitSignal)? { lease.withLock { $0?.environment.storeLock } }
 
     /// The longest key LMDB takes as it is built everywhere.
     package var maximumKeyByteCount: Int { Self.longestKeyByteCount }

@@ -4,7 +4,7 @@ public import RoostCore
 /// A persistent store on any ordered key-value storage: the engine behind memory, LMDB and whatever else keeps keys in order.
 ///
 /// FORMAT.md draws every key and value. An adapter provides the storage and a `PersistentStoreType` that makes these.
-public final class KeyValueStore: IntegrityCheckingStore {
+public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     /// What changes while a store is open.
     struct State {
         var isClosed = false
@@ -33,6 +33,10 @@ public final class KeyValueStore: IntegrityCheckingStore {
     /// Whether every change throws code `readOnly`.
     public let isReadOnly: Bool
 
+    /// Tells of commits.
+    package let commitFeed: CommitFeed
+    /// The signal of the storage.
+    package let commitSignal: (any CommitSignal)?
     let storage: any OrderedKeyValueStorage
     let plan: StorePlan
     let options: StoreOptions
@@ -50,6 +54,8 @@ public final class KeyValueStore: IntegrityCheckingStore {
         self.plan = plan
         self.options = options
         isReadOnly = options.isReadOnly
+        commitSignal = (storage as? any CommitSignaling)?.commitSignal
+        commitFeed = .of(commitSignal)
         partsPlace = options.isUnpublished ? DispatchSemaphore(value: 1) : nil
     }
 

@@ -5,7 +5,7 @@ public import RoostCore
 /// One table for each entity hierarchy, one column for each property, so that people and other
 /// tools can read the data. A row that another tool changed does not match its checksum, and is
 /// damaged unless the store accepts changes.
-public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
+public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
     /// The type the store is registered under.
     public let type: any PersistentStoreType
     /// Where the store is.
@@ -15,6 +15,10 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Whether every change throws code `readOnly`.
     public let isReadOnly: Bool
 
+    /// Tells of commits.
+    package let commitFeed: CommitFeed
+    /// The signal of the database.
+    package let commitSignal: (any CommitSignal)?
     let database: any SQLDatabase
     let schema: SQLSchema
     let storeUUID: StoreUUID
@@ -61,6 +65,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         description: PersistentStoreDescription, difference: SQLSchemaDifference?
     ) {
         self.database = database
+        commitSignal = (database as? any CommitSignaling)?.commitSignal
+        commitFeed = .of(commitSignal)
         self.schema = schema
         self.storeUUID = storeUUID
         self.type = type

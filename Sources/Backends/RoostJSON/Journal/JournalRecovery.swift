@@ -105,9 +105,24 @@ struct JournalRecovery: ~Copyable {
             }
             return JournalState(relation: .folded, endOffset: byteCount)
         }
+        return try replay(
+            into: storage, after: JournalState(relation: .applied, endOffset: JournalHeader.byteCount, chain: chain))
+    }
+
+    /// Reads the journal from the end of `start`, and applies its frames to `storage`.
+    ///
+    /// - Parameters:
+    ///   - storage: What document and journal held there; changed as a whole, or not at all when this throws.
+    ///   - start: What was read of the journal.
+    /// - Returns: What the journal is now.
+    /// - Throws: `corrupted` for damage.
+    func replay(
+        into storage: any OrderedKeyValueStorage, after start: JournalState
+    ) throws(StoreError) -> JournalState {
         let write = try storage.beginLongWrite(timeoutSeconds: 0)
         do throws(StoreError) {
-            var state = JournalState(relation: .applied, endOffset: JournalHeader.byteCount, chain: chain)
+            var state = start
+            state.tornByteCount = 0
             while let payload = try next(&state) {
                 let isRead = try write.perform { (writer) throws(StoreError) in
                     try JournalOperations.apply(payload, to: writer)

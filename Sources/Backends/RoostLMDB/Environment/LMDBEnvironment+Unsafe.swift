@@ -35,7 +35,7 @@ final class LMDBEnvironment: Sendable {
     private let writerLock = Mutex<WriterLock?>(nil)
     let handleCheck: FileHandleCheck
 
-    private let storeLock: StoreLock?
+    let storeLock: StoreLock?
     private let soundness: SoundnessLock?
     /// The size the file had at least once; it never shrinks.
     private let knownByteCount: Mutex<Int>

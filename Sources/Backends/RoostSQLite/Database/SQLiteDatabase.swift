@@ -7,7 +7,7 @@ internal import RoostSQL
 ///
 /// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in one process as between
 /// several. See FORMAT.md for what happens at opening, committing and closing.
-final class SQLiteDatabase: SQLRebuilding {
+final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     struct State {
         var writer: SQLiteConnection?
         /// The bytes of the write-ahead log at which it is moved into the database next.
@@ -52,6 +52,7 @@ final class SQLiteDatabase: SQLRebuilding {
 
     var dialect: any SQLDialect { SQLiteDialect() }
     var name: String { path }
+    var commitSignal: (any CommitSignal)? { lock }
 
     /// Takes over what ``SQLiteOpening`` prepared.
     init(

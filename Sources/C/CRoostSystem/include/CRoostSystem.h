@@ -54,6 +54,21 @@ int croost_start_thread(size_t stack_size, void (*run)(void *argument), void *ar
 /// Gives the calling thread the name that debuggers show, as much of it as the system keeps.
 void croost_name_thread(const char *name);
 
+/// Opens a watch of files (inotify, kqueue). Returns its descriptor, or the negative errno value; -ENOSYS where there is none.
+int croost_open_watch(void);
+
+/// Watches for changes of a file's attributes, such as its times. Returns a number for the file, the same for all its names on Linux, or the
+/// negative errno value.
+int croost_watch_file(int watch, const char *path);
+
+/// Ends the watch of one file.
+void croost_unwatch_file(int watch, int number);
+
+/// Waits until a file changes, or the time is over, and stores the numbers of the changed files.
+///
+/// Returns how many there are; more than `capacity` if any file can have changed; 0 at the end of the time; or the negative errno value.
+int croost_wait_for_files(int watch, int milliseconds, int *numbers, int capacity);
+
 /// Has the processor fetch the memory at `address` into its cache, which takes no time now. Any address will do.
 static inline void croost_prefetch(const void *address) { __builtin_prefetch(address); }
 

@@ -80,6 +80,10 @@ public struct ChangeSet: Sendable {
     /// lists the missing objects. Name the objects to which new references refer, so that no other
     /// writer can delete them in between. Inserts of the same change set exist; its deletes do not.
     public var existing: [ObjectID] = []
+    /// Who makes the commit, for those who listen to commits and know their own; nil for nobody.
+    ///
+    /// Not kept in the store.
+    package var origin: ObjectIdentifier?
     /// Whether the commit fails if an object that stays refers to an object that it deletes.
     ///
     /// To-one references of every relationship count, as they are after the commit's own updates.

@@ -16,7 +16,7 @@ public struct CommitReceipt: Sendable {
     ///
     /// If it is not the last one that a program has seen, another writer committed in between.
     public let previousGeneration: Generation
-    private let changes: ChangeSet
+    let changes: ChangeSet
 
     /// Creates the receipt of a commit of `changes`.
     public init(_ changes: ChangeSet, generation: Generation, previousGeneration: Generation) {

@@ -146,7 +146,7 @@ public final class StoreLock: Sendable {
 
     /// Lets go.
     ///
-    /// Calling it again does nothing.
+    /// Calling it again does nothing. Commits are not signaled any more.
     public func release() { state.withLock { forget(&$0) } }
 
     private func forget(_ state: inout State) {
@@ -179,6 +179,18 @@ public final class StoreLock: Sendable {
         return StoreError(
             .busy, "'\(path)' is \(others) elsewhere, in this process or another; close it there or try again later")
     }
+}
+
+extension StoreLock: CommitSignal {
+    /// The path of the lock file.
+    package var path: String { Self.path(forStoreAt: storePath) }
+    /// The identity of the lock file, which all openings of the store lock.
+    package var id: CommitSignalID { CommitSignalID(device: identity.device, inode: identity.inode) }
+
+    /// Sets the times of the lock file.
+    ///
+    /// Does nothing after ``release()``.
+    package func raise() { state.withLock { $0.file?.touch() } }
 }
 
 extension StoreLock.Mode {

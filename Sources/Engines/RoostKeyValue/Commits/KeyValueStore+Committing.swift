@@ -19,11 +19,15 @@ extension KeyValueStore {
             let generation = try MetaSpace.readTally(model, reader).generation
             return CommitReceipt(changes, generation: generation, previousGeneration: generation)
         }
+        return try reporting { () throws(StoreError) in try write(change) }
+    }
+
+    private func write(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
         let generations = try write { [plan] (writer) throws(StoreError) in
             var application = try ChangeApplication(change, plan, writer)
             return try application.run()
         }
         noteUsedKeys(change.highestInsertedKeys)
-        return CommitReceipt(changes, generation: generations.now, previousGeneration: generations.previous)
+        return CommitReceipt(change.changes, generation: generations.now, previousGeneration: generations.previous)
     }
 }

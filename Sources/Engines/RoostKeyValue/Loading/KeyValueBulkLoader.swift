@@ -204,6 +204,14 @@ final class KeyValueBulkLoader: BulkLoader {
 
     func finish() throws(StoreError) -> StoreTally {
         _ = try requireUsable()
+        let previous = tally.generation
+        return try store.reportingAll { () throws(StoreError) in
+            let tally = try commit()
+            return (previous, tally.generation, tally)
+        }
+    }
+
+    private func commit() throws(StoreError) -> StoreTally {
         do throws(StoreError) {
             var entries = SortedEntryWriter(plan: plan, startedEmpty: startedEmpty, tally: tally)
             try sorter.drain { (sorted) throws(StoreError) in

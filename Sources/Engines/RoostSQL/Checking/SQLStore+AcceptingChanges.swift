@@ -13,6 +13,14 @@ extension SQLStore: ChangeAcceptingStore {
     /// content as it is.
     package func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
         try requireWritable()
+        return try reportingAll { () throws(StoreError) in
+            let (previous, now) = try accept(expected)
+            return (previous, now, now)
+        }
+    }
+
+    /// Accepts changes, and returns the generations before and after that.
+    private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
         // Damage to the file is not a change by another program, even where every value can be read.
         if let finding = try database.integrityFindings().first {
             throw StoreError(
@@ -21,7 +29,7 @@ extension SQLStore: ChangeAcceptingStore {
             )
         }
         var lastKeys = [Int64?](repeating: nil, count: schema.objectTables.count)
-        let generation = try writing { (connection) throws(StoreError) -> Generation in
+        let generations = try writing { (connection) throws(StoreError) -> (previous: Generation, now: Generation) in
             let snapshot = SQLSnapshot(
                 store: self, connection: connection, acceptsChanges: false, ownsConnection: false)
             defer { snapshot.close() }
@@ -30,16 +38,17 @@ extension SQLStore: ChangeAcceptingStore {
                 throw StoreError(
                     .conflict, "'\(location)' changed after its changes were shown; nothing was accepted.")
             }
-            guard !changes.isEmpty else { return try SQLTallies.read(connection, self).generation }
+            let previous = try SQLTallies.read(connection, self).generation
+            guard !changes.isEmpty else { return (previous, previous) }
             for (position, table) in schema.objectTables.enumerated() {
                 lastKeys[position] = try sign(table, snapshot, connection)
             }
             try raiseLastKeys(lastKeys, connection)
-            return try SQLTallies.set(found, connection, self)
+            return (previous, try SQLTallies.set(found, connection, self))
         }
         noteUsedKeys(lastKeys)
         state.withLock { $0.knownTallies = SQLKnownTallies(model: model) }
-        return generation
+        return generations
     }
 
     /// Finds the differences from the content that the last commit recorded, and the tally of the

@@ -8,6 +8,10 @@ extension SQLStore {
         try requireWritable()
         let change = try PreparedChange(changes, model: model, location: location)
         guard !change.isEmpty else { return try verify(change) }
+        return try reporting { () throws(StoreError) in try write(change) }
+    }
+
+    private func write(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
         typealias Done = (
             generations: (previous: Generation, now: Generation), lastKeys: [Int64?], tallies: SQLKnownTallies
         )
@@ -24,7 +28,7 @@ extension SQLStore {
         noteUsedKeys(done.lastKeys)
         state.withLock { $0.knownTallies = done.tallies }
         return CommitReceipt(
-            changes, generation: done.generations.now, previousGeneration: done.generations.previous)
+            change.changes, generation: done.generations.now, previousGeneration: done.generations.previous)
     }
 
     /// Returns the error for an insert that the database refused, naming the object.

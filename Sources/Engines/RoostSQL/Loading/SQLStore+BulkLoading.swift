@@ -168,7 +168,14 @@ final class SQLBulkLoader: BulkLoader {
     }
 
     func finish() throws(StoreError) -> StoreTally {
-        var tally = StoreTally(model: store.model)
+        try store.reportingAll { () throws(StoreError) in
+            let (previous, tally) = try commit()
+            return (previous, tally.generation, tally)
+        }
+    }
+
+    private func commit() throws(StoreError) -> (previous: Generation, tally: StoreTally) {
+        var (previous, tally) = (Generation.initial, StoreTally(model: store.model))
         try perform { () throws(StoreError) in
             try linkSorter.drain { (batch) throws(StoreError) in
                 try checkCancellation?()
@@ -180,6 +187,7 @@ final class SQLBulkLoader: BulkLoader {
                 try SQLViolations(schema, connection).requireUnique(schema.constraints.filter { $0.scope != nil })
             }
             try store.raiseLastKeys(lastKeys, connection)
+            previous = try SQLTallies.read(connection, store).generation
             if change != StoreTally(model: store.model) {
                 var nothing = SQLKnownTallies(model: store.model)
                 _ = try SQLTallies.apply(change, known: &nothing, connection, store)
@@ -198,7 +206,7 @@ final class SQLBulkLoader: BulkLoader {
             }
         }
         store.noteUsedKeys(lastKeys)
-        return tally
+        return (previous, tally)
     }
 
     private func makeIndexes() throws(StoreError) {

@@ -1,5 +1,6 @@
 public import RoostCore
 public import RoostStores
+internal import RoostSystem
 
 /// A model, the stores that hold its objects, and the contexts that use them.
 ///
@@ -170,6 +171,15 @@ public final class PersistentContainer: Sendable {
         BackgroundContext(self, name: name)
     }
 
+    /// The commits to all stores of the container from now on, of this process and of others.
+    ///
+    /// As ``Store/changes``: what contexts save and what batch requests do is named object by object.
+    ///
+    /// - Throws: `closed`, and what reading the stores throws.
+    public var saves: SaveNotices {
+        get throws(StoreError) { try SaveNotices(of: stores) }
+    }
+
     // MARK: Batch requests
 
     private func notify(
@@ -269,6 +279,23 @@ final class ContainerBase: Sendable {
     let storeSet: StoreSet
     let hub = NoticeHub()
     let executors = ExecutorPool()
+    /// What tells of commits that no context of the container made, once a context merges them.
+    private let subscriptions = Mutex<[CommitSubscription]>([])
+
+    /// The origin of the contexts' commits.
+    var origin: ObjectIdentifier { ObjectIdentifier(self) }
+
+    /// Sees to it that contexts hear of commits that no context of the container made.
+    func follow() throws(StoreError) {
+        let hub = hub
+        try subscriptions.withLock { (subscriptions) throws(StoreError) in
+            guard subscriptions.isEmpty else { return }
+            for store in storeSet.stores {
+                subscriptions.append(
+                    try CommitSubscription(to: store, ignoring: origin) { hub.post($0, from: nil) } end: {})
+            }
+        }
+    }
 
     init(_ classes: ModelClasses, _ storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }

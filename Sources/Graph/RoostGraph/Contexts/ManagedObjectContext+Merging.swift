@@ -80,6 +80,7 @@ extension ManagedObjectContext {
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
+        let former = seenGenerations
         seenGenerations = generations
         core.closeReader()
         core.forgetBases()
@@ -89,6 +90,13 @@ extension ManagedObjectContext {
         refreshed += changed.filter { !$0.flags.contains(.inaccessible) }
         invalidated += changed.filter { $0.flags.contains(.inaccessible) }
         notifyObservers()
+        for (position, store) in base.storeSet.stores.enumerated() where former[position] != generations[position] {
+            guard let generation = generations[position] else { continue }
+            commits.put(
+                SaveNotice(
+                    store: store.location, generation: generation,
+                    previousGeneration: former[position] ?? generation, isComplete: false))
+        }
     }
 }
 

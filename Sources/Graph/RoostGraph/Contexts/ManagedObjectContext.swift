@@ -38,13 +38,17 @@ public final class ManagedObjectContext {
     /// False at first; true for the view context.
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
-    /// read again. A child shows the changes of its parent, saved or not.
+    /// read again. A context with a home, such as the view context, is woken for them; see
+    /// ``Store/changes`` for the time that takes. A child shows the changes of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
             inbox.setOpen(mergesChangesAutomatically)
             guard mergesChangesAutomatically, !oldValue else { return }
-            _ = core.latching { () throws(StoreError) in seenGenerations = try currentGenerations() }
+            _ = core.latching { () throws(StoreError) in
+                try base.follow()
+                seenGenerations = try currentGenerations()
+            }
         }
     }
     /// Whether an object whose row is missing counts as deleted.
@@ -68,6 +72,8 @@ public final class ManagedObjectContext {
     /// Keeps the observation of the parent.
     var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
+    /// The sequences of commits that programs read.
+    let commits = WeakBuffers()
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
     /// Whether observers are being notified.
@@ -320,7 +326,10 @@ public final class ManagedObjectContext {
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
+                // Versions are compared below.
+                guard notice.isComplete else { continue }
                 try mergeChanges(notice)
+                commits.put(notice)
                 let position = base.storeSet.stores.firstIndex { $0.location == notice.store }
                 if let position, seenGenerations[position] == notice.previousGeneration {
                     seenGenerations[position] = notice.generation

@@ -1,4 +1,4 @@
-internal import RoostCore
+public import RoostCore
 
 /// The objects that one event of a context changed.
 public struct ObjectsChange {

@@ -176,19 +176,22 @@ extension ManagedObjectContext {
         var failures: [ValidationFailure] = []
         let objects = core.changed
         // Neighbors are mostly of one entity, whose class is asked once.
-        var known: (entity: UInt16, properties: [String])?
+        var known: UInt16?
+        var (properties, hasProperties) = ([String](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in
-            guard !object.flags.contains(.inaccessible) else { return }
-            if object.flags.contains(.deleted) {
+            if !object.flags.isDisjoint(with: [.inaccessible, .deleted]) {
+                guard !object.flags.contains(.inaccessible) else { return }
                 failures += try core.denials(of: object)
                 failures += object.validateForDelete()
                 return
             }
             guard object.state.contains(.privateRow) || object.extra != nil else { return }
-            if known?.entity != object.entityNumber {
-                known = (object.entityNumber, type(of: object).validatedProperties)
+            if known != object.entityNumber {
+                known = object.entityNumber
+                properties = type(of: object).validatedProperties
+                hasProperties = !properties.isEmpty
             }
-            if let known, !known.properties.isEmpty { try validate(known.properties, of: object, &failures) }
+            if hasProperties { try validate(properties, of: object, &failures) }
             let own = object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
             if !own.isEmpty { failures += own }
         }
@@ -245,6 +248,7 @@ extension ManagedObjectContext {
         // A store that is read cannot use its old pages again, and a memory store copies what it changes.
         core.closeReader()
         var changes = pending.changes
+        changes.origin = base.origin
         let store = base.storeSet.stores[position]
         if try store.rules.concern(changes) {
             // The rules read what the store has now, not what the event began with.
@@ -312,7 +316,7 @@ extension ManagedObjectContext {
             core.expel(object)
         }
         if seenGenerations[position] == receipt.previousGeneration { seenGenerations[position] = receipt.generation }
-        let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty
+        let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
         // What the rules of the model changed beside it: derived attributes of objects that depend on changed ones.
         let updates = outcome.changes.updates
@@ -328,6 +332,7 @@ extension ManagedObjectContext {
             inserted: pending.inserted.all.map(\.objectID), updated: changed + others,
             deleted: pending.changes.deletes.map(\.id))
         base.hub.post(notice, from: inbox)
+        commits.put(notice)
         for observer in saveObservers { observer.body(notice) }
     }
 }

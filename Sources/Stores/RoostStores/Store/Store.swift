@@ -73,8 +73,12 @@ public final class Store: Sendable {
 
     /// Finishes running work, and releases the store's locks and files.
     ///
-    /// Calling it again does nothing. Every later call of another method throws code `closed`.
+    /// Calling it again does nothing. Every later call of another method throws code `closed`. What
+    /// listens to the store ends.
     ///
     /// - Throws: What finishing throws; the store is closed then too.
-    public func close() throws(StoreError) { try persistentStore.close() }
+    public func close() throws(StoreError) {
+        CommitWatcher.shared.end(persistentStore)
+        try persistentStore.close()
+    }
 }

@@ -1,0 +1,239 @@
+internal import Dispatch
+internal import Foundation
+internal import RoostCore
+internal import RoostStores
+internal import RoostSystem
+
+extension ConformanceCheck {
+    /// What those who listen to a store hear of commits.
+    static let notices: [ConformanceCheck] = [
+        ConformanceCheck("notices.kinds", "A notice names what a commit inserted, updated, linked and deleted.") {
+            bench in
+            let store = try bench.create()
+            let log = try NoticeLog(store, bench)
+            guard log.isExact else { return }
+            let (first, second) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
+            let receipts = [
+                try store.change {
+                    try $0.insert(first, values: ["title": "one"])
+                    try $0.insert(second, values: ["title": "two"])
+                },
+                try store.change { try $0.update(second, version: 1, values: ["title": "three"]) },
+                try store.change { $0.delete(first, version: 1) },
+            ]
+            let notices = try log.wait { $0.count == 3 }
+            try expectEqual(Set(notices[0].inserted), [first, second], "the inserted objects")
+            try expectEqual(notices[1].updated, [second], "the updated objects")
+            try expectEqual(notices[2].deleted, [first], "the deleted objects")
+            for (notice, receipt) in zip(notices, receipts) {
+                try expect(notice.isComplete, "a commit of this process is named object by object")
+                try expectEqual(notice.generation, receipt.generation, "the generation of a notice")
+                try expectEqual(notice.previousGeneration, receipt.previousGeneration, "the generation before it")
+            }
+            let counts = notices.map { $0.inserted.count + $0.updated.count + $0.deleted.count }
+            try expectEqual(counts, [2, 1, 1], "the objects of each notice")
+        },
+        ConformanceCheck(
+            "notices.nothing", "A commit that fails or changes nothing gives no notice, and the next one does."
+        ) { bench in
+            let store = try bench.create()
+            let id = ObjectID("Track", key: 1)
+            try store.change { try $0.insert(id, values: ["title": "one"]) }
+            let log = try NoticeLog(store, bench)
+            // Nothing tells of the commits of a store that neither reports them nor records generations.
+            guard try log.isExact || store.currentGeneration() != nil else { return }
+            try expectError(.conflict, in: "an update of a stale version") {
+                try store.change { try $0.update(id, version: 7, values: ["title": "two"]) }
+            }
+            _ = try store.commit(ChangeSet(model: store.model))
+            let receipt = try store.change { try $0.update(id, version: 1, values: ["title": "three"]) }
+            let notices = try log.wait { $0.last?.generation == receipt.generation }
+            try expectEqual(notices.count, 1, "the number of notices")
+            try expect(!log.isExact || notices[0].updated == [id], "the notice is of the commit")
+        },
+        ConformanceCheck("notices.batches", "Batch requests are named object by object, a bulk load is not.") {
+            bench in
+            let store = try bench.create()
+            let log = try NoticeLog(store, bench)
+            guard log.isExact else { return }
+            let inserted = try store.execute(
+                BatchInsertRequest(
+                    "Track", rows: [["title": "one"], ["title": "two"], ["title": "three"]], result: .objectIDs))
+            let ids = inserted.objectIDs ?? []
+            try expectEqual(ids.count, 3, "the inserted objects")
+            _ = try store.execute(
+                BatchUpdateRequest("Track", where: .equal("title", to: "two"), set: ["title": .constant("four")]))
+            _ = try store.execute(BatchDeleteRequest(objectIDs: [ids[0]]))
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            var batch = RecordBatch(model: store.model)
+            try batch.append(ObjectID("Track", key: 500), values: ["title": "loaded"])
+            try loader.append(batch)
+            _ = try loader.finish()
+            let notices = try log.wait { $0.count == 4 }
+            try expectEqual(notices[0].inserted, ids, "what the batch insert inserted")
+            try expectEqual(notices[1].updated, [ids[1]], "what the batch update updated")
+            try expectEqual(notices[2].deleted, [ids[0]], "what the batch delete deleted")
+            try expectEqual(notices.map(\.isComplete), [true, true, true, false], "which notices are complete")
+        },
+        ConformanceCheck(
+            "notices.many-writers", "Notices of several writers come in the order of the commits, without a gap."
+        ) { bench in
+            let store = try bench.create()
+            let log = try NoticeLog(store, bench)
+            let start = try store.currentGeneration()
+            let writers = (0..<4).map { writer in
+                Background {
+                    for number in 0..<8 {
+                        let key = Int64(1 + writer * 100 + number)
+                        try store.change { try $0.insert(ObjectID("Track", key: key), values: ["title": "t"]) }
+                    }
+                }
+            }
+            for writer in writers { try writer.value() }
+            let end = try store.currentGeneration()
+            let notices = try log.wait { $0.last?.generation == end }
+            var known = start
+            for notice in notices {
+                try expectEqual(notice.previousGeneration, known, "the generation before a notice")
+                known = notice.generation
+            }
+            guard log.isExact else { return }
+            try expectEqual(notices.count, 32, "the number of notices")
+            try expectEqual(Set(notices.flatMap(\.inserted)).count, 32, "the objects that they name")
+        },
+        ConformanceCheck(
+            "notices.two-openings", "Who listens to one opening of a store hears of commits of another.",
+            needs: [.multipleProcesses]
+        ) { bench in
+            let store = try bench.create()
+            let other = try bench.open()
+            let log = try NoticeLog(other, bench)
+            for key in Int64(1)...5 {
+                try store.change { try $0.insert(ObjectID("Track", key: key), values: ["title": "t"]) }
+            }
+            let end = try store.currentGeneration()
+            let notices = try log.wait { $0.last?.generation == end }
+            // Otherwise one opening finds the commits of the other by the generation.
+            let feeds = [store, other].compactMap { ($0 as? any CommitReportingStore)?.commitFeed }
+            guard feeds.count == 2, feeds[0] === feeds[1] else { return }
+            try expectEqual(notices.flatMap(\.inserted).map(\.key), [1, 2, 3, 4, 5], "the objects that notices name")
+        },
+        ConformanceCheck(
+            "notices.signal", "A commit wakes those who watch the signal of the store, and a failed one does not."
+        ) { bench in
+            let store = try bench.create()
+            guard let signal = (store as? any CommitReportingStore)?.commitSignal, let watch = FileWatch(),
+                watch.add(signal.path) != nil
+            else { return }
+            try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "one"]) }
+            guard case .files? = watch.wait(milliseconds: 60_000) else {
+                throw Mismatch(expected: "the signal of a commit", actual: "none for a minute")
+            }
+            try expectError(.conflict, in: "an update of a stale version") {
+                try store.change { try $0.update(ObjectID("Track", key: 1), version: 7, values: ["title": "two"]) }
+            }
+            guard case .nothing? = watch.wait(milliseconds: 0) else {
+                throw Mismatch(expected: "no signal of a failed commit", actual: "one")
+            }
+        },
+        ConformanceCheck("notices.end", "Closing the store ends listening, and listening to a closed store fails.") {
+            bench in
+            let base = try bench.create()
+            let store = try Store(base, registry: StoreRegistry([bench.type]))
+            let ended = DispatchSemaphore(value: 0)
+            let source = try CommitSubscription(to: store) { _ in } end: { ended.signal() }
+            try store.close()
+            try expect(ended.wait(timeout: .now()) == .success, "listening has ended when the store is closed")
+            try expectError(.closed, in: "listening to a closed store") {
+                _ = try CommitSubscription(to: store) { _ in } end: {}
+            }
+            withExtendedLifetime(source) {}
+        },
+    ]
+
+    /// What those who listen to a store hear of other processes.
+    static let noticesOfProcesses: [ConformanceCheck] = [
+        ConformanceCheck(
+            "processes.notices", "Who listens to a store hears of commits of another process, and of the last one.",
+            needs: [.persistence]
+        ) { bench in
+            let peer = try bench.startPeer("create")
+            try peer.ask("commit 1")
+            guard let store = try openBeside(bench) else { return }
+            let log = try NoticeLog(store, bench)
+            for number in 2...6 { try peer.ask("commit \(number)") }
+            let end = try store.currentGeneration()
+            let notices = try log.wait { $0.last?.generation == end }
+            // What a notice says is there to be read.
+            try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
+            try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
+            try expect(notices.count <= 5, "there is no notice without a commit", otherwise: "\(notices.count)")
+        },
+        ConformanceCheck(
+            "processes.notices.killed",
+            "After another process was killed while it committed, listeners know the last commit.",
+            needs: [.persistence]
+        ) { bench in
+            let peer = try bench.startPeer("create")
+            try peer.ask("commit 1")
+            guard let store = try openBeside(bench) else { return }
+            let log = try NoticeLog(store, bench)
+            try peer.tell("commits 2")
+            var last: Int64 = 0
+            for _ in 0..<10 { last = try require(try peer.acknowledged(), "a commit of the other process") }
+            try peer.kill()
+            while let more = try peer.acknowledged() { last = more }
+            let end = try store.currentGeneration()
+            _ = try log.wait { $0.last?.generation == end }
+            try expect(
+                try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "what was acknowledged is there")
+        },
+    ]
+
+    /// Opens the store that a peer writes: for writing where several processes may, otherwise for reading.
+    ///
+    /// - Returns: Nil for a type whose stores are open in one process only.
+    private static func openBeside(_ bench: Workbench) throws -> (any PersistentStore)? {
+        if bench.fixture.capabilities.contains(.multipleProcesses) { return try bench.open() }
+        do {
+            return try bench.open {
+                $0.isReadOnly = true
+                $0.timeoutSeconds = 0.1
+            }
+        } catch let error as StoreError where error.code == .busy { return nil }
+    }
+}
+
+/// The notices that a listener got.
+private final class NoticeLog: Sendable {
+    /// Whether the store reports its commits; otherwise they are found by its generation.
+    let isExact: Bool
+    private let list = Mutex<[SaveNotice]>([])
+    private let more = DispatchSemaphore(value: 0)
+    private let source = Mutex<CommitSubscription?>(nil)
+
+    init(_ store: any PersistentStore, _ bench: Workbench) throws {
+        isExact = store is any CommitReportingStore
+        let door = try Store(store, registry: StoreRegistry([bench.type]))
+        let (list, more) = (list, more)
+        let subscription = try CommitSubscription(to: door) { notice in
+            list.withLock { $0.append(notice) }
+            more.signal()
+        } end: {
+        }
+        source.withLock { $0 = subscription }
+    }
+
+    /// Waits until the notices are what is wanted, for a minute at most.
+    func wait(until isWanted: ([SaveNotice]) -> Bool) throws -> [SaveNotice] {
+        let end = DispatchTime.now() + 60
+        while true {
+            let notices = list.withLock { $0 }
+            if isWanted(notices) { return notices }
+            guard more.wait(timeout: end) == .success else {
+                throw Mismatch(
+                    expected: "notices of all commits within a minute", actual: "\(notices.map(\.generation))")
+            }
+        }
+    }
+}

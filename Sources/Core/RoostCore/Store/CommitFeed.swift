@@ -1,0 +1,282 @@
+internal import RoostSystem
+
+/// Tells listeners what the commits to one store changed, in the order of the commits.
+///
+/// All openings of one store in a process share a feed. The engines report the commits of this
+/// process. Those of others show when somebody looks at the store's generation; see ``look(at:_:)``.
+///
+/// Without listeners, a commit costs two locks.
+package final class CommitFeed: Sendable {
+    /// Receives a notice, in the order of the commits, on the thread of a commit or of the one who looked.
+    ///
+    /// It is called under the feed's lock, so it must not use the feed.
+    package typealias Listener = @Sendable (SaveNotice) -> Void
+
+    /// A commit that ended.
+    private struct Ended {
+        let generation: Generation
+        let origin: ObjectIdentifier?
+        /// Nil if no listener wants it.
+        let notice: SaveNotice?
+    }
+
+    private struct State {
+        var listeners: [(number: Int, ignored: ObjectIdentifier?, body: Listener)] = []
+        var lastNumber = 0
+        /// The generation that listeners know.
+        var known: Generation?
+        /// The number of commits of this process that are under way.
+        var openCount = 0
+        /// The number of commits that ended.
+        var endCount = 0
+        /// The commits whose predecessors were not reported yet, by their previous generations.
+        var early: [Generation: Ended] = [:]
+    }
+
+    private struct Weak {
+        weak var feed: CommitFeed?
+    }
+
+    private static let shared = Mutex<[CommitSignalID: Weak]>([:])
+
+    private let state = Mutex(State())
+
+    private init() {}
+
+    /// Returns the feed of a store: a new one, or that of the other openings of the same store.
+    ///
+    /// - Parameter signal: The signal of the store; nil for a store with a single opening.
+    package static func of(_ signal: (any CommitSignal)?) -> CommitFeed {
+        guard let id = signal?.id else { return CommitFeed() }
+        return shared.withLock { feeds in
+            if let feed = feeds[id]?.feed { return feed }
+            feeds = feeds.filter { $0.value.feed != nil }
+            let feed = CommitFeed()
+            feeds[id] = Weak(feed: feed)
+            return feed
+        }
+    }
+
+    // MARK: Listening
+
+    /// Calls `body` for every later commit, until ``remove(_:)``.
+    ///
+    /// A commit that ends at the same time can be reported too. Look at the store's generation
+    /// afterwards, so that commits of other processes can be told from this state.
+    ///
+    /// - Parameters:
+    ///   - ignored: The origin of commits that the listener does not want; see ``ChangeSet/origin``.
+    ///   - body: The listener.
+    /// - Returns: A number for ``remove(_:)``.
+    package func add(ignoring ignored: ObjectIdentifier? = nil, _ body: @escaping Listener) -> Int {
+        state.withLock { state in
+            if state.listeners.isEmpty { (state.known, state.early) = (nil, [:]) }
+            state.lastNumber += 1
+            state.listeners.append((state.lastNumber, ignored, body))
+            return state.lastNumber
+        }
+    }
+
+    /// Ends listening.
+    package func remove(_ number: Int) { state.withLock { $0.listeners.removeAll { $0.number == number } } }
+
+    // MARK: Commits of this process
+
+    /// Says that a commit begins.
+    ///
+    /// Until its end is reported, a new generation can be its own.
+    package func beginCommit() { state.withLock { $0.openCount += 1 } }
+
+    /// Says that a commit failed, or changed nothing.
+    package func endCommit() {
+        state.withLock { state in
+            state.openCount -= 1
+            state.endCount += 1
+            Self.tellGap(&state)
+        }
+    }
+
+    /// Says that a commit ended.
+    ///
+    /// - Parameters:
+    ///   - previous: The generation before.
+    ///   - generation: The generation after; another one.
+    ///   - origin: The origin of the commit.
+    ///   - notice: What it changed, made if a listener wants it.
+    package func endCommit(
+        from previous: Generation, to generation: Generation, origin: ObjectIdentifier?,
+        _ notice: @autoclosure () -> SaveNotice
+    ) {
+        state.withLock { state in
+            state.openCount -= 1
+            state.endCount += 1
+            guard !state.listeners.isEmpty else { return }
+            if generation != state.known {
+                let isWanted = state.listeners.contains { $0.ignored == nil || $0.ignored != origin }
+                state.early[previous] = Ended(
+                    generation: generation, origin: origin, notice: isWanted ? notice() : nil)
+                if state.known == nil { state.known = previous }
+                Self.tellEarly(&state)
+            }
+            Self.tellGap(&state)
+        }
+    }
+
+    /// Reports the commits that follow on what listeners know.
+    private static func tellEarly(_ state: inout State) {
+        while let known = state.known, let next = state.early.removeValue(forKey: known) {
+            state.known = next.generation
+            guard let notice = next.notice else { continue }
+            for listener in state.listeners where listener.ignored == nil || listener.ignored != next.origin {
+                listener.body(notice)
+            }
+        }
+    }
+
+    /// Reports commits that follow on one that nobody of this process made, if no other one of this
+    /// process can come between.
+    private static func tellGap(_ state: inout State) {
+        guard state.openCount == 0, !state.early.isEmpty, let known = state.known else { return }
+        let ends = Set(state.early.values.map(\.generation))
+        // Without an order of generations nobody knows which of several chains is the last.
+        for start in state.early.keys where !ends.contains(start) {
+            if let store = state.early.values.lazy.compactMap(\.notice?.store).first {
+                let gap = SaveNotice(store: store, generation: start, previousGeneration: known, isComplete: false)
+                for listener in state.listeners { listener.body(gap) }
+            }
+            state.known = start
+            tellEarly(&state)
+        }
+        state.early = [:]
+    }
+
+    // MARK: Commits of others
+
+    /// The number to give to ``look(at:_:)``, taken before the generation is read; nil while nobody
+    /// listens, or a commit of this process is under way.
+    package func ticket() -> Int? {
+        state.withLock { $0.listeners.isEmpty || $0.openCount > 0 ? nil : $0.endCount }
+    }
+
+    /// Compares the generation of the store with the one that listeners know.
+    ///
+    /// If it is another one, listeners get a notice that is not complete. Does nothing if a commit
+    /// of this process began or ended since the ticket.
+    package func look(at generation: Generation, of store: StoreLocation, _ ticket: Int) {
+        state.withLock { state in
+            guard !state.listeners.isEmpty, state.openCount == 0, state.endCount == ticket else { return }
+            guard let known = state.known else {
+                state.known = generation
+                return
+            }
+            guard known != generation else { return }
+            state.known = generation
+            let notice = SaveNotice(
+                store: store, generation: generation, previousGeneration: known, isComplete: false)
+            for listener in state.listeners { listener.body(notice) }
+        }
+    }
+}
+
+/// The identity of a signal, the same for all openings of a store.
+package struct CommitSignalID: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// Makes the identity of the file of a signal.
+    package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+}
+
+/// What tells other processes that a store was changed.
+///
+/// It is a file that is touched after each commit, once the commit is visible.
+package protocol CommitSignal: AnyObject, Sendable {
+    /// The path of the file, to be watched.
+    var path: String { get }
+    /// The identity of the file.
+    var id: CommitSignalID { get }
+
+    /// Touches the file.
+    ///
+    /// Where that fails, watchers find the commit when they next look.
+    func raise()
+}
+
+/// A storage or a database that has a signal.
+package protocol CommitSignaling {
+    /// The signal; nil where this user can make none.
+    var commitSignal: (any CommitSignal)? { get }
+}
+
+/// A store that reports its commits.
+package protocol CommitReportingStore: PersistentStore {
+    /// The feed of the store.
+    var commitFeed: CommitFeed { get }
+    /// The signal of the store; nil for a store that other processes cannot change or tell of.
+    var commitSignal: (any CommitSignal)? { get }
+}
+
+extension PersistentStore {
+    /// Returns the generation of the store now; nil if it records none.
+    package func currentGeneration() throws(StoreError) -> Generation? {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try snapshot.recordedTally()?.generation
+    }
+}
+
+extension CommitReportingStore {
+    /// Runs a commit and reports it: to listeners of this process, then to other processes.
+    package func reporting(_ commit: () throws(StoreError) -> CommitReceipt) throws(StoreError) -> CommitReceipt {
+        commitFeed.beginCommit()
+        let receipt: CommitReceipt
+        do throws(StoreError) { receipt = try commit() } catch {
+            commitFeed.endCommit()
+            throw error
+        }
+        if receipt.hasChanges {
+            commitFeed.endCommit(
+                from: receipt.previousGeneration, to: receipt.generation, origin: receipt.changes.origin,
+                receipt.notice(for: location))
+            commitSignal?.raise()
+        } else {
+            commitFeed.endCommit()
+        }
+        return receipt
+    }
+
+    /// Runs a change that can concern any object, and reports it.
+    ///
+    /// - Parameter change: Returns the generations before and after it.
+    package func reportingAll<Result>(
+        _ change: () throws(StoreError) -> (previous: Generation, now: Generation, result: Result)
+    ) throws(StoreError) -> Result {
+        commitFeed.beginCommit()
+        let (previous, now, result): (Generation, Generation, Result)
+        do throws(StoreError) { (previous, now, result) = try change() } catch {
+            commitFeed.endCommit()
+            throw error
+        }
+        if previous == now {
+            commitFeed.endCommit()
+        } else {
+            commitFeed.endCommit(
+                from: previous, to: now, origin: nil,
+                SaveNotice(store: location, generation: now, previousGeneration: previous, isComplete: false))
+            commitSignal?.raise()
+        }
+        return result
+    }
+}
+
+extension CommitReceipt {
+    /// Returns a notice of the commit.
+    fileprivate func notice(for store: StoreLocation) -> SaveNotice {
+        let (inserted, updated, deleted) = (insertedIDs, updatedIDs, deletedIDs)
+        var known = Set(inserted).union(updated).union(deleted)
+        let relinked = relinkedIDs.filter { known.insert($0).inserted }
+        return SaveNotice(
+            store: store, generation: generation, previousGeneration: previousGeneration, inserted: inserted,
+            updated: updated + relinked, deleted: deleted)
+    }
+}

@@ -1,0 +1,202 @@
+package import RoostCore
+internal import RoostSystem
+
+/// Calls a listener after each commit to a store, until it is released.
+package final class CommitSubscription: Sendable {
+    private let feed: CommitFeed
+    private let number: Int
+    private let entry: CommitWatcher.Entry
+
+    /// Begins to listen.
+    ///
+    /// A store that reports nothing by itself is looked at each second.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - ignored: The origin of commits that the listener does not want; see ``ChangeSet/origin``.
+    ///   - listener: Called for each notice, on the thread of the commit or on that of the watcher.
+    ///   - end: Called once, when the store is closed or replaced.
+    /// - Throws: `closed`, and what reading the store throws.
+    package init(
+        to store: Store, ignoring ignored: ObjectIdentifier? = nil, _ listener: @escaping CommitFeed.Listener, end: @escaping @Sendable () -> Void
+    ) throws(StoreError) {
+        let reporting = store.persistentStore as? any CommitReportingStore
+        let feed = reporting?.commitFeed ?? CommitFeed.of(nil)
+        self.feed = feed
+        let location = store.location
+        number = feed.add(ignoring: ignored) { notice in
+            var notice = notice
+            // Another opening can have another name for the store.
+            notice.store = location
+            listener(notice)
+        }
+        entry = CommitWatcher.Entry(store.persistentStore, feed, signal: reporting?.commitSignal, end: end)
+        // Watched first: what is committed after the look is found without waiting.
+        CommitWatcher.shared.add(entry)
+        do throws(StoreError) { try entry.look() } catch {
+            stop()
+            throw error
+        }
+    }
+
+    deinit { stop() }
+
+    private func stop() {
+        feed.remove(number)
+        CommitWatcher.shared.remove(entry)
+    }
+}
+
+/// Looks at the stores that somebody listens to: when their signals are raised, and each second.
+///
+/// It has one thread and one watch of the system for all stores of the process. The thread runs
+/// while there are stores.
+final class CommitWatcher: Sendable {
+    /// A store that is looked at.
+    final class Entry: Sendable {
+        private let store: any PersistentStore
+        private let feed: CommitFeed
+        private let signal: (any CommitSignal)?
+        private let end: @Sendable () -> Void
+        /// Whether nothing more will come; held while the store is read.
+        private let isEnded = Mutex(false)
+        /// The number of the signal's file in the system's watch; nil without one.
+        fileprivate let number = Mutex<CInt?>(nil)
+
+        init(
+            _ store: any PersistentStore, _ feed: CommitFeed, signal: (any CommitSignal)?,
+            end: @escaping @Sendable () -> Void
+        ) {
+            (self.store, self.feed, self.signal, self.end) = (store, feed, signal, end)
+        }
+
+        fileprivate var path: String? { signal?.path }
+
+        func isOf(_ other: any PersistentStore) -> Bool { store === other }
+
+        /// Tells the feed the generation of the store.
+        func look() throws(StoreError) {
+            guard let ticket = feed.ticket() else {
+                // A commit that is under way will tell it.
+                _ = try store.metadata()
+                return
+            }
+            if let generation = try store.currentGeneration() { feed.look(at: generation, of: store.location, ticket) }
+        }
+
+        /// Looks again; returns false if nothing more will come.
+        fileprivate func lookAgain() -> Bool {
+            let isOver = isEnded.withLock { (isEnded) -> Bool in
+                guard !isEnded else { return false }
+                do throws(StoreError) { try look() } catch {
+                    // Any other error can pass: a later look finds what this one would have.
+                    isEnded = error.code == .closed || error.code == .storeReplaced
+                }
+                return isEnded
+            }
+            if isOver { end() }
+            return !isOver
+        }
+
+        /// Ends the entry; the store is not read any more on return.
+        fileprivate func stop() {
+            let isOver = isEnded.withLock { isEnded in
+                defer { isEnded = true }
+                return !isEnded
+            }
+            if isOver { end() }
+        }
+    }
+
+    static let shared = CommitWatcher()
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var isRunning = false
+    }
+
+    /// The longest time between two looks at a store.
+    private static let milliseconds = 1000
+    /// The pause after a look, so that a busy writer does not keep the thread busy.
+    private static let pauseMicroseconds: UInt32 = 10_000
+
+    private let state = Mutex(State())
+    /// Nil where the system has none.
+    private let watch = FileWatch()
+
+    func add(_ entry: Entry) {
+        if let path = entry.path, let watch {
+            let number = watch.add(path)
+            entry.number.withLock { $0 = number }
+        }
+        let startsThread = state.withLock { state in
+            state.entries[ObjectIdentifier(entry)] = entry
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard startsThread else { return }
+        do throws(SystemFailure) {
+            try SystemThread.start("roost watcher", stackByteCount: 1 << 20) { self.run() }
+        } catch {
+            // Without a thread the commits of this process are told; the next listener tries again.
+            state.withLock { $0.isRunning = false }
+        }
+    }
+
+    func remove(_ entry: Entry) {
+        let number = entry.number.withLock { $0.take() }
+        let isLast = state.withLock { state in
+            state.entries[ObjectIdentifier(entry)] = nil
+            return number != nil && !state.entries.values.contains { $0.number.withLock { $0 } == number }
+        }
+        if isLast, let number { watch?.remove(number) }
+    }
+
+    /// Ends what listens to a store, before it is closed.
+    func end(_ store: any PersistentStore) {
+        let entries = state.withLock { $0.entries.values.filter { $0.isOf(store) } }
+        for entry in entries {
+            entry.stop()
+            remove(entry)
+        }
+    }
+
+    private func run() {
+        var lastLook = ContinuousClock.now
+        while true {
+            let outcome = wait()
+            var numbers: Set<CInt>?
+            if case .files(let found) = outcome, lastLook.duration(to: .now) < .milliseconds(Self.milliseconds) {
+                numbers = found
+            } else {
+                lastLook = .now
+            }
+            guard look(at: numbers) else { return }
+            usleep(Self.pauseMicroseconds)
+        }
+    }
+
+    /// Looks at the stores whose signals have these numbers, or at all if nil; returns false if there are none, and
+    /// the thread ends.
+    private func look(at numbers: Set<CInt>?) -> Bool {
+        let entries: [Entry]? = state.withLock { state in
+            if state.entries.isEmpty {
+                state.isRunning = false
+                return nil
+            }
+            guard let numbers else { return Array(state.entries.values) }
+            return state.entries.values.filter { entry in
+                entry.number.withLock { $0.map(numbers.contains) ?? false }
+            }
+        }
+        guard let entries else { return false }
+        for entry in entries where !entry.lookAgain() { remove(entry) }
+        return true
+    }
+
+    private func wait() -> FileWatch.Outcome {
+        if let outcome = watch?.wait(milliseconds: Self.milliseconds) { return outcome }
+        usleep(UInt32(Self.milliseconds) * 1000)
+        return .nothing
+    }
+}

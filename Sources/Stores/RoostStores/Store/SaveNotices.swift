@@ -1,0 +1,142 @@
+public import RoostCore
+internal import RoostSystem
+
+/// The commits to stores, as they come: an asynchronous sequence of notices.
+///
+/// It begins when the program asks for it, not when the loop begins: what a program reads after that
+/// and what the sequence says have no gap between them.
+///
+/// ```swift
+/// let changes = try store.changes
+/// show(try store.fetch("Track", sortedBy: ["title"]))
+/// for await _ in changes { show(try store.fetch("Track", sortedBy: ["title"])) }
+/// ```
+///
+/// A slow reader gets one notice for all commits to a store since the last notice. Beyond
+/// ``SaveNotice/mostIDs`` IDs that notice is not complete, so a sequence takes no more memory than
+/// that. Iterators of one sequence share its notices: each goes to one of them.
+///
+/// The sequence ends when the store is closed or replaced, and when the task is cancelled.
+public struct SaveNotices: AsyncSequence, Sendable {
+    public typealias Element = SaveNotice
+    public typealias Failure = Never
+
+    package let buffer: NoticeBuffer
+
+    package init(_ buffer: NoticeBuffer) { self.buffer = buffer }
+
+    /// Makes an iterator.
+    public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer) }
+
+    /// Takes notices out of a sequence.
+    public struct Iterator: AsyncIteratorProtocol {
+        let buffer: NoticeBuffer
+
+        /// Waits for the next notice; returns nil at the end.
+        public mutating func next() async -> SaveNotice? { await buffer.next() }
+
+        /// Waits for the next notice; returns nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> SaveNotice? {
+            await buffer.next()
+        }
+    }
+}
+
+/// The notices that a sequence has not given yet: at most one for each store.
+package final class NoticeBuffer: Sendable {
+    private struct State {
+        var notices: [SaveNotice] = []
+        var isEnded = false
+        var waiting: [Int: CheckedContinuation<SaveNotice?, Never>] = [:]
+        var lastWait = 0
+        /// What feeds the buffer, kept as long as it is.
+        var sources: [CommitSubscription] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func keep(_ sources: [CommitSubscription]) { state.withLock { $0.sources = sources } }
+
+    /// Adds a notice.
+    package func put(_ notice: SaveNotice) {
+        guard !notice.isEmpty else { return }
+        let (reader, given): (CheckedContinuation<SaveNotice?, Never>?, SaveNotice) = state.withLock { state in
+            guard !state.isEnded else { return (nil, notice) }
+            if let number = state.waiting.keys.min() { return (state.waiting.removeValue(forKey: number), notice) }
+            if let index = state.notices.firstIndex(where: { $0.store == notice.store }) {
+                state.notices[index] = state.notices[index].joined(with: notice)
+            } else {
+                state.notices.append(notice)
+            }
+            return (nil, notice)
+        }
+        reader?.resume(returning: given)
+    }
+
+    /// Ends the sequence, after the notices that are waiting.
+    package func end() {
+        let readers = state.withLock { state in
+            defer { state.waiting = [:] }
+            state.isEnded = true
+            return state.waiting.values.map { $0 }
+        }
+        for reader in readers { reader.resume(returning: nil) }
+    }
+
+    func next() async -> SaveNotice? {
+        let number = state.withLock { state in
+            state.lastWait += 1
+            return state.lastWait
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let given: SaveNotice?? = state.withLock { state in
+                    // A cancellation after this finds the continuation.
+                    if Task.isCancelled { return .some(nil) }
+                    if !state.notices.isEmpty { return state.notices.removeFirst() }
+                    if state.isEnded { return .some(nil) }
+                    state.waiting[number] = continuation
+                    return nil
+                }
+                if let given { continuation.resume(returning: given) }
+            }
+        } onCancel: {
+            let reader = state.withLock { $0.waiting.removeValue(forKey: number) }
+            reader?.resume(returning: nil)
+        }
+    }
+}
+
+extension Store {
+    /// The commits to the store from now on, of this process and of others.
+    ///
+    /// Commits of this process are named object by object, in their order; so are batch requests. A
+    /// bulk load is not, and neither are commits of other processes: these show within a fifth of a
+    /// second where the system can watch files, and after a second at most.
+    ///
+    /// - Throws: `closed`, and what reading the store throws.
+    public var changes: SaveNotices {
+        get throws(StoreError) {
+            try SaveNotices(of: [self])
+        }
+    }
+}
+
+extension SaveNotices {
+    /// Begins to listen to stores.
+    package init(of stores: [Store]) throws(StoreError) {
+        let buffer = NoticeBuffer()
+        var sources: [CommitSubscription] = []
+        for store in stores {
+            // Not kept by what the buffer keeps.
+            sources.append(
+                try CommitSubscription(to: store) { [weak buffer] in buffer?.put($0) } end: { [weak buffer] in
+                    buffer?.end()
+                })
+        }
+        buffer.keep(sources)
+        self.init(buffer)
+    }
+}

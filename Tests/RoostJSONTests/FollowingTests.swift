@@ -1,0 +1,94 @@
+import Foundation
+import RoostCore
+import RoostFiles
+import Testing
+
+@testable import RoostJSON
+
+@Suite("Readers that follow the writer of a JSON store")
+struct FollowingTests {
+    @Test("a reader sees each commit, whether it is in the journal or in a new document")
+    func commits() throws {
+        let bench = try Bench()
+        try bench.create().close()
+        let writer = try bench.open(options: ["journalBytes": "4096"])
+        let reader = try bench.open(readOnly: true)
+        #expect(try reader.state() == writer.state())
+        try writer.fill()
+        #expect(try reader.state() == writer.state())
+        for version in UInt32(1)...40 {
+            try writer.setPages(Int64(version), version: version)
+            #expect(try reader.state() == writer.state(), "version \(version)")
+            #expect(try reader.byteCount() == writer.byteCount(), "version \(version)")
+        }
+        try writer.close()
+        let last = try reader.state()
+        let again = try bench.open()
+        #expect(try again.state() == last)
+        // A journal that is new, and one that was gone meanwhile.
+        try again.setPages(99, version: 41)
+        #expect(try reader.state() == again.state())
+        try again.close()
+        try reader.close()
+    }
+
+    @Test("a view of a reader stays as it was")
+    func views() throws {
+        let bench = try Bench()
+        let writer = try bench.create()
+        try writer.fill()
+        let reader = try bench.open(readOnly: true)
+        let before = try reader.state()
+        let snapshot = try reader.snapshot()
+        try writer.setPages(7, version: 1)
+        #expect(try reader.state() != before)
+        #expect(try snapshot.computeTally() == before)
+        try writer.close()
+        #expect(try reader.state() != before)
+        #expect(try snapshot.computeTally() == before)
+        snapshot.close()
+        try reader.close()
+    }
+
+    @Test("a commit that a crash cut short is not seen, and the next one is")
+    func torn() throws {
+        let bench = try Bench()
+        let writer = try bench.create()
+        try writer.fill()
+        let reader = try bench.open(readOnly: true)
+        let before = try reader.state()
+        let journal = try bench.bytes("store-journal")
+        try writer.setPages(7, version: 1)
+        let after = try writer.state()
+        let longer = try bench.bytes("store-journal")
+        for count in [journal.count, journal.count + 1, journal.count + 40, longer.count - 1] {
+            try FileManager.default.removeItem(atPath: bench.path("store-journal"))
+            try bench.write(longer.prefix(count), to: "store-journal")
+            #expect(try reader.state() == before, "\(count) bytes")
+        }
+        try bench.write(longer, to: "store-journal")
+        #expect(try reader.state() == after)
+        try reader.close()
+    }
+
+    @Test("what a person edits is seen, and another store under the name is refused")
+    func foreign() throws {
+        let bench = try Bench()
+        let writer = try bench.create()
+        try writer.fill()
+        try writer.close()
+        let reader = try bench.open(readOnly: true)
+        let before = try reader.state()
+        try bench.edit("store", "\"Ada\"", "\"Eve\"")
+        #expect(try reader.state() != before)
+        try bench.write(Array("{".utf8))
+        #expect(throws: StoreError.self) { try reader.state() }
+        try bench.create("other").close()
+        try bench.write(try bench.bytes("other"))
+        let error = #expect(throws: StoreError.self) { try reader.state() }
+        #expect(error?.code == .storeReplaced)
+        try FileManager.default.removeItem(atPath: bench.path())
+        #expect(throws: StoreError.self) { try reader.state() }
+        try reader.close()
+    }
+}
