@@ -1,5 +1,7 @@
 internal import Foundation
 public import RoostCore
+internal import RoostGraph
+internal import RoostStores
 
 /// The second process of checks about processes.
 ///
@@ -67,6 +69,9 @@ public final class ConformancePeer {
             try changes.update(
                 id, version: UInt32(clamping: try integer(arguments, 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
+        case "import":
+            // Until somebody kills the process.
+            try importTracks(from: try integer(arguments, 0), by: try integer(arguments, 1))
         case "reserve":
             let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, 0)), for: "Track")
             return ["\(keys.lowerBound)", "\(keys.upperBound)"]
@@ -133,6 +138,22 @@ public final class ConformancePeer {
         var batch = RecordBatch(model: store.model)
         for key in 0..<count { try batch.append(ObjectID("Dog", key: 1_000_000 + key), values: ["trait": "loaded"]) }
         try loader.append(batch)
+    }
+
+    /// Inserts numbered tracks with a context, and saves after each part; says how far it is.
+    private func importTracks(from first: Int64, by part: Int64) throws {
+        let container = try PersistentContainer(try Store(try opened(), registry: StoreRegistry(types)))
+        try container.performAndWait { context in
+            context.author = "import"
+            for number in first... {
+                let track = try context.insert("Track")
+                // In another order than they come.
+                track["title"] = .string("\(number % 7)-\(number)")
+                guard number % part == 0 else { continue }
+                try context.save()
+                try answer("acked \(number)")
+            }
+        }
     }
 
     /// The transaction whose state a snapshot shows, all of it; -1 when it shows none.

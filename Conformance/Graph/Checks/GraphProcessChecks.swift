@@ -1,0 +1,85 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostGraph
+internal import RoostStores
+
+extension GraphCheck {
+    /// What a program with a list on the screen sees of an import in another process.
+    static let processes: [GraphCheck] = [
+        GraphCheck(
+            waiting: "results.other-process",
+            "A sorted list in sections follows an import of another process, through its kill; after a restart, history leads from the last token to what is there.",
+            .roost, needs: [.persistence]
+        ) { bench in
+            let workbench = bench.workbench
+            let total = ProcessInfo.processInfo.environment["ROOST_IMPORT_COUNT"].flatMap { Int($0) } ?? 2_000
+            let part = max(1, total / 40)
+            let peer = try workbench.startPeer("create")
+            // The import runs while the list is shown.
+            try peer.tell("import 1 \(part)")
+            var imported = Int(try require(try peer.acknowledged(), "a part of the import"))
+            guard let store = try reader(bench) else { return }
+            let container = try bench.container(for: store)
+            let context = container.makeContext("list")
+            context.mergesChangesAutomatically = true
+            let list = try CopiedList(context)
+            var notices = try container.saves.makeAsyncIterator()
+            while imported < total / 2 {
+                imported = Int(try require(try peer.acknowledged(), "a part of the import"))
+                _ = try require(await notices.next(), "a notice")
+                context.processPendingChanges()
+                try list.expectFetched(container)
+            }
+            try peer.kill()
+            while let more = try peer.acknowledged() { imported = Int(more) }
+            // What was acknowledged is there; of the part under way all or nothing.
+            context.processPendingChanges()
+            while list.controller.count < imported {
+                _ = try require(await notices.next(), "a notice")
+                context.processPendingChanges()
+            }
+            try list.expectFetched(container)
+            let found = list.controller.count
+            try expect(
+                found == imported || found == imported + part, "all parts of the import up to the kill",
+                otherwise: "\(found) objects after \(imported)")
+        }
+    ]
+
+    /// Opens the store that the peer writes, as far as its type lets two processes have it.
+    private static func reader(_ bench: GraphBench) throws -> (any PersistentStore)? {
+        if bench.workbench.fixture.capabilities.contains(.multipleProcesses) { return try bench.workbench.open() }
+        do {
+            return try bench.workbench.open {
+                $0.isReadOnly = true
+                $0.timeoutSeconds = 0.1
+            }
+        } catch let error as StoreError where error.code == .busy { return nil }
+    }
+}
+
+/// A controller, and a copy of its result that is changed by its differences alone.
+private final class CopiedList {
+    let controller: FetchedResultsController<ManagedObject>
+    private let request: FetchRequest
+    private var copy: [[ObjectID]]
+
+    init(_ context: ManagedObjectContext) throws {
+        request = FetchRequest("Track", sortedBy: ["title"])
+        controller = try FetchedResultsController(request, in: context, sections: "title") { value in
+            if case .string(let title) = value { String(title.prefix(1)) } else { "" }
+        }
+        copy = controller.sections.map(Array.init)
+        controller.onChange = { [unowned self] change in copy = change.applying(to: copy) }
+    }
+
+    /// Fails unless the copy is what the controller has, and that what a fetch gives.
+    func expectFetched(_ container: PersistentContainer) throws {
+        try expectEqual(controller.sections.map(Array.init), copy, "the copy of the list")
+        // By another context, so that nothing but the store decides.
+        let fresh = try container.makeContext().fetch(request).map(\.objectID)
+        // The import may have gone on since the list was read.
+        guard fresh.count == copy.joined().count else { return }
+        try expectEqual(Array(copy.joined()), fresh, "the objects of the list")
+    }
+}
