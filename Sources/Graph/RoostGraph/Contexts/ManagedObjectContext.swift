@@ -309,10 +309,14 @@ public final class ManagedObjectContext {
         core.endEvent()
         core.reportChanges()
         mergeInbox()
+        core.updateResults()
     }
 
     /// Begins an event of a context that has a home.
-    func beginEvent() { mergeInbox() }
+    func beginEvent() {
+        mergeInbox()
+        core.updateResults()
+    }
 
     func mergeInbox() {
         guard mergesChangesAutomatically, !isSaving, core.parent == nil, core.pinned == nil || inbox.hasNotices,
@@ -320,7 +324,7 @@ public final class ManagedObjectContext {
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
-                try mergeChanges(notice)
+                try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 let position = base.storeSet.stores.firstIndex { $0.location == notice.store }
                 if let position, seenGenerations[position] == notice.previousGeneration {
                     seenGenerations[position] = notice.generation
@@ -355,6 +359,7 @@ public final class ManagedObjectContext {
         core.rollback()
         core.awake(objects, from: .rollback)
         core.reportChanges()
+        core.updateResults()
     }
 
     /// Removes all objects from the context.
@@ -367,6 +372,7 @@ public final class ManagedObjectContext {
         if isPlanted(.resetsNothing) { return }
         core.orphanAll()
         core.reportChanges()
+        core.updateResults()
     }
 
     /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
@@ -379,8 +385,12 @@ public final class ManagedObjectContext {
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
+        core.results?.note(object)
         core.closeReader()
-        defer { core.reportChanges() }
+        defer {
+            core.reportChanges()
+            core.updateResults()
+        }
         guard mergingChanges else {
             core.discardChanges(of: object)
             core.turnIntoFault(object)
@@ -395,7 +405,10 @@ public final class ManagedObjectContext {
     /// - Throws: What reading throws.
     public func refreshAllObjects() throws(StoreError) {
         core.closeReader()
-        defer { core.reportChanges() }
+        defer {
+            core.reportChanges()
+            core.updateResults()
+        }
         for object in core.registry.all() where !object.flags.contains(.changed) {
             core.turnIntoFault(object)
             refreshed.append(object)

@@ -46,6 +46,8 @@ public struct ResultsChange: Hashable, Sendable {
         public let id: ObjectID
         /// The place of a deleted object in the old result, or of an inserted object in the new one.
         public let place: ResultsPlace
+
+        package init(id: ObjectID, place: ResultsPlace) { (self.id, self.place) = (id, place) }
     }
 
     /// An object that is in both results.
@@ -56,6 +58,8 @@ public struct ResultsChange: Hashable, Sendable {
         public let from: ResultsPlace
         /// Its place in the new result.
         public let to: ResultsPlace
+
+        package init(id: ObjectID, from: ResultsPlace, to: ResultsPlace) { (self.id, self.from, self.to) = (id, from, to) }
     }
 
     /// The numbers of the sections that are not in the new result, as they were in the old one,
