@@ -35,7 +35,7 @@ final class ResultsWatch {
         let shown = controller.sections.map { Array($0) }
         let fetched = try context.fetchIDs(request)
         if shown.flatMap(\.self) != fetched { problems.append("\(name) has \(shown), a fetch \(fetched)") }
-        if rows != shown { problems.append("\(name): the differences lead to \(rows), not to \(shown)") }
+        if rows != shown { problems.append("\(name): the differences give \(rows), not \(shown)") }
         if let section {
             var names: [String] = []
             for id in fetched {
@@ -51,7 +51,8 @@ final class ResultsWatch {
             }
         }
         for change in differences {
-            let ids = change.deleted.map(\.id) + change.inserted.map(\.id) + change.moved.map(\.id)
+            let ids =
+                change.deleted.map(\.id) + change.inserted.map(\.id) + change.moved.map(\.id)
                 + change.updated.map(\.id)
             if Set(ids).count != ids.count { problems.append("\(name): an object is there twice") }
         }
@@ -121,10 +122,12 @@ final class ResultsHistory {
             ResultsWatch("names", request("Artist", "rank > 300", [.init("rank", ascending: false)]), in: context),
             ResultsWatch("ranks", request("Artist", nil, ["rank", "name"]), sections: "rank", in: context),
             ResultsWatch(
-                "folded", request("Track", "title CONTAINS '1'", [.init("title", options: .caseInsensitive)]), in: context),
+                "folded", request("Track", "title CONTAINS '1'", [.init("title", options: .caseInsensitive)]),
+                in: context),
             ResultsWatch("limit", request("Track", nil, ["title"], limit: 4), in: context),
             ResultsWatch("offset", request("Track", nil, ["title"], limit: 3, offset: 2), in: context),
-            ResultsWatch("end", request("Album", "year > 1", [.init("title", ascending: false)], offset: 2), in: context),
+            ResultsWatch(
+                "end", request("Album", "year > 1", [.init("title", ascending: false)], offset: 2), in: context),
             ResultsWatch(
                 "window of artists", request("Album", "artist != nil", ["artist.name", "title"], limit: 3),
                 sections: "artist.name", in: context),
@@ -170,7 +173,8 @@ final class ResultsHistory {
                     FetchRequest(b % 2 == 0 ? "Album" : "Track", where: try FetchRequest.Predicate(format: text)),
                     result: .objectIDs))
         case 11:
-            for object in context.registeredObjects where (a + Int(object.objectID.key)) % 3 == 0 && !object.isInserted {
+            for object in context.registeredObjects where (a + Int(object.objectID.key)) % 3 == 0 && !object.isInserted
+            {
                 try context.refresh(object, mergingChanges: b % 2 == 0)
             }
         case 12: try context.refreshAllObjects()
@@ -193,7 +197,9 @@ final class ResultsHistory {
             _ = control.endReadFailure()
             _ = try? context.count(FetchRequest("Artist"))
             if watches.contains(where: { $0.controller.error != nil }) { try watches[0].controller.performFetch() }
-            for watch in watches + childWatches where watch.controller.error != nil { try watch.controller.performFetch() }
+            for watch in watches + childWatches where watch.controller.error != nil {
+                try watch.controller.performFetch()
+            }
         }
         context.processPendingChanges()
     }

@@ -70,7 +70,8 @@ struct ResultsListTests {
     ) -> [String] {
         var problems: [String] = []
         if change.applying(to: old.ids) != new.ids { problems.append("old + difference is not new") }
-        let ids = change.deleted.map(\.id) + change.inserted.map(\.id) + change.moved.map(\.id)
+        let ids =
+            change.deleted.map(\.id) + change.inserted.map(\.id) + change.moved.map(\.id)
             + change.updated.map(\.id)
         if Set(ids).count != ids.count { problems.append("an object is in two lists") }
         if edge == 0, !Set(ids).isSubset(of: touched) { problems.append("an object that nothing touched") }
@@ -98,7 +99,7 @@ struct ResultsListTests {
     private static let count = ProcessInfo.processInfo.environment["ROOST_RESULTS_EVENTS"].flatMap { Int($0) } ?? 1_500
     private static let seed = ProcessInfo.processInfo.environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) } ?? 1
 
-    @Test("lead from each old state to the new one, in sections, one section and windows", arguments: 0..<6)
+    @Test("make each new state of the old one, in sections, one section and windows", arguments: 0..<6)
     func randomEvents(_ kind: Int) throws {
         let model = try Self.model()
         let isOneSection = kind % 2 == 0
@@ -186,7 +187,8 @@ struct ResultsListTests {
         let change = list.apply(
             (1...5).map { key in
                 ResultsRowChange(
-                    key: key, row: ResultsRow(key: key, entity: 0, fingerprint: 0, order: [UInt8(key)]), isTouched: true)
+                    key: key, row: ResultsRow(key: key, entity: 0, fingerprint: 0, order: [UInt8(key)]), isTouched: true
+                )
             }, model: model)
         #expect(change.inserted.count == 5)
         #expect(change.applying(to: []) == [])

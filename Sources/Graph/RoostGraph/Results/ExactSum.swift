@@ -71,8 +71,8 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// The sum: a whole number, a decimal or a double, as the attribute is; a double for a whole number
-    /// beyond 64 bits.
+    /// The sum: a whole number, a decimal or a double, as the attribute is; a double for a whole
+    /// number beyond 64 bits.
     package var value: Value {
         switch kind {
         case .decimal: .decimal(decimal)
@@ -108,7 +108,10 @@ package struct ExactSum: Sendable {
             result = Self.scaled(Double(lead), unit)
         } else {
             // All digits fit below the smallest normal number, so nothing is rounded.
-            result = Double(bitPattern: UInt64(truncatingIfNeeded: unit + 1_074 >= 0 ? lead << UInt128(unit + 1_074) : lead >> UInt128(-unit - 1_074)))
+            result = Double(
+                bitPattern: UInt64(
+                    truncatingIfNeeded: unit + 1_074 >= 0
+                        ? lead << UInt128(unit + 1_074) : lead >> UInt128(-unit - 1_074)))
         }
         return isNegative ? -result : result
     }

@@ -5,35 +5,40 @@ internal import RoostStores
 ///
 /// ```swift
 /// let albums = try FetchedResultsController(
-///     Fetch<Album>(where: "year > 1970", sortedBy: ["artist.name", "title"]), in: context, sections: "artist.name")
+///     Fetch<Album>(where: "year > 1970", sortedBy: ["artist.name", "title"]), in: context,
+///     sections: "artist.name")
 /// albums.onChange = { change in
 ///     for item in change.inserted { print(albums[item.place].title ?? "") }
 /// }
 /// ```
 ///
 /// At the end of each event of the context, after observers were called, the controller takes over
-/// what changed, and reports one difference. The events include saves, merges of what other contexts
-/// and batch requests saved, undo, rollbacks, refreshes and resets.
+/// what changed, and reports one difference. The events include saves, merges of what other
+/// contexts and batch requests saved, undo, rollbacks, refreshes and resets.
 ///
 /// It guarantees:
 ///
-/// - The result is that of a fetch at the end of the event, and the old result with the difference is
-///   the new result.
-/// - A difference has the objects of the result that changed in the event, even if a property was set
-///   to the value that it had, and no others. There are two exceptions. In a window, others leave or
-///   come at its edges. If the predicate, the order or the sections follow relationships, objects come,
-///   leave or move because of changes of other objects.
-/// - The program sees the new result when it is called. What it changes then is reported afterwards.
+/// - The result is that of a fetch at the end of the event, and the old result with the difference
+///   is the new result.
+/// - A difference has the objects of the result that changed in the event, even if a property was
+///   set to the value that it had, and no others. There are two exceptions. In a window, others
+///   leave or come at its edges. If the predicate, the order or the sections follow relationships,
+///   objects come, leave or move because of changes of other objects.
+/// - The program sees the new result when it is called. What it changes then is reported
+///   afterwards.
 ///
 /// It fetches again only if the changed objects do not decide the result:
 ///
 /// - An object changed to which the predicate, the order or the sections lead by a relationship. An
 ///   object that only refers to another one than before is not such a case, unless the relationship
-///   is to-many or leads back to the same hierarchy.
+///   is to-many or its destination is in the same hierarchy.
 /// - A window of a request with an offset, if objects outside of the window changed or objects left
 ///   it; a full window with a limit alone, if more objects left it than came.
-/// - The context was reset; another container or process changed the store, which does not say what;
-///   the last update failed; or the request does not include pending changes.
+/// - The context was reset; another container or process changed the store, which does not say
+///   what; the last update failed; or the request does not include pending changes.
+/// - The context is a child that follows its parent, and an event of the parent changed objects.
+///
+/// After a rollback or a refresh, it reads the objects that lost changes.
 ///
 /// The controller keeps the context alive, and not the objects. A difference is worked out in the
 /// isolation of the context. A context without controllers has no costs.
@@ -55,9 +60,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
     ///   - path: An attribute, or a path to one through to-one relationships. Objects with the same
     ///     value are a section. If the request is not sorted by it first, it is sorted by it before
     ///     all else. Nil for one section without a name, which exists also without objects.
-    ///   - name: Returns the name of the section for a value of `path`, such as its first letter. It
-    ///     must give equal names only to neighbors in the order. By default, the name is the text of
-    ///     the value.
+    ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
+    ///     It must give equal names only to neighbors in the order. By default, the name is the
+    ///     text of the value.
     /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `invalidRequest` for a path
     ///   whose values have no order.
     public convenience init(
@@ -120,8 +125,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// The object at a place, which must exist.
     ///
-    /// An object that the context does not have is read, with up to 63 of its neighbors. An error of
-    /// reading waits for the next save, fetch or count.
+    /// An object that the context does not have is read, with up to 63 of its neighbors. An error
+    /// of reading waits for the next save, fetch or count.
     public subscript(place: ResultsPlace) -> Object {
         let sections = result.list.sections
         precondition(
@@ -155,9 +160,11 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// Fetches again, and reports what differs as an event does.
     ///
-    /// Needed after an error only, or to see what other contexts saved if the context does not merge.
+    /// Needed after an error only, or to see what other contexts saved if the context does not
+    /// merge.
     ///
-    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. The result is then the one before.
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. The result is then the one
+    ///   before.
     public func performFetch() throws(StoreError) { try result.fetch(nil) }
 
     /// Shows another part of the result, and reports what differs as an event does.

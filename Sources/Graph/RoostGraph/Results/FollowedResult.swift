@@ -47,17 +47,16 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Fetching
 
-    /// Fetches the list again, with another request if there is one, and reports what differs.
+    /// Fetches the list again, with another request if one is given, and reports what differs.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
-        let (old, former) = (list, request)
+        let former = request
         if let other { request = other }
         do throws(StoreError) {
             // The end of the event can update the list itself.
             let new = try request.fetchList(context, endsEvent: true)
             take(new, from: list)
         } catch {
-            if other != nil { request = former }
-            if old.count != list.count { isBehind = true }
+            request = former
             throw error
         }
         report()
@@ -72,7 +71,8 @@ final class FollowedResult: ResultsFollower {
         change = difference.isEmpty ? nil : difference
     }
 
-    /// A difference waits only if the program fetches while it is called; then it gets the whole result.
+    /// A difference waits only if the program fetches while it is called; then it gets the whole
+    /// result.
     private static func joining(
         _ first: ResultsChange, _ second: ResultsChange, _ list: ResultsList, _ owner: FollowedResult
     ) -> ResultsChange {
@@ -150,7 +150,7 @@ final class FollowedResult: ResultsFollower {
             return .some(nil)
         }
         guard let limit, list.count >= limit else { return .some(limit) }
-        // Rows behind the last one of a full window are not known: what moves there leaves.
+        // Rows after the last one of a full window are not known: what moves there leaves.
         var count = list.count
         for index in changes.indices {
             let position = list.position(of: changes[index].key)

@@ -44,7 +44,8 @@ public struct ResultsChange: Hashable, Sendable {
     public struct Item: Hashable, Sendable {
         /// The object.
         public let id: ObjectID
-        /// The place of a deleted object in the old result, or of an inserted object in the new one.
+        /// The place of a deleted object in the old result, or of an inserted object in the new
+        /// one.
         public let place: ResultsPlace
 
         package init(id: ObjectID, place: ResultsPlace) { (self.id, self.place) = (id, place) }
@@ -59,7 +60,9 @@ public struct ResultsChange: Hashable, Sendable {
         /// Its place in the new result.
         public let to: ResultsPlace
 
-        package init(id: ObjectID, from: ResultsPlace, to: ResultsPlace) { (self.id, self.from, self.to) = (id, from, to) }
+        package init(id: ObjectID, from: ResultsPlace, to: ResultsPlace) {
+            (self.id, self.from, self.to) = (id, from, to)
+        }
     }
 
     /// The numbers of the sections that are not in the new result, as they were in the old one,
@@ -71,16 +74,16 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var deleted: [Item] = []
     /// The objects that came into the result, by new place.
     public internal(set) var inserted: [Item] = []
-    /// The objects that stand between others than before, by new place.
+    /// The objects that are between others than before, by new place.
     ///
     /// Their values can have changed, too.
     public internal(set) var moved: [Move] = []
-    /// The objects that changed and stand between the same others as before, by new place.
+    /// The objects that changed and are between the same others as before, by new place.
     public internal(set) var updated: [Move] = []
     /// The whole new result, if it replaces differences that were dropped; nil for a difference.
     ///
-    /// Only ``ResultsChanges`` has such elements, for readers that are too slow. All lists are empty
-    /// then.
+    /// Only ``ResultsChanges`` has such elements, for readers that are too slow. All lists are
+    /// empty then.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}
@@ -100,7 +103,8 @@ public struct ResultsChange: Hashable, Sendable {
     /// for await change in controller.changes { rows = change.applying(to: rows) }
     /// ```
     ///
-    /// A difference for another result than `sections` gives no meaningful result, and does not trap.
+    /// A difference for another result than `sections` gives no meaningful result, and does not
+    /// trap.
     ///
     /// - Parameter sections: The IDs of each section of the old result.
     /// - Returns: The IDs of each section of the new result.

@@ -14,9 +14,10 @@ internal import RoostSystem
 ///
 /// - The sequence has each difference since it was requested, in order, and ends with its
 ///   controller.
-/// - At most 64 elements with together at most 10 000 objects wait for a slow reader. If there were more, they are replaced by
-///   one element with the whole new result, ``ResultsChange/reload``. So a reader does not make
-///   memory grow, and ``ResultsChange/applying(to:)`` leads to the present result in any case.
+/// - At most 64 elements with together at most 10 000 objects wait for a slow reader. Beyond that,
+///   they are replaced by one element with the whole new result, ``ResultsChange/reload``. So a
+///   reader does not make memory grow, and ``ResultsChange/applying(to:)`` gives the present
+///   result in any case.
 ///
 /// One task reads a sequence. A second one gets a sequence of its own from
 /// ``FetchedResultsController/changes``.

@@ -2,7 +2,7 @@ package import RoostCore
 
 // The differences between two states of a result, without contexts and stores.
 
-/// What became of an object that an event changed, or can have changed.
+/// An object that an event changed, or can have changed, and its row now.
 package struct ResultsRowChange: Sendable {
     /// The key of the object.
     package var key: Int64
@@ -24,9 +24,9 @@ extension ResultsList {
     ///   - limit: The most rows to keep, the first ones; nil for all.
     ///   - model: The model of the rows.
     /// - Returns: The difference between the list before and after.
-    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. Beside that, each row that
-    ///   comes or leaves moves the rest of its chunk of at most 128 rows, and finding a place adds the
-    ///   row counts of the chunks of a section.
+    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. Beside that, each row
+    ///   that comes or leaves moves the rest of its chunk of at most 128 rows, and finding a place
+    ///   adds the row counts of the chunks of a section.
     package mutating func apply(
         _ changes: [ResultsRowChange], limit: Int? = nil, model: ManagedObjectModel
     ) -> ResultsChange {
@@ -100,9 +100,9 @@ extension ResultsList {
     ///   - old: The list before.
     ///   - touched: The keys of the objects that changed for certain.
     ///   - model: The model of the rows.
-    /// - Returns: The difference. Beside objects that changed, it has as few others as possible: those
-    ///   whose order among each other differs.
-    /// - Complexity: O(*n* + *m* log *m*) for *n* rows, of which *m* lie between the first and the last
+    /// - Returns: The difference. Beside objects that changed, it has as few others as possible:
+    ///   those whose order among each other differs.
+    /// - Complexity: O(*n* + *m* log *m*) for *n* rows, if *m* lie between the first and the last
     ///   that differ.
     package mutating func difference(
         from old: ResultsList, touched: Set<Int64>, model: ManagedObjectModel
@@ -164,7 +164,7 @@ extension ResultsList {
 
 /// Collects what differs between two lists, and finds out what is a move.
 struct ResultsDifference {
-    /// A row that can stand between others than before, or that is in one of the lists only.
+    /// A row that can be between others than before, or that is in one of the lists only.
     private struct Displaced {
         let key: Int64
         let entity: Int
@@ -187,7 +187,7 @@ struct ResultsDifference {
         displaced.append(Displaced(key: key, entity: entity, from: from, isChanged: isChanged))
     }
 
-    /// Notes a row that changed and stands between the same others.
+    /// Notes a row that changed and is between the same others.
     mutating func update(_ key: Int64, _ entity: Int, from: ResultsPlace) {
         updated.append((key, entity, from))
     }
@@ -199,7 +199,7 @@ struct ResultsDifference {
 
     private func id(_ key: Int64, _ entity: Int) -> ObjectID { ObjectID(model.entities[entity].name, key: key) }
 
-    /// Returns the difference, which leads to a list.
+    /// Returns the difference between the old list and a new one.
     mutating func finish(_ new: ResultsList) -> ResultsChange {
         var change = ResultsChange()
         for row in updated {
@@ -258,7 +258,7 @@ struct ResultsDifference {
         measure(\.to, \.gap.present)
     }
 
-    /// Returns the positions of the displaced rows that stand between the same rows as before.
+    /// Returns the positions of the displaced rows that are between the same rows as before.
     ///
     /// Of several in one gap, those stay that have kept their order.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {

@@ -80,7 +80,8 @@ package struct ResultsList: Sendable {
 
     /// Creates an empty list.
     ///
-    /// - Parameter isOneSection: Whether the list has one section without a name, also if it is empty.
+    /// - Parameter isOneSection: Whether the list has one section without a name, also if it is
+    ///   empty.
     package init(isOneSection: Bool) {
         self.isOneSection = isOneSection
         if isOneSection { _ = insertSection("", at: 0) }
@@ -121,7 +122,7 @@ package struct ResultsList: Sendable {
             && (isOneSection || section.name == row.section)
     }
 
-    /// Returns the last row; nil for an empty list.
+    /// Whether a row comes after the last row.
     func isAfterLast(_ row: ResultsRow) -> Bool {
         guard let section = sections.last, let chunk = section.chunks.last, let last = chunk.entries.indices.last
         else { return true }
@@ -149,8 +150,9 @@ package struct ResultsList: Sendable {
 
     // MARK: Changing
 
-    /// Appends a row that comes after all others.
+    /// Adds a row, which comes after all others if the rows are added in their order.
     package mutating func append(_ row: ResultsRow) {
+        guard isAfterLast(row) else { return insert(row, former: [:]) }
         if let last = sections.indices.last, isOneSection || sections[last].name == row.section {
             let chunk = sections[last].chunks.count - 1
             // Some room is left for rows that come later.

@@ -5,7 +5,7 @@ internal import RoostStores
 
 /// A request whose result is followed, compiled for the model of a context.
 ///
-/// It tells of single objects what they are in the result.
+/// It examines single objects, and fetches the whole result.
 struct ResultsRequest {
     let checked: CheckedFetchRequest
     let entity: ManagedObjectModel.Entity
@@ -200,7 +200,7 @@ struct ResultsRequest {
                     row.section = known.name
                 } else {
                     row.section = try name(of: record, examiner)
-                    let count = try examiner.byteCount(ofFirst: sectionLevels, record)
+                    let count = try examiner.byteCount(ofFirst: sectionLevels, levelsOf: record)
                     known = (Array(row.order.prefix(count)), row.section)
                 }
             }

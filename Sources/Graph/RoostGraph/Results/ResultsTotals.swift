@@ -2,23 +2,23 @@ public import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The number of the objects of a request, and sums of their attributes, which follow the changes of
-/// a context.
+/// The number of the objects of a request, and sums of their attributes, which follow the changes
+/// of a context.
 ///
 /// ```swift
 /// let totals = try ResultsTotals(Fetch<Album>(where: "year > 1970"), sums: ["plays"], in: context)
 /// totals.onChange = { print(totals.count, totals.sum("plays")) }
 /// ```
 ///
-/// At the end of each event, the changed objects are compared with the predicate, and what they were
-/// before is replaced by what they are. The request is executed again only in the cases in which a
-/// ``FetchedResultsController`` without a window does that.
+/// At the end of each event, the changed objects are compared with the predicate, and what they
+/// were before is replaced by what they are. The request is executed again only in the cases in
+/// which a ``FetchedResultsController`` without a window does that.
 ///
-/// Sums of whole numbers and of floating-point numbers are exact, and a floating-point sum is rounded
-/// once. So they do not depend on the order of changes. Null is not added.
+/// Sums of whole numbers and of floating-point numbers are exact, and a floating-point sum is
+/// rounded once. So they do not depend on the order of changes. Null is not added.
 ///
-/// - Complexity: Memory for each object of the result is about 30 bytes, and 32 for each sum. An event
-///   takes time for each changed object.
+/// - Complexity: Memory for each object of the result is about 30 bytes, and about 100 bytes more
+///   if there are sums. An event takes time for each changed object.
 public final class ResultsTotals {
     private let totals: FollowedTotals
 
@@ -53,7 +53,8 @@ public final class ResultsTotals {
     /// - Complexity: O(1).
     public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
 
-    /// Called at the end of each event that changed the number or a sum, in the isolation of the context.
+    /// Called at the end of each event that changed the number or a sum, in the isolation of the
+    /// context.
     public var onChange: (() -> Void)? {
         get { totals.onChange }
         set { totals.onChange = newValue }

@@ -14,12 +14,15 @@ protocol ResultsFollower: AnyObject {
     func report()
 }
 
-/// What is noted of an object that changed, or can have changed if nothing else is noted.
+/// The facts that are noted about an object that changed.
+///
+/// Without any, it can have changed.
 struct ResultsNote: OptionSet {
     let rawValue: UInt8
     /// The object changed for certain.
     static let touched = ResultsNote(rawValue: 1)
-    /// The store decides what the object is: its changes were discarded, and another context can have deleted it.
+    /// The store decides what the object is: its changes were discarded, and another context can
+    /// have deleted it.
     static let stored = ResultsNote(rawValue: 2)
 }
 
@@ -41,7 +44,7 @@ final class ResultsTracker {
 
     func add(_ follower: any ResultsFollower) { followers.append(WeakFollower(follower: follower)) }
 
-    /// Removes a follower that ends, and those that have ended.
+    /// Removes a follower that ends, and followers that have ended.
     func remove(_ follower: any ResultsFollower) {
         followers.removeAll { $0.follower == nil || $0.follower === follower }
     }
@@ -61,7 +64,8 @@ final class ResultsTracker {
 
     /// Notes that an object can have changed: it is reported only if its values differ.
     func suspect(_ object: ManagedObject) {
-        noted[ObjectPlace(root: object.root, key: object.key), default: []].formUnion([])
+        let place = ObjectPlace(root: object.root, key: object.key)
+        if noted[place] == nil { noted[place] = [] }
     }
 
     /// Notes that any object can have changed, so that results are fetched again.
@@ -71,8 +75,8 @@ final class ResultsTracker {
 
     /// Updates all results, and reports what differs.
     ///
-    /// What the program changes while it is called is reported afterwards, so that each difference leads
-    /// from the state before to the state that the program sees.
+    /// What the program changes while it is called is reported afterwards. So the program always sees
+    /// the state after a difference when it gets the difference.
     ///
     /// - Returns: Whether anything was noted.
     func update() -> Bool {

@@ -1,9 +1,10 @@
 package import RoostCore
 
-/// Examines single records for a request: whether it asks for them, and where they are in its order.
+/// Examines single records for a request: whether it asks for them, and where they are in its
+/// order.
 ///
-/// For a result that is kept up to date, one changed object after the other. It is for one thread, and keeps copies of
-/// the related objects that it has read.
+/// For a result that is kept up to date, one changed object after the other. It is for one thread,
+/// and keeps copies of the related objects that it has read.
 package final class RecordExaminer {
     private let matcher: RecordMatcher
     private let maker: SortKeyMaker
@@ -33,7 +34,8 @@ package final class RecordExaminer {
     /// - Throws: As ``RecordMatcher/matches(_:)``.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool { try matcher.matches(record) }
 
-    /// Returns bytes that compare as records do in the request's order; the keys of objects decide between equal ones.
+    /// Returns bytes that compare as records do in the request's order; the keys of objects decide
+    /// between equal ones.
     ///
     /// - Throws: What reading related objects throws.
     package func order(of record: RecordReader) throws(StoreError) -> [UInt8] {
@@ -47,7 +49,7 @@ package final class RecordExaminer {
     /// Returns the number of the bytes of an order that its first levels have.
     ///
     /// - Throws: What reading related objects throws.
-    package func byteCount(ofFirst count: Int, _ record: RecordReader) throws(StoreError) -> Int {
+    package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {
         var key: [UInt8] = []
         evaluator.begin(nil)
         SortKeyMaker(levels: Array(maker.levels.prefix(count))).append(record, evaluator, to: &key)
@@ -55,7 +57,8 @@ package final class RecordExaminer {
         return key.count
     }
 
-    /// Returns the value by which the first level of the order sorts; null without an object on the way.
+    /// Returns the value by which the first level of the order sorts; null without an object on the
+    /// way.
     ///
     /// - Throws: What reading related objects throws.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {

@@ -43,7 +43,7 @@ package struct RecordSortOrder: Sendable {
         entityCount = model.entities.count
     }
 
-    /// Returns the levels of an order by keys that are made, also where records show the order themselves.
+    /// Returns the levels of an order by made keys, even if records show the order themselves.
     ///
     /// - Throws: As ``init(_:model:)``.
     static func madeLevels(
