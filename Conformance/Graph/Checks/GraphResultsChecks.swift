@@ -199,7 +199,7 @@ extension GraphCheck {
             let new: Person = try context.insert()
             new.name = "Carl"
             context.processPendingChanges()
-            _ = try list.takeChange()
+            try expectEqual(try list.takeChange().deleted.map(\.id), [people[1].objectID], "the deleted objects")
             context.rollback()
             let change = try list.takeChange()
             try expectEqual(change.moved.map(\.id), [people[0].objectID], "the moved objects")
