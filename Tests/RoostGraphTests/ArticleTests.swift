@@ -388,6 +388,68 @@ struct ArticleTests {
         }
     }
 
+    // MARK: docs/following-changes.md
+
+    @Test("follow results by a closure, in windows and sections, and totals")
+    func results() throws {
+        try onEachBackend { _, context, album in
+            let controller = try FetchedResultsController(
+                Fetch<Album>(where: "year > 1960", sortedBy: ["artist.name", "title"]), in: context,
+                sections: "artist.name")
+            for section in controller.sections { print(section.name, section.count) }
+            #expect(controller.sections.map(\.name) == ["Joni Mitchell"])
+            controller.onChange = { change in
+                for item in change.deleted { print("\(item.id) was at \(item.place)") }
+                for item in change.inserted { print("\(item.id) is at \(item.place)") }
+                for move in change.moved { print("\(move.id) is at \(move.to)") }
+                for move in change.updated { print("\(move.id) has other values") }
+            }
+            let list = try FetchedResultsController(Fetch<Album>(sortedBy: ["title"], limit: 50), in: context)
+            let totals = try ResultsTotals(Fetch<Album>(where: "year > 1960"), sums: ["year"], in: context)
+            totals.onChange = { print(totals.count, totals.sum("year")) }
+            let letters = try FetchedResultsController(
+                Fetch<Album>(sortedBy: ["title"]), in: context, sections: "title",
+                named: { if case .string(let title) = $0 { title.prefix(1).uppercased() } else { "" } })
+            for number in 0..<60 {
+                let other: Album = try context.insert()
+                (other.title, other.year) = ("Album \(number)", 1959)
+            }
+            album.title = "Hejira"
+            album.year = 1976
+            context.processPendingChanges()
+            try list.setWindow(offset: 50, limit: 50)
+            #expect(list.count == 11 && list.objects.last === album)
+            #expect(letters.sections.map(\.name) == ["A", "H"])
+            #expect(totals.count == 1 && totals.sum("year") == 1976)
+            #expect(controller[ResultsPlace(section: 0, item: 0)] === album)
+        }
+    }
+
+    @Test("follow results by a sequence, which ends with its controller")
+    func resultsInSequence() async throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let context = container.makeContext()
+        func follow() async throws -> Task<[[ObjectID]], Never> {
+            let controller = try FetchedResultsController(Fetch<Album>(sortedBy: ["title"]), in: context)
+            let start = controller.sections.map { Array($0) }
+            let changes = controller.changes
+            let task = Task {
+                var rows: [[ObjectID]] = start
+                for await change in changes { rows = change.applying(to: rows) }
+                return rows
+            }
+            for number in 0..<5 {
+                let album: Album = try context.insert()
+                album.title = "\(number)"
+                context.processPendingChanges()
+            }
+            return task
+        }
+        let rows = try await follow().value
+        #expect(rows.map(\.count) == [5])
+        try container.close()
+    }
+
     // MARK: docs/undo.md
 
     /// Runs `body` on each backend with an album that has three tracks.

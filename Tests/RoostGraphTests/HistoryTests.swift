@@ -17,7 +17,7 @@ struct HistoryTests {
     private static let isVerbose = environment["ROOST_GRAPH_OUTCOMES"] != nil
 
     enum Backend: String, CaseIterable, Sendable {
-        case memory, sqlite, lmdb
+        case memory, sqlite, lmdb, json
 
         /// All backends, or the backends that the environment names.
         static let chosen: [Backend] = {
@@ -48,6 +48,7 @@ struct HistoryTests {
                 case .memory: .memory
                 case .sqlite: .sqlite(folder.appending(path: "m.sqlite").path)
                 case .lmdb: .lmdb(folder.appending(path: "m.lmdb").path)
+                case .json: .json(folder.appending(path: "m.json").path)
                 }
             return try await failure(steps, location)
         }
@@ -77,6 +78,13 @@ struct HistoryTests {
     func undo(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
             try await UndoHistory.failure(of: steps, in: location, isObservable: false)
+        }
+    }
+
+    @Test("lead results that follow to what a fetch returns", arguments: Backend.chosen)
+    func results(_ backend: Backend) async throws {
+        try await histories(on: backend, kinds: ResultsHistory.kinds, length: 30) { steps, location in
+            try await ResultsHistory.failure(of: steps, in: location)
         }
     }
 

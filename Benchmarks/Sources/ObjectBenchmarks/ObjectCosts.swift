@@ -3,8 +3,8 @@ internal import Roost
 
 /// Measures single operations of Roost's objects, with their limits.
 struct ObjectCosts {
-    private let layer: RoostLayer
-    private let count: Int
+    let layer: RoostLayer
+    let count: Int
     private let rounds: Int
 
     init(_ layer: RoostLayer, count: Int, rounds: Int) {
@@ -19,7 +19,7 @@ struct ObjectCosts {
     }
 
     /// Returns the median of all rounds, in nanoseconds for each of `count` objects.
-    private func measure(per count: Int, _ body: () throws -> Duration) throws -> Double {
+    func measure(per count: Int, _ body: () throws -> Duration) throws -> Double {
         var times: [Double] = []
         for _ in 0..<rounds {
             let time = try body().components
@@ -28,13 +28,13 @@ struct ObjectCosts {
         return times.sorted()[rounds / 2]
     }
 
-    private static func clock(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
+    static func clock(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
 
     private func albums(_ context: ManagedObjectContext) throws -> [Album] { try context.fetch(Fetch<Album>()) }
 
     /// Measures all; the store has `count` albums.
     func lines() throws -> [Line] {
-        try accessors() + reading() + saving()
+        try accessors() + reading() + saving() + results()
     }
 
     private func accessors() throws -> [Line] {

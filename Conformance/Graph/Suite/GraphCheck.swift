@@ -97,6 +97,6 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     package static let all: [GraphCheck] = [
         identity, faults, insertion, changing, relations, orderedRelations, deletion, validation, saving, conflicts,
         constraintConflicts, refreshing, merging, fetching, edges, flights,
-        undoing, children,
+        undoing, children, results,
     ].flatMap { $0 }
 }

@@ -47,6 +47,10 @@ package enum GraphSelfTest {
         (.keepsUndoSteps, "undo.faults-and-clears"), (.losesChildChanges, "child.one-level"),
         (.keepsChildDeletes, "child.one-level"), (.childReadsStore, "child.sees-parent"),
         (.childSkipsValidation, "child.validates"), (.childSavesThrough, "child.one-level"),
+        (.showsDeleted, "results.rollback"), (.overlooksRelatedResults, "results.related-predicate"),
+        (.keepsWindow, "results.limit"), (.overlooksMerged, "results.merge"), (.overlooksUndo, "results.undo"),
+        (.overlooksReset, "results.reset"), (.dropsSlowReaders, "results.slow-reader"),
+        (.countsOnlyMore, "results.totals"),
     ]
 
     /// The result for one fault.

@@ -139,6 +139,25 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     /// A fetch returns what the store has of a changed object too.
     case showsChangedTwice
 
+    // MARK: Results that follow
+
+    /// An object that is deleted stays in results.
+    case showsDeleted
+    /// Results do not see the changes of related objects.
+    case overlooksRelatedResults
+    /// A window is not filled again when objects leave it.
+    case keepsWindow
+    /// Results do not see what other contexts saved.
+    case overlooksMerged
+    /// Results do not see what undo changes.
+    case overlooksUndo
+    /// Results stay as they are after a reset.
+    case overlooksReset
+    /// A reader that is too slow loses differences.
+    case dropsSlowReaders
+    /// Totals keep what objects added that left the result.
+    case countsOnlyMore
+
     #if PlantedFaults
         /// The fault of all contexts that the current task uses.
         @TaskLocal package static var active: PlantedFault?

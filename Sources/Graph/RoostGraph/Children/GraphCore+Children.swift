@@ -207,6 +207,7 @@ extension GraphCore {
         }
         // The end of an object can run code of the program, so the lists are replaced and die afterwards.
         let former = touched
+        if let results { former.forEachUncounted { results.note($0) } }
         (changed, touched) = ([], [])
         defer { withExtendedLifetime((objects, former)) {} }
         hasPropagatedDeletes = false

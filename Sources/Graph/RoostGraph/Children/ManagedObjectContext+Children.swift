@@ -40,11 +40,13 @@ extension ManagedObjectContext {
         parentToken = parent.observe { [weak self] change in
             guard let self, !self.isSaving else { return }
             _ = core.latching { () throws(StoreError) in
-                try mergeChanges(
+                // The end of the parent's event updates results of the child, too.
+                try takeOverChanges(
                     inserted: change.inserted.map(\.objectID),
                     updated: (change.updated + change.refreshed).map(\.objectID),
                     deleted: (change.deleted + change.invalidated).map(\.objectID))
             }
+            core.reportChanges()
         }
     }
 
@@ -58,6 +60,8 @@ extension ManagedObjectContext {
             isSaving = false
             parent.core.reportChanges()
             core.reportChanges()
+            parent.core.updateResults()
+            core.updateResults()
         }
         try checkChanges()
         guard !core.changed.isEmpty else { return core.endEvent() }

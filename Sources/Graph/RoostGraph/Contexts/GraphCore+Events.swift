@@ -58,6 +58,13 @@ extension GraphCore {
 
     /// Replaces temporary keys in references, relationships and undo steps, here and in children.
     private func replaceKeys(_ new: [ObjectPlace: Int64]) {
+        if let results {
+            for (place, key) in new {
+                results.note(place)
+                results.note(ObjectPlace(root: place.root, key: key))
+            }
+            for object in registry.all() where object.state.contains(.privateRow) { results.suspect(object) }
+        }
         for object in registry.all() {
             let isPrivate = object.state.contains(.privateRow)
             // What a child has read can refer to new objects of its parent.
@@ -98,6 +105,7 @@ extension GraphCore {
         let former = touched
         touched = []
         notifiedCount = 0
+        if let results { former.forEachUncounted { results.note($0) } }
         defer { withExtendedLifetime(former) {} }
         former.forEachUncounted { object in
             object.state.remove(.touched)
@@ -269,6 +277,7 @@ extension GraphCore {
 
     /// Discards the changes of an object that is not new, without reading.
     func discardChanges(of object: ManagedObject) {
+        results?.noteDiscarded(object)
         if object.state.contains(.privateRow), let row = object.row {
             let committed = PrivateRow.committed(row)
             object.state.remove(.privateRow)
@@ -298,6 +307,7 @@ extension GraphCore {
     func rollback() {
         if !isPlanted(.keepsUndoSteps) { undoStack?.removeAll() }
         let objects = changed
+        if let results { for object in objects { results.noteDiscarded(object) } }
         changed.removeAll()
         touched.removeAll()
         undeleted.removeAll()

@@ -28,6 +28,7 @@ extension GraphCore {
         }
         if let row = object.row { return row }
         object.flags.insert(.inaccessible)
+        results?.suspect(object)
         observation?.note(object, .deletion)
         if !deletesInaccessibleFaults { latch(Self.missing(object)) }
         let row = nullRow(of: object)
@@ -165,6 +166,7 @@ extension GraphCore {
     func turnIntoFault(_ object: ManagedObject) {
         guard object.row != nil else { return }
         object.willTurnIntoFault()
+        results?.suspect(object)
         observation?.noteAll(object)
         object.releaseRow()
         object.extra = nil

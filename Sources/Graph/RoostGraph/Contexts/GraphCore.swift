@@ -53,6 +53,8 @@ final class GraphCore {
     @exclusivity(unchecked) var observation: ObjectObservation? {
         didSet { newState = observation == nil ? [] : .observed }
     }
+    /// The objects that changed in this event, for results that follow; nil without such results.
+    @exclusivity(unchecked) var results: ResultsTracker?
     /// The state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
     /// The context that the one of this core is a child of.
@@ -148,6 +150,9 @@ final class GraphCore {
         if touched.isEmpty { onEventStart?() }
         return fresh
     }
+
+    /// Whether the event has read anything.
+    var isReading: Bool { reader != nil }
 
     /// Ends the reads of the current event: the next read sees the stores as they are then.
     func closeReader() {
@@ -250,6 +255,10 @@ final class GraphCore {
     func orphanAll() {
         undoRecord = nil
         undoStack?.removeAll()
+        if let results, !isPlanted(.overlooksReset) {
+            for object in changed { results.note(object) }
+            results.noteAll()
+        }
         let orphanage = orphanage
         for object in registry.all() { orphan(object, orphanage) }
         registry.removeAll()
@@ -263,6 +272,7 @@ final class GraphCore {
 
     /// Lets one object leave the context.
     func expel(_ object: ManagedObject) {
+        results?.note(object)
         observation?.noteAll(object)
         forget(object)
         orphan(object, orphanage)
@@ -393,6 +403,7 @@ final class GraphCore {
     /// Gives an object the row that a store has, and discards what it had.
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
+        results?.suspect(object)
         let copy = fetchedRows.copy(base, bytes.count)
         object.replaceRow(by: UnsafeRawPointer(copy))
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)

@@ -13,13 +13,31 @@ extension ManagedObjectContext {
         try mergeChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
     }
 
+    /// Notes objects that another context changed, for results that follow.
+    private func noteForResults(_ ids: [ObjectID]) {
+        guard let results = core.results, !isPlanted(.overlooksMerged) else { return }
+        for id in ids {
+            if let root = model.entity(id.entity)?.root { results.note(ObjectPlace(root: root, key: id.key)) }
+        }
+    }
+
     /// Takes over changes that another context or a batch request made.
     ///
     /// - Throws: As ``mergeChanges(_:)``.
     public func mergeChanges(
         inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = []
     ) throws(StoreError) {
+        try takeOverChanges(inserted: inserted, updated: updated, deleted: deleted)
+        core.reportChanges()
+        core.updateResults()
+    }
+
+    /// Merges, without updating results: several merges make one difference.
+    func takeOverChanges(
+        inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
+    ) throws(StoreError) {
         core.checkIsolation()
+        noteForResults(inserted + updated + deleted)
         let (stale, gone) = try core.withoutUndo { () throws(StoreError) in
             try takeOver(inserted: inserted, updated: updated, deleted: deleted)
         }
@@ -32,7 +50,6 @@ extension ManagedObjectContext {
         refreshed += stale
         invalidated += gone
         notifyObservers()
-        core.reportChanges()
     }
 
     private func takeOver(
@@ -83,6 +100,7 @@ extension ManagedObjectContext {
         let former = seenGenerations
         seenGenerations = generations
         core.closeReader()
+        core.results?.noteAll()
         core.forgetBases()
         let objects = core.registry.all().filter { $0.row != nil && !$0.flags.contains(.inserted) }
         let changed = try core.withoutUndo { () throws(StoreError) in try core.reread(objects) }

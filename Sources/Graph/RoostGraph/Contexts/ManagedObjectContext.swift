@@ -315,10 +315,14 @@ public final class ManagedObjectContext {
         core.endEvent()
         core.reportChanges()
         mergeInbox()
+        core.updateResults()
     }
 
     /// Begins an event of a context that has a home.
-    func beginEvent() { mergeInbox() }
+    func beginEvent() {
+        mergeInbox()
+        core.updateResults()
+    }
 
     func mergeInbox() {
         guard mergesChangesAutomatically, !isSaving, core.parent == nil, core.pinned == nil || inbox.hasNotices,
@@ -328,7 +332,7 @@ public final class ManagedObjectContext {
             for notice in inbox.take() {
                 // Versions are compared below.
                 guard notice.isComplete else { continue }
-                try mergeChanges(notice)
+                try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 commits.put(notice)
                 let position = base.storeSet.stores.firstIndex { $0.location == notice.store }
                 if let position, seenGenerations[position] == notice.previousGeneration {
@@ -364,6 +368,7 @@ public final class ManagedObjectContext {
         core.rollback()
         core.awake(objects, from: .rollback)
         core.reportChanges()
+        core.updateResults()
     }
 
     /// Removes all objects from the context.
@@ -376,6 +381,7 @@ public final class ManagedObjectContext {
         if isPlanted(.resetsNothing) { return }
         core.orphanAll()
         core.reportChanges()
+        core.updateResults()
     }
 
     /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
@@ -388,8 +394,12 @@ public final class ManagedObjectContext {
     public func refresh(_ object: ManagedObject, mergingChanges: Bool) throws(StoreError) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
+        core.results?.note(object)
         core.closeReader()
-        defer { core.reportChanges() }
+        defer {
+            core.reportChanges()
+            core.updateResults()
+        }
         guard mergingChanges else {
             core.discardChanges(of: object)
             core.turnIntoFault(object)
@@ -404,7 +414,10 @@ public final class ManagedObjectContext {
     /// - Throws: What reading throws.
     public func refreshAllObjects() throws(StoreError) {
         core.closeReader()
-        defer { core.reportChanges() }
+        defer {
+            core.reportChanges()
+            core.updateResults()
+        }
         for object in core.registry.all() where !object.flags.contains(.changed) {
             core.turnIntoFault(object)
             refreshed.append(object)

@@ -60,7 +60,7 @@ extension ManagedObjectContext {
         return try pending.cursor()
     }
 
-    private func pendingFetch(
+    func pendingFetch(
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
         core.checkIsolation()
@@ -72,7 +72,7 @@ extension ManagedObjectContext {
     }
 
     /// Prepares a fetch of the state that the context shows, without ending its event.
-    private func combined(
+    func combined(
         _ request: FetchRequest, includesPendingChanges: Bool = true
     ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
         let entity = try model.requireEntity(request.entity)
@@ -231,6 +231,7 @@ extension GraphCore {
                     isPlanted(.fetchesOverChanges)
                         || refreshing && !object.state.contains(.privateRow) && !object.flags.contains(.changed)
                 else { return }
+                results?.suspect(object)
                 object.extra?.decoded.removeAll()
                 object.replaceRow(by: UnsafeRawPointer(fetchedRows.copy(base, count)))
             } else {

@@ -102,6 +102,7 @@ extension GraphCore {
     func dropUnchanged() {
         // The end of an object can run code of the program, so the lists are replaced and die afterwards.
         let (formerChanged, formerTouched) = (changed, touched)
+        if let results { formerTouched.forEachUncounted { results.note($0) } }
         defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
         var gone: [ManagedObject] = []
         changed = formerChanged.filterUncounted { object in

@@ -29,6 +29,7 @@ extension ManagedObjectContext {
         defer {
             isSaving = false
             core.reportChanges()
+            core.updateResults()
         }
         try prepareSave()
         core.pinned = nil
@@ -61,6 +62,7 @@ extension ManagedObjectContext {
         defer {
             endSaving()
             core.reportChanges()
+            core.updateResults()
         }
         try prepareSave()
         core.pinned = nil
@@ -77,6 +79,7 @@ extension ManagedObjectContext {
                 guard let outcome else { break }
                 core.beginFlight(outcome.pending)
                 core.endEvent()
+                core.updateResults()
                 let store = base.storeSet.stores[position]
                 let changes = outcome.changes
                 do throws(StoreError) {

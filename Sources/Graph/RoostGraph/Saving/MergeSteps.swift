@@ -75,6 +75,7 @@ extension GraphCore {
             for object in objects
             where object.row != nil && object.flags.isDisjoint(with: [.changed, .inaccessible]) {
                 object.flags.insert(.inaccessible)
+                results?.suspect(object)
                 observation?.noteAll(object)
                 if isReported { changed.append(object) }
             }

@@ -98,10 +98,20 @@ extension GraphCore {
             if isExact, record.notes[index].wasChanged { kept.insert(ObjectIdentifier(object)) }
             record.notes[index].wasChanged = object.flags.contains(.changed)
         }
+        noteForResults(record, rest.affected)
         settle(&rest, kept)
         record.isReversed.toggle()
         (record.commitCount, record.outsideCount) = (commitCount, outsideCount)
         awake(record)
+    }
+
+    /// Notes the objects of a record, for results that follow.
+    private func noteForResults(_ record: UndoRecord, _ affected: [ManagedObject]) {
+        guard let results, !isPlanted(.overlooksUndo) else { return }
+        record.forEachRow { object, _ in results.note(object) }
+        for note in record.notes { results.note(note.object) }
+        for link in record.links { results.note(link.owner) }
+        for object in affected { results.note(object) }
     }
 
     // MARK: Rows

@@ -123,6 +123,7 @@ public final class UndoStack {
         if number == clearCount { self[keyPath: target].append(opposite) }
         finishExchange(context)
         context.core.reportChanges()
+        context.core.updateResults()
     }
 
     /// Reports to observers what a step changed, and ends the event.

@@ -43,6 +43,18 @@ package struct RecordSortOrder: Sendable {
         entityCount = model.entities.count
     }
 
+    /// Returns the levels of an order by made keys, even if records show the order themselves.
+    ///
+    /// - Throws: As ``init(_:model:)``.
+    static func madeLevels(
+        _ request: FetchRequest, model: ManagedObjectModel
+    ) throws(StoreError) -> [SortKeyMaker.Level] {
+        let entity = try model.requireEntity(request.entity)
+        var made: [SortKeyMaker.Level] = []
+        for descriptor in request.sortDescriptors { made.append(try level(descriptor, entity, model)) }
+        return made
+    }
+
     private static let noLevels = PlainArray<Level>([])
 
     /// The order of the keys alone.

@@ -1,0 +1,183 @@
+public import RoostCore
+internal import RoostStores
+
+/// The sorted result of a request, in sections, which follows the changes of its context.
+///
+/// ```swift
+/// let albums = try FetchedResultsController(
+///     Fetch<Album>(where: "year > 1970", sortedBy: ["artist.name", "title"]), in: context,
+///     sections: "artist.name")
+/// albums.onChange = { change in
+///     for item in change.inserted { print(albums[item.place].title ?? "") }
+/// }
+/// ```
+///
+/// At the end of each event of the context, after observers were called, the controller takes over
+/// what changed, and reports one difference. The events include saves, merges of what other
+/// contexts and batch requests saved, undo, rollbacks, refreshes and resets.
+///
+/// It guarantees:
+///
+/// - The result is that of a fetch at the end of the event, and the old result with the difference
+///   is the new result.
+/// - A difference has the objects of the result that changed in the event, even if a property was
+///   set to the value that it had, and no others. There are two exceptions. In a window, others
+///   leave or come at its edges. If the predicate, the order or the sections follow relationships,
+///   objects come, leave or move because of changes of other objects.
+/// - The program sees the new result when it is called. What it changes then is reported
+///   afterwards.
+///
+/// It fetches again only if the changed objects do not decide the result:
+///
+/// - An object changed to which the predicate, the order or the sections lead by a relationship. An
+///   object that only refers to another one than before is not such a case, unless the relationship
+///   is to-many or its destination is in the same hierarchy.
+/// - A window of a request with an offset, if objects outside of the window changed or objects left
+///   it; a full window with a limit alone, if more objects left it than came.
+/// - The context was reset; another container or process changed the store, which does not say
+///   what; the last update failed; or the request does not include pending changes.
+/// - The context is a child that follows its parent, and an event of the parent changed objects.
+///
+/// After a rollback or a refresh, it reads the objects that lost changes.
+///
+/// The controller keeps the context alive, and not the objects. A difference is worked out in the
+/// isolation of the context. A context without controllers has no costs.
+///
+/// - Complexity: Memory for each row is about 60 to 100 bytes and the bytes of its sort keys, and
+///   nothing for rows outside of a window. An event with *m* changed objects takes
+///   O(*m* log *n*) comparisons in a result of *n* rows.
+public final class FetchedResultsController<Object: ManagedObject> {
+    private let result: FollowedResult
+
+    /// Fetches a result, and follows it from now on.
+    ///
+    /// Ends the event of a context without a home, as a fetch does.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its order is the one of the result, objects with equal values by
+    ///     their IDs. Prefetching and refreshing have no effect.
+    ///   - context: The context.
+    ///   - path: An attribute, or a path to one through to-one relationships. Objects with the same
+    ///     value are a section. If the request is not sorted by it first, it is sorted by it before
+    ///     all else. Nil for one section without a name, which exists also without objects.
+    ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
+    ///     It must give equal names only to neighbors in the order. By default, the name is the
+    ///     text of the value.
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `invalidRequest` for a path
+    ///   whose values have no order.
+    public convenience init(
+        _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
+        named name: ((Value) -> String)? = nil
+    ) throws(StoreError) where Object: ManagedObjectClass {
+        try self.init(request.request, request.includesPendingChanges, context, path, name)
+    }
+
+    /// Fetches a result of an entity without a class, and follows it from now on.
+    ///
+    /// - Throws: As ``init(_:in:sections:named:)-(Fetch<Object>,_,_,_)``.
+    public convenience init(
+        _ request: FetchRequest, in context: ManagedObjectContext, sections path: String? = nil,
+        named name: ((Value) -> String)? = nil
+    ) throws(StoreError) where Object == ManagedObject {
+        try self.init(request, true, context, path, name)
+    }
+
+    private init(
+        _ request: FetchRequest, _ includesPendingChanges: Bool, _ context: ManagedObjectContext, _ path: String?,
+        _ name: ((Value) -> String)?
+    ) throws(StoreError) {
+        let compiled = try ResultsRequest(
+            request, includesPendingChanges: includesPendingChanges, sections: path, named: name, model: context.model)
+        for number in compiled.entity.selfAndSubentities
+        where !(context.core.table.type(number) is Object.Type) {
+            throw StoreError(
+                .invalidModel,
+                "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
+        }
+        result = try FollowedResult(context, compiled)
+    }
+
+    /// The context whose changes the controller follows.
+    public var context: ManagedObjectContext { result.context }
+
+    // MARK: The result
+
+    /// The sections in their order, as values.
+    ///
+    /// - Complexity: O(1) for each section. A value that is kept makes the next event copy what
+    ///   it changes.
+    public var sections: [ResultsSection] { result.sections }
+
+    /// The number of objects in all sections.
+    public var count: Int { result.list.count }
+
+    /// All objects in their order.
+    ///
+    /// - Complexity: O(*n*), and reads the objects that the context does not have, 64 at once.
+    public var objects: [Object] {
+        var objects: [Object] = []
+        objects.reserveCapacity(count)
+        for (number, section) in result.list.sections.enumerated() {
+            for item in 0..<section.count { objects.append(self[ResultsPlace(section: number, item: item)]) }
+        }
+        return objects
+    }
+
+    /// The object at a place, which must exist.
+    ///
+    /// An object that the context does not have is read, with up to 63 of its neighbors. An error
+    /// of reading waits for the next save, fetch or count.
+    public subscript(place: ResultsPlace) -> Object {
+        let sections = result.list.sections
+        precondition(
+            sections.indices.contains(place.section) && (0..<sections[place.section].count).contains(place.item),
+            "the result has no object at item \(place.item) of section \(place.section)")
+        // The initializer made sure of the classes of the request's entities.
+        return unsafeDowncast(result.object(at: place), to: Object.self)
+    }
+
+    /// Returns the place of an object; nil if it is not in the result.
+    ///
+    /// - Complexity: O(1), but for adding the row counts of a section's chunks.
+    public func place(of object: Object) -> ResultsPlace? { result.place(of: object) }
+
+    // MARK: Changes
+
+    /// Called with each difference, in the isolation of the context.
+    public var onChange: ((ResultsChange) -> Void)? {
+        get { result.onChange }
+        set { result.onChange = newValue }
+    }
+
+    /// The differences from now on, for a task in any isolation.
+    public var changes: ResultsChanges { ResultsChanges(result.makeChannel()) }
+
+    /// The error that kept the last event from being followed, or nil.
+    ///
+    /// The result is then the one before that event. The end of the next event fetches again, and
+    /// reports all that differs.
+    public var error: StoreError? { result.error }
+
+    /// Fetches again, and reports what differs as an event does.
+    ///
+    /// Needed after an error only, or to see what other contexts saved if the context does not
+    /// merge.
+    ///
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. The result is then the one
+    ///   before.
+    public func performFetch() throws(StoreError) { try result.fetch(nil) }
+
+    /// Shows another part of the result, and reports what differs as an event does.
+    ///
+    /// ```swift
+    /// try albums.setWindow(offset: page * 50, limit: 50)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - offset: The number of objects to skip; nil for none.
+    ///   - limit: The most objects to have; nil for all.
+    /// - Throws: As ``performFetch()``. The window is then the one before.
+    public func setWindow(offset: Int?, limit: Int?) throws(StoreError) {
+        try result.fetch(try result.request.with(offset: offset, limit: limit))
+    }
+}

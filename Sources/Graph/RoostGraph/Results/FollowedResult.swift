@@ -1,0 +1,214 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+internal import RoostSystem
+
+/// The inside of a controller: the rows of a result, and what became of them.
+final class FollowedResult: ResultsFollower {
+    let context: ManagedObjectContext
+    private(set) var request: ResultsRequest
+    private(set) var list: ResultsList
+    private(set) var error: StoreError?
+    var onChange: ((ResultsChange) -> Void)?
+    private var channels: [WeakChannel] = []
+    /// The difference that is not reported yet.
+    private var change: ResultsChange?
+    /// The objects that changed since the list was last right; empty while it is.
+    private var touched: Set<Int64> = []
+    /// Whether the list has to be fetched again, because it could not be updated.
+    private var isBehind = false
+
+    private struct WeakChannel {
+        weak var channel: ResultsChannel?
+    }
+
+    init(_ context: ManagedObjectContext, _ request: ResultsRequest) throws(StoreError) {
+        (self.context, self.request) = (context, request)
+        list = try request.fetchList(context, endsEvent: true)
+        context.core.requireResults().add(self)
+    }
+
+    deinit {
+        context.core.endResults(self)
+        for channel in channels { channel.channel?.finish() }
+    }
+
+    var model: ManagedObjectModel { context.core.model }
+
+    var sections: [ResultsSection] { list.publicSections(model) }
+
+    /// Returns a channel for the differences from now on.
+    func makeChannel() -> ResultsChannel {
+        channels.removeAll { $0.channel == nil }
+        let channel = ResultsChannel()
+        channels.append(WeakChannel(channel: channel))
+        return channel
+    }
+
+    // MARK: Fetching
+
+    /// Fetches the list again, with another request if one is given, and reports what differs.
+    func fetch(_ other: ResultsRequest?) throws(StoreError) {
+        let former = request
+        if let other { request = other }
+        do throws(StoreError) {
+            // The end of the event can update the list itself.
+            let new = try request.fetchList(context, endsEvent: true)
+            take(new, from: list)
+        } catch {
+            request = former
+            throw error
+        }
+        report()
+    }
+
+    private func take(_ fetched: ResultsList, from old: ResultsList) {
+        var new = fetched
+        var difference = new.difference(from: old, touched: touched, model: model)
+        if let change { difference = Self.joining(change, difference, new, self) }
+        list = new
+        (touched, isBehind, error) = ([], false, nil)
+        change = difference.isEmpty ? nil : difference
+    }
+
+    /// A difference waits only if the program fetches while it is called; then it gets the whole
+    /// result.
+    private static func joining(
+        _ first: ResultsChange, _ second: ResultsChange, _ list: ResultsList, _ owner: FollowedResult
+    ) -> ResultsChange {
+        if second.isEmpty { return first }
+        var whole = ResultsChange()
+        whole.reload = list.publicSections(owner.model)
+        return whole
+    }
+
+    // MARK: Following
+
+    func update(_ noted: [ObjectPlace: ResultsNote], needsFetch: Bool) {
+        var own: [Int64: ResultsNote] = [:]
+        var isRelated = false
+        for (place, note) in noted {
+            if place.root == request.entity.root {
+                own[place.key] = note
+                if note.contains(.touched) { touched.insert(place.key) }
+            }
+            if request.follows(place.root), !isPlanted(.overlooksRelatedResults) { isRelated = true }
+        }
+        guard needsFetch || isRelated || isBehind || !own.isEmpty else { return }
+        do throws(StoreError) {
+            let needsFetch = needsFetch || isRelated || isBehind || !request.includesPendingChanges
+            if !needsFetch, let difference = try follow(own) {
+                (touched, error) = ([], nil)
+                change = difference.isEmpty ? nil : difference
+            } else {
+                take(try request.fetchList(context, endsEvent: false), from: list)
+            }
+        } catch {
+            self.error = error
+            isBehind = true
+        }
+    }
+
+    /// Works out the difference from the changed objects alone.
+    ///
+    /// - Returns: The difference; nil if the list has to be fetched again.
+    private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
+        var changes: [ResultsRowChange] = []
+        changes.reserveCapacity(noted.count)
+        let missing = try request.examine(noted, context) { (record, examiner) throws(StoreError) in
+            changes.append(
+                ResultsRowChange(
+                    key: record.key, row: try request.row(record, examiner),
+                    isTouched: noted[record.key]?.contains(.touched) ?? false))
+        }
+        for key in missing where list.contains(key) {
+            changes.append(ResultsRowChange(key: key, row: nil, isTouched: true))
+        }
+        guard let limit = followedLimit(&changes, missing) else { return nil }
+        return list.apply(changes, limit: limit, model: model)
+    }
+
+    /// Finds out whether a window can be followed without fetching.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes; rows beyond the last one become rows that leave.
+    ///   - missing: The keys of objects that are not in the result.
+    /// - Returns: The most rows to keep; nil if the window has to be fetched again.
+    private func followedLimit(_ changes: inout [ResultsRowChange], _ missing: [Int64]) -> Int?? {
+        let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
+        guard limit != nil || offset > 0 else { return .some(nil) }
+        if isPlanted(.keepsWindow) { return .some(limit) }
+        if offset > 0 {
+            // What was before the window is not known, so only moves inside of it are certain.
+            guard missing.isEmpty else { return nil }
+            for change in changes {
+                guard let row = change.row, let position = list.position(of: change.key) else { return nil }
+                guard list.hasOrder(row, at: position) || !list.isBeforeFirst(row) && !list.isAfterLast(row) else {
+                    return nil
+                }
+            }
+            return .some(nil)
+        }
+        guard let limit, list.count >= limit else { return .some(limit) }
+        // Rows after the last one of a full window are not known: what moves there leaves.
+        var count = list.count
+        for index in changes.indices {
+            let position = list.position(of: changes[index].key)
+            guard let row = changes[index].row else {
+                if position != nil { count -= 1 }
+                continue
+            }
+            if let position {
+                guard !list.hasOrder(row, at: position), list.isAfterLast(row) else { continue }
+                changes[index].row = nil
+                count -= 1
+            } else if list.isAfterLast(row) {
+                changes[index].row = nil
+            } else {
+                count += 1
+            }
+        }
+        return count >= limit ? .some(limit) : nil
+    }
+
+    // MARK: Reporting
+
+    func report() {
+        guard let change else { return }
+        self.change = nil
+        for channel in channels { channel.channel?.put(change) { self.sections } }
+        onChange?(change)
+    }
+
+    // MARK: Objects
+
+    /// The objects that are read together.
+    private static let pageCount = 64
+
+    /// Returns the object at a place, and reads its neighbors with it.
+    func object(at place: ResultsPlace) -> ManagedObject {
+        let section = list.sections[place.section]
+        let (chunk, index) = section.position(ofItem: place.item)
+        let entries = section.chunks[chunk].entries
+        let core = context.core
+        let object = core.object(Int(entries[index].entity), entries[index].key)
+        guard object.isFault, !core.isReadAhead(object) else { return object }
+        let start = index / Self.pageCount * Self.pageCount
+        let root = request.entity.root
+        let page = entries[start..<min(entries.count, start + Self.pageCount)]
+        _ = core.latching { () throws(StoreError) in
+            try core.read(
+                page.map(\.key).filter {
+                    core.registered(root, $0)?.row == nil
+                        && core.readAhead[ObjectPlace(root: root, key: $0)] == nil
+                }, root: root)
+        }
+        return object
+    }
+
+    /// Returns the place of an object.
+    func place(of object: ManagedObject) -> ResultsPlace? {
+        guard object.core === context.core, object.root == request.entity.root else { return nil }
+        return list.place(of: object.key)
+    }
+}

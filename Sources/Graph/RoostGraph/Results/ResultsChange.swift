@@ -1,0 +1,154 @@
+public import RoostCore
+
+/// The place of an object in a result: the number of its section, and its number in the section.
+///
+/// ```swift
+/// let first = ResultsPlace(section: 0, item: 0)
+/// print(controller[first].objectID)
+/// ```
+public struct ResultsPlace: Hashable, Comparable, Sendable {
+    /// The number of the section, from 0.
+    public var section: Int
+    /// The number of the object in its section, from 0.
+    public var item: Int
+
+    /// Creates a place.
+    public init(section: Int, item: Int) { (self.section, self.item) = (section, item) }
+
+    /// Whether one place comes before another.
+    public static func < (left: ResultsPlace, right: ResultsPlace) -> Bool {
+        (left.section, left.item) < (right.section, right.item)
+    }
+}
+
+/// The difference between two states of a result: the old state and the difference make the new
+/// state.
+///
+/// ```swift
+/// controller.onChange = { change in
+///     for item in change.deleted { print("\(item.id) was at \(item.place)") }
+///     for item in change.inserted { print("\(item.id) is at \(item.place)") }
+/// }
+/// ```
+///
+/// It guarantees:
+///
+/// - An object is in at most one of the lists, and an object that does not differ is in none.
+/// - An object that is only moved past others is in ``moved``, and the others are in none.
+/// - Old places are those before all parts of the difference, and new places those after all of
+///   them, as collection views expect.
+/// - Objects of a removed section are in ``deleted`` or ``moved`` one by one, and objects of an
+///   inserted section are in ``inserted`` or ``moved``.
+public struct ResultsChange: Hashable, Sendable {
+    /// An object that came or left.
+    public struct Item: Hashable, Sendable {
+        /// The object.
+        public let id: ObjectID
+        /// The place of a deleted object in the old result, or of an inserted object in the new
+        /// one.
+        public let place: ResultsPlace
+
+        package init(id: ObjectID, place: ResultsPlace) { (self.id, self.place) = (id, place) }
+    }
+
+    /// An object that is in both results.
+    public struct Move: Hashable, Sendable {
+        /// The object.
+        public let id: ObjectID
+        /// Its place in the old result.
+        public let from: ResultsPlace
+        /// Its place in the new result.
+        public let to: ResultsPlace
+
+        package init(id: ObjectID, from: ResultsPlace, to: ResultsPlace) {
+            (self.id, self.from, self.to) = (id, from, to)
+        }
+    }
+
+    /// The numbers of the sections that are not in the new result, as they were in the old one,
+    /// ascending.
+    public internal(set) var deletedSections: [Int] = []
+    /// The numbers of the new sections in the new result, ascending.
+    public internal(set) var insertedSections: [Int] = []
+    /// The objects that left the result, by old place.
+    public internal(set) var deleted: [Item] = []
+    /// The objects that came into the result, by new place.
+    public internal(set) var inserted: [Item] = []
+    /// The objects that are between others than before, by new place.
+    ///
+    /// Their values can have changed, too.
+    public internal(set) var moved: [Move] = []
+    /// The objects that changed and are between the same others as before, by new place.
+    public internal(set) var updated: [Move] = []
+    /// The whole new result, if it replaces differences that were dropped; nil for a difference.
+    ///
+    /// Only ``ResultsChanges`` has such elements, for readers that are too slow. All lists are
+    /// empty then.
+    public internal(set) var reload: [ResultsSection]?
+
+    package init() {}
+
+    /// Whether nothing differs.
+    var isEmpty: Bool {
+        reload == nil && deletedSections.isEmpty && insertedSections.isEmpty && entryCount == 0
+    }
+
+    /// The number of objects in all lists.
+    package var entryCount: Int { deleted.count + inserted.count + moved.count + updated.count }
+
+    /// Returns the new result for the old one.
+    ///
+    /// ```swift
+    /// var rows: [[ObjectID]] = controller.sections.map { Array($0) }
+    /// for await change in controller.changes { rows = change.applying(to: rows) }
+    /// ```
+    ///
+    /// A difference for another result than `sections` gives no meaningful result, and does not
+    /// trap.
+    ///
+    /// - Parameter sections: The IDs of each section of the old result.
+    /// - Returns: The IDs of each section of the new result.
+    /// - Complexity: O(*n* + *m* log *m*) for *n* objects in the result and *m* in the difference.
+    public func applying(to sections: [[ObjectID]]) -> [[ObjectID]] {
+        if let reload { return reload.map { Array($0) } }
+        var leaving: [Int: Set<Int>] = [:]
+        for item in deleted { leaving[item.place.section, default: []].insert(item.place.item) }
+        for move in moved { leaving[move.from.section, default: []].insert(move.from.item) }
+        let removed = Set(deletedSections)
+        var result: [[ObjectID]] = []
+        for (number, section) in sections.enumerated() where !removed.contains(number) {
+            guard let leaving = leaving[number] else {
+                result.append(section)
+                continue
+            }
+            result.append(section.enumerated().filter { !leaving.contains($0.offset) }.map(\.element))
+        }
+        for number in insertedSections where number <= result.count { result.insert([], at: number) }
+        let coming = (inserted.map { ($0.place, $0.id) } + moved.map { ($0.to, $0.id) }).sorted { $0.0 < $1.0 }
+        var position = 0
+        while position < coming.count {
+            let section = coming[position].0.section
+            let end = coming[position...].firstIndex { $0.0.section != section } ?? coming.count
+            if result.indices.contains(section) {
+                result[section] = Self.merging(coming[position..<end], into: result[section])
+            }
+            position = end
+        }
+        return result
+    }
+
+    private static func merging(
+        _ coming: ArraySlice<(ResultsPlace, ObjectID)>, into section: [ObjectID]
+    ) -> [ObjectID] {
+        var result: [ObjectID] = []
+        result.reserveCapacity(section.count + coming.count)
+        var rest = section[...]
+        for (place, id) in coming {
+            let count = min(max(0, place.item - result.count), rest.count)
+            result += rest.prefix(count)
+            rest = rest.dropFirst(count)
+            result.append(id)
+        }
+        return result + rest
+    }
+}

@@ -1,0 +1,107 @@
+internal import RoostSystem
+
+/// The differences of a result, one after the other, for a task in any isolation.
+///
+/// ```swift
+/// var rows: [[ObjectID]] = controller.sections.map { Array($0) }
+/// let changes = controller.changes
+/// Task {
+///     for await change in changes { rows = change.applying(to: rows) }
+/// }
+/// ```
+///
+/// It guarantees:
+///
+/// - The sequence has each difference since it was requested, in order, and ends with its
+///   controller.
+/// - At most 64 elements with together at most 10 000 objects wait for a slow reader. Beyond that,
+///   they are replaced by one element with the whole new result, ``ResultsChange/reload``. So a
+///   reader does not make memory grow, and ``ResultsChange/applying(to:)`` gives the present
+///   result in any case.
+///
+/// One task reads a sequence. A second one gets a sequence of its own from
+/// ``FetchedResultsController/changes``.
+public struct ResultsChanges: AsyncSequence, Sendable {
+    private let channel: ResultsChannel
+
+    init(_ channel: ResultsChannel) { self.channel = channel }
+
+    /// Returns an iterator over the differences.
+    public func makeAsyncIterator() -> Iterator { Iterator(channel) }
+
+    /// Waits for the next difference.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let channel: ResultsChannel
+        private var signals: AsyncStream<Void>.Iterator
+
+        init(_ channel: ResultsChannel) {
+            self.channel = channel
+            signals = channel.signals.makeAsyncIterator()
+        }
+
+        /// Returns the next difference; nil after the end of the controller, or of the task.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ResultsChange? {
+            while true {
+                if let change = channel.take() { return change }
+                guard await signals.next(isolation: actor) != nil else { return channel.take() }
+            }
+        }
+    }
+}
+
+/// The differences that wait for the reader of one sequence.
+final class ResultsChannel: Sendable {
+    /// The most differences that wait, and the most objects in them.
+    static let mostChanges = 64
+    static let mostEntries = 10_000
+
+    private struct State {
+        var waiting: [ResultsChange] = []
+        var entryCount = 0
+    }
+
+    private let state = Mutex(State())
+    /// Wakes the reader; one signal is enough for all that waits.
+    let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    init() { (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
+
+    /// Adds a difference.
+    ///
+    /// - Parameters:
+    ///   - change: The difference.
+    ///   - whole: Returns the whole result, if too many differences wait.
+    func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
+        let isFull = state.withLock { state in
+            if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,
+                state.entryCount + change.entryCount <= Self.mostEntries
+            {
+                state.waiting.append(change)
+                state.entryCount += change.entryCount
+                return false
+            }
+            return true
+        }
+        if isFull, !isPlanted(.dropsSlowReaders) {
+            var reload = ResultsChange()
+            reload.reload = whole()
+            let element = reload
+            state.withLock { $0 = State(waiting: [element]) }
+        }
+        signal.yield()
+    }
+
+    /// Takes the first difference that waits.
+    func take() -> ResultsChange? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else { return nil }
+            let first = state.waiting.removeFirst()
+            state.entryCount -= first.entryCount
+            return first
+        }
+    }
+
+    /// Ends the sequence.
+    func finish() { signal.finish() }
+}

@@ -1,0 +1,19 @@
+internal import Foundation
+
+extension ResultsList.Chunk {
+    /// Compares bytes with those of the order of a row.
+    ///
+    /// - Returns: A negative number if `order` comes first, 0 for equal bytes.
+    func compare(_ order: [UInt8], with index: Int) -> Int {
+        let range = range(index)
+        // SAFETY: `range` lies in `bytes`, because the ends of the entries ascend to its count, and no more bytes
+        // than the shorter side has are compared.
+        let common = order.withUnsafeBytes { left in
+            bytes.withUnsafeBytes { right -> Int32 in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return 0 }
+                return memcmp(left, right + range.lowerBound, min(order.count, range.count))
+            }
+        }
+        return common == 0 ? order.count - range.count : Int(common)
+    }
+}

@@ -1,0 +1,371 @@
+internal import RoostCore
+
+/// One object of a result, as its place in the order needs it.
+package struct ResultsRow: Sendable {
+    /// The key of the object.
+    package var key: Int64
+    /// The number of its entity.
+    package var entity: Int
+    /// A hash of its values.
+    package var fingerprint: UInt64
+    /// Bytes that compare as the objects do; the object's key decides between equal ones.
+    package var order: [UInt8]
+    /// The name of its section.
+    package var section: String
+
+    package init(key: Int64, entity: Int, fingerprint: UInt64, order: [UInt8], section: String = "") {
+        (self.key, self.entity, self.fingerprint) = (key, entity, fingerprint)
+        (self.order, self.section) = (order, section)
+    }
+}
+
+/// The rows of a result in their order, in sections.
+///
+/// The rows are in chunks of at most 128, and a dictionary knows the chunk of each key. So a row is
+/// found, removed and inserted without moving the others. The bytes of the order are kept, because
+/// the values of an object that changed are those of its new place.
+package struct ResultsList: Sendable {
+    /// A row without its order.
+    struct Entry: Sendable {
+        var key: Int64
+        var fingerprint: UInt64
+        /// The end of the bytes of its order among those of its chunk.
+        var end: Int32
+        var entity: UInt16
+    }
+
+    /// Some rows that follow each other.
+    struct Chunk: Sendable {
+        static let mostRows = 128
+        var entries: [Entry] = []
+        var bytes: [UInt8] = []
+    }
+
+    /// The rows whose sections have one name.
+    struct Section: Sendable {
+        let name: String
+        /// The number of the section as long as it exists.
+        let serial: UInt32
+        var count = 0
+        var chunks: [Chunk] = []
+        /// The numbers of the chunks, which stay the same.
+        var chunkNumbers: [UInt32] = []
+        /// The numbers of their rows.
+        var counts: [Int32] = []
+    }
+
+    /// The place of a row inside of the list.
+    struct Position: Hashable, Comparable {
+        var section: Int
+        var chunk: Int
+        var index: Int
+
+        static func < (left: Position, right: Position) -> Bool {
+            (left.section, left.chunk, left.index) < (right.section, right.chunk, right.index)
+        }
+    }
+
+    /// Whether there is one section whatever the rows are.
+    let isOneSection: Bool
+    private(set) var sections: [Section] = []
+    /// The serial numbers of the sections.
+    private(set) var serials: [UInt32] = []
+    private(set) var count = 0
+    /// By key: the number of the chunk.
+    private var chunkOfKey: [Int64: UInt32] = [:]
+    /// By number of a chunk: the serial number of its section.
+    private var sectionOfChunk: [UInt32] = []
+    private var freeChunkNumbers: [UInt32] = []
+    private var nextSerial: UInt32 = 0
+
+    /// Creates an empty list.
+    ///
+    /// - Parameter isOneSection: Whether the list has one section without a name, also if it is
+    ///   empty.
+    package init(isOneSection: Bool) {
+        self.isOneSection = isOneSection
+        if isOneSection { _ = insertSection("", at: 0) }
+    }
+
+    // MARK: Looking
+
+    func contains(_ key: Int64) -> Bool { chunkOfKey[key] != nil }
+
+    /// Returns the position of a key.
+    func position(of key: Int64) -> Position? {
+        guard let number = chunkOfKey[key],
+            let section = serials.firstIndex(of: sectionOfChunk[Int(number)]),
+            let chunk = sections[section].chunkNumbers.firstIndex(of: number),
+            let index = sections[section].chunks[chunk].entries.firstIndex(where: { $0.key == key })
+        else { return nil }
+        return Position(section: section, chunk: chunk, index: index)
+    }
+
+    /// Returns the place that programs see.
+    func place(of position: Position) -> ResultsPlace {
+        var item = position.index
+        for count in sections[position.section].counts[..<position.chunk] { item += Int(count) }
+        return ResultsPlace(section: position.section, item: item)
+    }
+
+    /// Returns the place of a key.
+    func place(of key: Int64) -> ResultsPlace? { position(of: key).map { place(of: $0) } }
+
+    func entry(at position: Position) -> Entry {
+        sections[position.section].chunks[position.chunk].entries[position.index]
+    }
+
+    /// Whether the row at a position has an order and a section.
+    func hasOrder(_ row: ResultsRow, at position: Position) -> Bool {
+        let section = sections[position.section]
+        return section.chunks[position.chunk].compare(row.order, with: position.index) == 0
+            && (isOneSection || section.name == row.section)
+    }
+
+    /// Whether a row comes after the last row.
+    func isAfterLast(_ row: ResultsRow) -> Bool {
+        guard let section = sections.last, let chunk = section.chunks.last, let last = chunk.entries.indices.last
+        else { return true }
+        return chunk.precedes(last, row)
+    }
+
+    /// Whether a row comes before the first row.
+    func isBeforeFirst(_ row: ResultsRow) -> Bool {
+        guard let chunk = sections.first?.chunks.first, !chunk.entries.isEmpty else { return true }
+        return !chunk.precedes(0, row)
+    }
+
+    /// Returns the entries in their order, with their places.
+    func forEach(_ body: (ResultsPlace, Entry) -> Void) {
+        for (number, section) in sections.enumerated() {
+            var item = 0
+            for chunk in section.chunks {
+                for entry in chunk.entries {
+                    body(ResultsPlace(section: number, item: item), entry)
+                    item += 1
+                }
+            }
+        }
+    }
+
+    // MARK: Changing
+
+    /// Adds a row, which comes after all others if the rows are added in their order.
+    package mutating func append(_ row: ResultsRow) {
+        guard isAfterLast(row) else { return insert(row, former: [:]) }
+        if let last = sections.indices.last, isOneSection || sections[last].name == row.section {
+            let chunk = sections[last].chunks.count - 1
+            // Some room is left for rows that come later.
+            if chunk < 0 || sections[last].chunks[chunk].entries.count >= Chunk.mostRows * 3 / 4 {
+                insertChunk(Chunk(), at: chunk + 1, in: last)
+            }
+            insert(
+                row,
+                at: Position(
+                    section: last, chunk: sections[last].chunks.count - 1,
+                    index: sections[last].chunks[sections[last].chunks.count - 1].entries.count))
+        } else {
+            let section = insertSection(row.section, at: sections.count)
+            insertChunk(Chunk(), at: 0, in: section)
+            insert(row, at: Position(section: section, chunk: 0, index: 0))
+        }
+    }
+
+    /// Sets the hash of the values of a row.
+    mutating func setFingerprint(_ fingerprint: UInt64, at position: Position) {
+        sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
+    }
+
+    /// Removes the row at a position, and its section with its last row.
+    ///
+    /// Positions before it stay the same.
+    ///
+    /// - Returns: The name and the number of the section if it was removed.
+    mutating func remove(at position: Position) -> (name: String, serial: UInt32)? {
+        let (s, c) = (position.section, position.chunk)
+        let key = sections[s].chunks[c].remove(at: position.index)
+        chunkOfKey[key] = nil
+        count -= 1
+        sections[s].count -= 1
+        sections[s].counts[c] -= 1
+        guard sections[s].chunks[c].entries.isEmpty else { return nil }
+        freeChunkNumbers.append(sections[s].chunkNumbers[c])
+        sections[s].chunks.remove(at: c)
+        sections[s].chunkNumbers.remove(at: c)
+        sections[s].counts.remove(at: c)
+        guard sections[s].count == 0, !isOneSection else { return nil }
+        let section = sections.remove(at: s)
+        serials.remove(at: s)
+        return (section.name, section.serial)
+    }
+
+    /// Inserts a row where its order says.
+    ///
+    /// - Parameters:
+    ///   - row: A row whose key is not in the list.
+    ///   - former: The serial numbers of sections that were removed in the same step, by name.
+    mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
+        // The last section that begins before the row; the row is in it or in one of those beside it.
+        var (low, high) = (0, sections.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if let first = sections[middle].chunks.first, !first.precedes(0, row) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        var section = low - 1
+        if !isOneSection, section < 0 || sections[section].name != row.section {
+            if low < sections.count, sections[low].name == row.section {
+                section = low
+            } else {
+                section = insertSection(row.section, at: low, serial: former[row.section])
+            }
+        }
+        section = max(0, section)
+        guard !sections[section].chunks.isEmpty else {
+            insertChunk(Chunk(), at: 0, in: section)
+            return insert(row, at: Position(section: section, chunk: 0, index: 0))
+        }
+        (low, high) = (0, sections[section].chunks.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sections[section].chunks[middle].precedes(0, row) { low = middle + 1 } else { high = middle }
+        }
+        var chunk = max(0, low - 1)
+        if sections[section].chunks[chunk].entries.count >= Chunk.mostRows {
+            split(chunk, in: section)
+            if sections[section].chunks[chunk + 1].precedes(0, row) { chunk += 1 }
+        }
+        let index = sections[section].chunks[chunk].firstIndex(notBefore: row)
+        insert(row, at: Position(section: section, chunk: chunk, index: index))
+    }
+
+    private mutating func insert(_ row: ResultsRow, at position: Position) {
+        let (s, c) = (position.section, position.chunk)
+        sections[s].chunks[c].insert(row, at: position.index)
+        sections[s].counts[c] += 1
+        sections[s].count += 1
+        count += 1
+        chunkOfKey[row.key] = sections[s].chunkNumbers[c]
+    }
+
+    private mutating func insertSection(_ name: String, at number: Int, serial: UInt32? = nil) -> Int {
+        if serial == nil { nextSerial += 1 }
+        sections.insert(Section(name: name, serial: serial ?? nextSerial), at: number)
+        serials.insert(serial ?? nextSerial, at: number)
+        return number
+    }
+
+    private mutating func insertChunk(_ chunk: Chunk, at index: Int, in section: Int) {
+        let number: UInt32
+        if let free = freeChunkNumbers.popLast() {
+            number = free
+        } else {
+            number = UInt32(sectionOfChunk.count)
+            sectionOfChunk.append(0)
+        }
+        sectionOfChunk[Int(number)] = sections[section].serial
+        sections[section].chunks.insert(chunk, at: index)
+        sections[section].chunkNumbers.insert(number, at: index)
+        sections[section].counts.insert(Int32(chunk.entries.count), at: index)
+    }
+
+    private mutating func split(_ chunk: Int, in section: Int) {
+        let half = sections[section].chunks[chunk].splitInHalf()
+        sections[section].counts[chunk] -= Int32(half.entries.count)
+        insertChunk(half, at: chunk + 1, in: section)
+        let number = sections[section].chunkNumbers[chunk + 1]
+        for entry in half.entries { chunkOfKey[entry.key] = number }
+    }
+
+    /// Gives the sections the serial numbers that sections of the same names have in another list.
+    mutating func adoptSerials(of other: ResultsList) {
+        var known = Dictionary(other.sections.map { ($0.name, $0.serial) }, uniquingKeysWith: { first, _ in first })
+        nextSerial = max(nextSerial, other.nextSerial)
+        var new: [UInt32: UInt32] = [:]
+        for index in sections.indices {
+            let old = sections[index]
+            let serial: UInt32
+            if let taken = known.removeValue(forKey: old.name) {
+                serial = taken
+            } else {
+                nextSerial += 1
+                serial = nextSerial
+            }
+            new[old.serial] = serial
+            var section = Section(name: old.name, serial: serial)
+            (section.count, section.chunks) = (old.count, old.chunks)
+            (section.chunkNumbers, section.counts) = (old.chunkNumbers, old.counts)
+            sections[index] = section
+        }
+        serials = sections.map(\.serial)
+        for index in sectionOfChunk.indices { sectionOfChunk[index] = new[sectionOfChunk[index]] ?? 0 }
+    }
+}
+
+extension ResultsList.Section {
+    /// Returns the chunk and the index in it of an item.
+    func position(ofItem item: Int) -> (chunk: Int, index: Int) {
+        var (chunk, rest) = (0, item)
+        while chunk < counts.count - 1, rest >= Int(counts[chunk]) {
+            rest -= Int(counts[chunk])
+            chunk += 1
+        }
+        return (chunk, rest)
+    }
+}
+
+extension ResultsList.Chunk {
+    /// The place of the bytes of a row's order.
+    func range(_ index: Int) -> Range<Int> {
+        (index == 0 ? 0 : Int(entries[index - 1].end))..<Int(entries[index].end)
+    }
+
+    /// Whether the row at an index comes before another row.
+    func precedes(_ index: Int, _ row: ResultsRow) -> Bool {
+        let order = compare(row.order, with: index)
+        return order == 0 ? entries[index].key < row.key : order > 0
+    }
+
+    /// Returns the first index whose row does not come before another row.
+    func firstIndex(notBefore row: ResultsRow) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if precedes(middle, row) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    mutating func insert(_ row: ResultsRow, at index: Int) {
+        let start = index == 0 ? 0 : Int(entries[index - 1].end)
+        bytes.insert(contentsOf: row.order, at: start)
+        let length = Int32(truncatingIfNeeded: row.order.count)
+        for later in index..<entries.count { entries[later].end &+= length }
+        entries.insert(
+            ResultsList.Entry(
+                key: row.key, fingerprint: row.fingerprint, end: Int32(truncatingIfNeeded: start) &+ length,
+                entity: UInt16(truncatingIfNeeded: row.entity)), at: index)
+    }
+
+    mutating func remove(at index: Int) -> Int64 {
+        let range = range(index)
+        bytes.removeSubrange(range)
+        let length = Int32(truncatingIfNeeded: range.count)
+        for later in index..<entries.count { entries[later].end &-= length }
+        return entries.remove(at: index).key
+    }
+
+    /// Removes the second half of the rows, and returns it.
+    mutating func splitInHalf() -> ResultsList.Chunk {
+        let middle = entries.count / 2
+        let start = middle == 0 ? 0 : Int(entries[middle - 1].end)
+        var half = ResultsList.Chunk(entries: Array(entries[middle...]), bytes: Array(bytes[start...]))
+        for index in half.entries.indices { half.entries[index].end &-= Int32(truncatingIfNeeded: start) }
+        entries.removeSubrange(middle...)
+        bytes.removeSubrange(start...)
+        return half
+    }
+}

@@ -1,0 +1,211 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// A request whose result is followed, compiled for the model of a context.
+///
+/// It examines single objects, and fetches the whole result.
+struct ResultsRequest {
+    let checked: CheckedFetchRequest
+    let entity: ManagedObjectModel.Entity
+    let reach: RequestReach
+    let includesPendingChanges: Bool
+    /// The number of levels of the order that make the section; 0 for a result without sections.
+    let sectionLevels: Int
+    /// Returns the name of a section for the value of an object; nil for the text of the value.
+    let sectionName: ((Value) -> String)?
+    /// Examines objects, if that needs no other objects.
+    private let examiner: RecordExaminer?
+
+    /// Compiles a request.
+    ///
+    /// - Throws: What compiling the request throws.
+    init(
+        _ request: FetchRequest, includesPendingChanges: Bool, sections path: String?, named name: ((Value) -> String)?,
+        model: ManagedObjectModel
+    ) throws(StoreError) {
+        var request = request
+        var levels = 0
+        if let path {
+            levels = 1
+            let first = request.sortDescriptors.first { $0.key == path }
+            if first == nil || request.sortDescriptors[0].key != path {
+                request.sortDescriptors.insert(FetchRequest.SortDescriptor(path), at: 0)
+            } else if let first, !first.options.isEmpty, name == nil {
+                // Texts that are equal in this order are sections of their own.
+                levels = 2
+                request.sortDescriptors.insert(
+                    FetchRequest.SortDescriptor(path, ascending: first.isAscending), at: 1)
+            }
+        }
+        entity = try model.requireEntity(request.entity)
+        checked = try CheckedFetchRequest(request, model: model)
+        reach = RequestReach(request, entity, model: model)
+        self.includesPendingChanges = includesPendingChanges
+        (sectionLevels, sectionName) = (levels, name)
+        examiner = reach.followedRoots.isEmpty ? try RecordExaminer(checked, graph: nil) : nil
+    }
+
+    /// Returns the same request with another window.
+    ///
+    /// - Throws: `invalidRequest` for a negative number.
+    func with(offset: Int?, limit: Int?) throws(StoreError) -> ResultsRequest {
+        var other = request
+        (other.fetchOffset, other.fetchLimit) = (offset, limit)
+        return try ResultsRequest(self, checked: try CheckedFetchRequest(other, model: checked.model))
+    }
+
+    private init(_ base: ResultsRequest, checked: CheckedFetchRequest) throws(StoreError) {
+        self.checked = checked
+        (entity, reach, includesPendingChanges) = (base.entity, base.reach, base.includesPendingChanges)
+        (sectionLevels, sectionName) = (base.sectionLevels, base.sectionName)
+        examiner = reach.followedRoots.isEmpty ? try RecordExaminer(checked, graph: nil) : nil
+    }
+
+    var request: FetchRequest { checked.request }
+
+    /// Whether a change of an object can matter to others in the result.
+    func follows(_ root: Int) -> Bool { reach.followedRoots.contains(root) }
+
+    // MARK: Single objects
+
+    /// Returns what objects are in the result now.
+    ///
+    /// - Parameters:
+    ///   - noted: Objects of the request's hierarchy, by key.
+    ///   - context: The context.
+    ///   - body: Takes each object that is in the result, as a record.
+    /// - Returns: The keys of the others.
+    /// - Throws: What reading and comparing throws.
+    func examine(
+        _ noted: [Int64: ResultsNote], _ context: ManagedObjectContext,
+        _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
+    ) throws(StoreError) -> [Int64] {
+        let core = context.core
+        let examiner = try makeExaminer(context)
+        var missing: [Int64] = []
+        var unread: [Int64] = []
+        for (key, note) in noted {
+            guard let object = core.registered(entity.root, key), let row = object.row,
+                !note.contains(.stored) || object.flags.contains(.changed)
+            else {
+                unread.append(key)
+                continue
+            }
+            guard object.flags.isDisjoint(with: [.deleted, .inaccessible, .orphan]) || isPlanted(.showsDeleted) else {
+                missing.append(key)
+                continue
+            }
+            let record = RecordReader(row: row, byteCount: Int(object.byteCount), key: key, model: core.model)
+            if try examiner.matches(record) { try body(record, examiner) } else { missing.append(key) }
+        }
+        guard !unread.isEmpty else { return missing }
+        let stored = core.parent == nil ? unread.filter { $0 > 0 } : unread
+        var found: Set<Int64> = []
+        if !stored.isEmpty {
+            var batch = RecordBatch(model: core.model)
+            try core.openReader().graph(ofEntity: entity.number).read(
+                stored, inHierarchyOf: entity.root, into: &batch)
+            try batch.forEachRecord { (record) throws(StoreError) in
+                // A fault that was found deleted in this event stays deleted.
+                if let object = core.registered(entity.root, record.key), object.flags.contains(.deleted) { return }
+                guard try examiner.matches(record) else { return }
+                found.insert(record.key)
+                try body(record, examiner)
+            }
+        }
+        return missing + unread.filter { !found.contains($0) }
+    }
+
+    /// Returns an object that examines records in the state that the context shows.
+    private func makeExaminer(_ context: ManagedObjectContext) throws(StoreError) -> RecordExaminer {
+        if let examiner { return examiner }
+        let core = context.core
+        let graph = try core.openReader().graph(ofEntity: entity.number)
+        guard includesPendingChanges, !core.changed.isEmpty else { return try RecordExaminer(checked, graph: graph) }
+        let pending = try core.pendingChanges(store: context.base.storeSet.storeOfEntity[entity.number], in: reach)
+        guard !pending.changes.isEmpty else { return try RecordExaminer(checked, graph: graph) }
+        return try RecordExaminer(checked, graph: try ChangedGraph(pending.changes, over: graph))
+    }
+
+    /// Returns the row of an object that is in the result.
+    ///
+    /// - Throws: What reading related objects throws.
+    func row(_ record: RecordReader, _ examiner: RecordExaminer) throws(StoreError) -> ResultsRow {
+        ResultsRow(
+            key: record.key, entity: record.entityNumber,
+            fingerprint: RecordHash.content(of: record.bytes, key: record.key),
+            order: try examiner.order(of: record), section: try name(of: record, examiner))
+    }
+
+    private func name(of record: RecordReader, _ examiner: RecordExaminer) throws(StoreError) -> String {
+        guard sectionLevels > 0 else { return "" }
+        let value = try examiner.firstValue(of: record)
+        if let sectionName { return sectionName(value) }
+        return switch value {
+        case .null: ""
+        case .string(let text), .uri(let text): text
+        case .decimal(let number): "\(number)"
+        case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
+        default: "\(value)"
+        }
+    }
+
+    // MARK: The whole result
+
+    /// Fetches the result.
+    ///
+    /// - Parameters:
+    ///   - context: The context.
+    ///   - endsEvent: Whether an open event is ended first, as a fetch does.
+    ///   - body: Takes each object of the result in its order.
+    /// - Throws: What fetching throws.
+    func fetch(
+        _ context: ManagedObjectContext, endsEvent: Bool,
+        _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let fetch =
+            endsEvent
+            ? try context.pendingFetch(request, includesPendingChanges: includesPendingChanges)
+            : try context.combined(request, includesPendingChanges: includesPendingChanges)
+        let cursor: any RecordCursor
+        if let pending = fetch.pending {
+            cursor = try pending.cursor()
+        } else {
+            cursor = try fetch.snapshot.fetch(request)
+        }
+        let examiner = try makeExaminer(context)
+        var batch = RecordBatch(model: checked.model)
+        while try cursor.next(into: &batch) {
+            examiner.prepare(batch)
+            try batch.forEachRecord { (record) throws(StoreError) in try body(record, examiner) }
+        }
+    }
+
+    /// Fetches the rows of the result.
+    ///
+    /// - Throws: What fetching throws.
+    func fetchList(_ context: ManagedObjectContext, endsEvent: Bool) throws(StoreError) -> ResultsList {
+        var list = ResultsList(isOneSection: sectionLevels == 0)
+        // Neighbors are mostly in one section, whose name is made once.
+        var known: (prefix: [UInt8], name: String)?
+        try fetch(context, endsEvent: endsEvent) { (record, examiner) throws(StoreError) in
+            var row = ResultsRow(
+                key: record.key, entity: record.entityNumber,
+                fingerprint: RecordHash.content(of: record.bytes, key: record.key),
+                order: try examiner.order(of: record))
+            if sectionLevels > 0 {
+                if let known, row.order.starts(with: known.prefix) {
+                    row.section = known.name
+                } else {
+                    row.section = try name(of: record, examiner)
+                    let count = try examiner.byteCount(ofFirst: sectionLevels, levelsOf: record)
+                    known = (Array(row.order.prefix(count)), row.section)
+                }
+            }
+            list.append(row)
+        }
+        return list
+    }
+}

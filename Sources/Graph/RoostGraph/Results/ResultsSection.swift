@@ -1,0 +1,77 @@
+public import RoostCore
+
+/// A section of a result: a name, and the IDs of its objects in their order.
+///
+/// It is a value: it keeps the state that it had when it was requested, and it is `Sendable`.
+///
+/// ```swift
+/// for section in controller.sections {
+///     print(section.name, section.count, section.first.map { "\($0)" } ?? "")
+/// }
+/// ```
+///
+/// - Complexity: An ID at a position takes O(*n*) for *n* objects, with a very small factor. A loop
+///   over all IDs is O(*n*).
+public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
+    private let content: ResultsList.Section
+    private let model: ManagedObjectModel
+
+    init(_ content: ResultsList.Section, _ model: ManagedObjectModel) {
+        (self.content, self.model) = (content, model)
+    }
+
+    /// The text of the value that the objects of the section have in common; empty for null, and
+    /// for a result without sections.
+    public var name: String { content.name }
+    /// The first letter of the name, as a capital, for an index beside a list.
+    public var indexTitle: String { String(name.prefix(1)).uppercased() }
+
+    /// The position of the first ID: 0.
+    public var startIndex: Int { 0 }
+    /// The number of objects.
+    public var endIndex: Int { content.count }
+
+    /// The ID of the object at a position.
+    public subscript(position: Int) -> ObjectID {
+        precondition(indices.contains(position), "a section of a result has no object at \(position)")
+        let (chunk, index) = content.position(ofItem: position)
+        return id(content.chunks[chunk].entries[index])
+    }
+
+    private func id(_ entry: ResultsList.Entry) -> ObjectID {
+        ObjectID(model.entities[Int(entry.entity)].name, key: entry.key)
+    }
+
+    /// Returns the IDs in their order.
+    public func makeIterator() -> AnyIterator<ObjectID> {
+        var (chunk, index) = (0, 0)
+        return AnyIterator {
+            while chunk < content.chunks.count {
+                if index < content.chunks[chunk].entries.count {
+                    defer { index += 1 }
+                    return id(content.chunks[chunk].entries[index])
+                }
+                (chunk, index) = (chunk + 1, 0)
+            }
+            return nil
+        }
+    }
+
+    /// Whether two sections have the same name and the same objects.
+    public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
+        left.name == right.name && left.elementsEqual(right)
+    }
+
+    /// Hashes the name and the objects.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        for id in self { hasher.combine(id) }
+    }
+}
+
+extension ResultsList {
+    /// Returns the sections as programs see them.
+    package func publicSections(_ model: ManagedObjectModel) -> [ResultsSection] {
+        sections.map { ResultsSection($0, model) }
+    }
+}

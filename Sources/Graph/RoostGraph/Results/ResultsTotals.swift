@@ -1,0 +1,181 @@
+public import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// The number of the objects of a request, and sums of their attributes, which follow the changes
+/// of a context.
+///
+/// ```swift
+/// let totals = try ResultsTotals(Fetch<Album>(where: "year > 1970"), sums: ["plays"], in: context)
+/// totals.onChange = { print(totals.count, totals.sum("plays")) }
+/// ```
+///
+/// At the end of each event, the changed objects are compared with the predicate, and what they
+/// were before is replaced by what they are. The request is executed again only in the cases in
+/// which a ``FetchedResultsController`` without a window does that.
+///
+/// Sums of whole numbers and of floating-point numbers are exact, and a floating-point sum is
+/// rounded once. So they do not depend on the order of changes. Null is not added.
+///
+/// - Complexity: Memory for each object of the result is about 30 bytes, and about 100 bytes more
+///   if there are sums. An event takes time for each changed object.
+public final class ResultsTotals {
+    private let totals: FollowedTotals
+
+    /// Counts the objects of a request, adds their attributes, and follows both from now on.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without a limit and an offset. Its order does not matter.
+    ///   - attributes: The names of attributes with numbers.
+    ///   - context: The context, which is kept alive.
+    /// - Throws: As ``ManagedObjectContext/fetch(_:)-(FetchRequest)``; `unknownProperty`;
+    ///   `invalidRequest` for a limit or an offset, and for an attribute without numbers.
+    public init<Object: ManagedObjectClass>(
+        _ request: Fetch<Object>, sums attributes: [String] = [], in context: ManagedObjectContext
+    ) throws(StoreError) {
+        totals = try FollowedTotals(request.request, request.includesPendingChanges, attributes, context)
+    }
+
+    /// Counts the objects of an entity without a class, adds their attributes, and follows both.
+    ///
+    /// - Throws: As ``init(_:sums:in:)-(Fetch<Object>,_,_)``.
+    public init(
+        _ request: FetchRequest, sums attributes: [String] = [], in context: ManagedObjectContext
+    ) throws(StoreError) {
+        totals = try FollowedTotals(request, true, attributes, context)
+    }
+
+    /// The number of objects.
+    public var count: Int { totals.count }
+
+    /// Returns the sum of an attribute that was named to the initializer; null for another one.
+    ///
+    /// - Complexity: O(1).
+    public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
+
+    /// Called at the end of each event that changed the number or a sum, in the isolation of the
+    /// context.
+    public var onChange: (() -> Void)? {
+        get { totals.onChange }
+        set { totals.onChange = newValue }
+    }
+
+    /// The error that kept the last event from being followed, or nil.
+    ///
+    /// The totals are then those before that event. The end of the next event counts again.
+    public var error: StoreError? { totals.error }
+}
+
+/// The inside of totals.
+final class FollowedTotals: ResultsFollower {
+    private let context: ManagedObjectContext
+    private let request: ResultsRequest
+    private let attributes: [(name: String, fields: [RecordLayout.Field?])]
+    /// By key: the numbers that the object adds.
+    private var parts: [Int64: [Value]] = [:]
+    private var sums: [ExactSum]
+    private let emptySums: [ExactSum]
+    private(set) var error: StoreError?
+    var onChange: (() -> Void)?
+    private var isChanged = false
+    private var isBehind = false
+
+    init(
+        _ request: FetchRequest, _ includesPendingChanges: Bool, _ attributes: [String],
+        _ context: ManagedObjectContext
+    ) throws(StoreError) {
+        guard request.fetchLimit == nil, request.fetchOffset == nil else {
+            throw StoreError(
+                .invalidRequest,
+                "Totals of '\(request.entity)' are of all objects that meet the predicate. Leave out the limit and the offset."
+            )
+        }
+        var request = request
+        request.sortDescriptors = []
+        let model = context.model
+        self.context = context
+        self.request = try ResultsRequest(
+            request, includesPendingChanges: includesPendingChanges, sections: nil, named: nil, model: model)
+        let entity = self.request.entity
+        var known: [(name: String, fields: [RecordLayout.Field?])] = []
+        var empty: [ExactSum] = []
+        for name in attributes {
+            let field = try entity.layout.requireField(name)
+            guard ExactSum.supports(field.kind) else {
+                throw StoreError(.invalidRequest, "'\(entity.name).\(name)' has no numbers that could be added.")
+            }
+            known.append((name, model.entities.map { entity.includes($0.number) ? $0.layout.field(name) : nil }))
+            empty.append(ExactSum(field.kind))
+        }
+        (self.attributes, sums, emptySums) = (known, empty, empty)
+        try fetch(endsEvent: true)
+        context.core.requireResults().add(self)
+    }
+
+    deinit { context.core.endResults(self) }
+
+    var count: Int { parts.count }
+
+    func sum(_ attribute: String) -> Value {
+        attributes.firstIndex { $0.name == attribute }.map { sums[$0].value } ?? .null
+    }
+
+    private func values(of record: RecordReader) -> [Value] {
+        attributes.map { $0.fields[record.entityNumber].map { record.value($0) } ?? .null }
+    }
+
+    private func fetch(endsEvent: Bool) throws(StoreError) {
+        var (parts, sums) = ([Int64: [Value]](), emptySums)
+        try request.fetch(context, endsEvent: endsEvent) { (record, _) in
+            let values = values(of: record)
+            parts[record.key] = values
+            for (index, value) in values.enumerated() { sums[index].add(value) }
+        }
+        if parts.count != self.parts.count || zip(sums, self.sums).contains(where: { $0.value != $1.value }) {
+            isChanged = true
+        }
+        (self.parts, self.sums) = (parts, sums)
+    }
+
+    /// Replaces what an object adds; nil for an object that is not counted.
+    private func replace(_ key: Int64, by values: [Value]?) {
+        let old = parts[key]
+        guard old != values else { return }
+        isChanged = true
+        parts[key] = values
+        for (index, value) in (old ?? []).enumerated() { sums[index].add(value, isRemoved: true) }
+        for (index, value) in (values ?? []).enumerated() { sums[index].add(value) }
+    }
+
+    func update(_ noted: [ObjectPlace: ResultsNote], needsFetch: Bool) {
+        var own: [Int64: ResultsNote] = [:]
+        var needsFetch = needsFetch || isBehind
+        for (place, note) in noted {
+            if place.root == request.entity.root { own[place.key] = note }
+            if request.follows(place.root) { needsFetch = true }
+        }
+        guard needsFetch || !own.isEmpty else { return }
+        do throws(StoreError) {
+            if needsFetch || !request.includesPendingChanges {
+                try fetch(endsEvent: false)
+            } else {
+                var present: [(Int64, [Value])] = []
+                let missing = try request.examine(own, context) { (record, _) in
+                    present.append((record.key, values(of: record)))
+                }
+                for (key, values) in present { replace(key, by: values) }
+                if !isPlanted(.countsOnlyMore) { for key in missing { replace(key, by: nil) } }
+            }
+            (error, isBehind) = (nil, false)
+        } catch {
+            self.error = error
+            isBehind = true
+        }
+    }
+
+    func report() {
+        guard isChanged else { return }
+        isChanged = false
+        onChange?()
+    }
+}

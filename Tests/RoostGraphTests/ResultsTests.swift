@@ -1,0 +1,170 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostGraph
+import Testing
+
+@Suite("Results that follow")
+struct ResultsTests {
+    private func container() throws -> PersistentContainer {
+        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+    }
+
+    private func insertTracks(_ count: Int, into context: ManagedObjectContext) throws -> [Track] {
+        try (0..<count).map { number in
+            let track: Track = try context.insert()
+            (track.title, track.seconds) = ("title \(number)", Int32(number + 1))
+            return track
+        }
+    }
+
+    @Test("are released with their controllers, and events cost nothing afterwards")
+    func lifetime() throws {
+        let context = try container().makeContext()
+        weak var kept: FetchedResultsController<Track>?
+        do {
+            let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["title"]), in: context)
+            kept = controller
+            _ = try insertTracks(3, into: context)
+            context.processPendingChanges()
+            #expect(controller.count == 3)
+        }
+        #expect(kept == nil)
+        _ = try insertTracks(1, into: context)
+        context.processPendingChanges()
+    }
+
+    @Test("refuse requests that cannot be followed")
+    func refusals() throws {
+        let context = try container().makeContext()
+        func code(_ body: () throws -> Void) -> StoreError.Code? {
+            do { try body() } catch { return (error as? StoreError)?.code }
+            return nil
+        }
+        #expect(
+            code { _ = try FetchedResultsController(Fetch<Track>(where: "nothing == 1"), in: context) }
+                == .unknownProperty)
+        #expect(
+            code { _ = try FetchedResultsController(Fetch<Track>(), in: context, sections: "album") } == .invalidRequest
+        )
+        #expect(
+            code { _ = try FetchedResultsController(Fetch<Track>(), in: context, sections: "playlists.name") }
+                == .invalidRequest)
+        #expect(code { _ = try ResultsTotals(Fetch<Track>(limit: 3), in: context) } == .invalidRequest)
+        #expect(code { _ = try ResultsTotals(Fetch<Track>(), sums: ["title"], in: context) } == .invalidRequest)
+        #expect(code { _ = try ResultsTotals(Fetch<Track>(), sums: ["none"], in: context) } == .unknownProperty)
+    }
+
+    @Test("of requests without pending changes follow saves")
+    func savedOnly() throws {
+        let context = try container().makeContext()
+        var request = Fetch<Track>(sortedBy: ["title"])
+        request.includesPendingChanges = false
+        let controller = try FetchedResultsController(request, in: context)
+        let totals = try ResultsTotals(request, sums: ["seconds"], in: context)
+        _ = try insertTracks(3, into: context)
+        context.processPendingChanges()
+        #expect(controller.count == 0 && totals.count == 0)
+        try context.save()
+        #expect(controller.count == 3 && totals.sum("seconds") == 6)
+    }
+
+    @Test("read a long list in pages")
+    func pages() throws {
+        let container = try container()
+        let filling = container.makeContext()
+        _ = try insertTracks(1_000, into: filling)
+        try filling.save()
+        let context = container.makeContext()
+        let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["seconds"]), in: context)
+        #expect(context.registeredObjects.isEmpty)
+        let track = controller[ResultsPlace(section: 0, item: 700)]
+        #expect(track.seconds == 701)
+        #expect(context.registeredObjects.count == 1)
+        #expect(controller.objects.map { $0.seconds } == (1...1_000).map { Int32($0) })
+    }
+
+    @Test("have sections that are values")
+    func sectionValues() throws {
+        let context = try container().makeContext()
+        let tracks = try insertTracks(300, into: context)
+        let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["seconds"]), in: context)
+        let before = controller.sections
+        for track in tracks.prefix(200) { context.delete(track) }
+        context.processPendingChanges()
+        #expect(before.map(\.count) == [300] && controller.sections.map(\.count) == [100])
+        #expect(Array(before[0]) == tracks.map(\.objectID))
+        #expect(before[0][250] == tracks[250].objectID && controller.sections[0][50] == tracks[250].objectID)
+        #expect(before != controller.sections && before[0].indexTitle == "")
+    }
+
+    @Test("show new objects by their final IDs after the save that gives them")
+    @MainActor
+    func temporaryKeys() throws {
+        let container = try container()
+        let context = container.viewContext
+        let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["title"]), in: context)
+        let tracks = try insertTracks(3, into: context)
+        context.processPendingChanges()
+        try context.save()
+        #expect(controller.objects == tracks)
+    }
+}
+
+@Suite("Exact sums")
+struct ExactSumTests {
+    @Test("of doubles are rounded once, and lose nothing when numbers are taken away")
+    func doubles() {
+        var sum = ExactSum(.double)
+        let tiny = Double.leastNonzeroMagnitude
+        let numbers: [Double] = [
+            1e300, 0.1, -1e300, tiny, 2.2250738585072014e-308, -0.3, 1e16, 1, -1e16, 123_456_789.125,
+            .greatestFiniteMagnitude,
+            -.greatestFiniteMagnitude, -tiny, -2.2250738585072014e-308,
+        ]
+        for number in numbers { sum.add(.double(number)) }
+        for number in numbers.dropFirst(2) { sum.add(.double(number), isRemoved: true) }
+        sum.add(.double(1e300), isRemoved: true)
+        #expect(sum.value == .double(0.1))
+        sum.add(.double(0.1), isRemoved: true)
+        #expect(sum.value == .double(0))
+        sum.add(.double(tiny))
+        #expect(sum.value == .double(tiny))
+        sum.add(.double(-3 * tiny))
+        #expect(sum.value == .double(tiny - 3 * tiny))
+        for special in [Double.infinity, .nan, -.infinity] {
+            var other = sum
+            other.add(.double(special))
+            if case .double(let number) = other.value { #expect(number.isNaN ? special.isNaN : number == special) }
+            other.add(.double(special), isRemoved: true)
+            #expect(other.value == sum.value)
+        }
+    }
+
+    @Test("of doubles agree with additions that need no rounding", arguments: [1.0, 1024, 0x1p-1060, 0x1p900])
+    func scaled(_ unit: Double) {
+        var (sum, expected) = (ExactSum(.double), Int64(0))
+        var state: UInt64 = 7
+        for _ in 0..<2_000 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let number = Int64(bitPattern: state) >> 24
+            sum.add(.double(Double(number) * unit))
+            expected += number
+        }
+        if case .double(let number) = sum.value { #expect(number == Double(expected) * unit) }
+    }
+
+    @Test("of whole numbers and decimals are exact, null is not added")
+    func others() {
+        var whole = ExactSum(.integer64)
+        whole.add(.int(.max))
+        whole.add(.int(.max))
+        whole.add(.null)
+        #expect(whole.value == .double(0x1p64))
+        whole.add(.int(.max), isRemoved: true)
+        #expect(whole.value == .int(.max))
+        var decimal = ExactSum(.decimal)
+        for _ in 0..<10 { decimal.add(.decimal(Decimal(string: "0.1") ?? 0)) }
+        #expect(decimal.value == .decimal(1))
+    }
+}
