@@ -19,8 +19,8 @@ extension KeyValueStore {
             let generation = try MetaSpace.readTally(model, reader).generation
             return CommitReceipt(changes, generation: generation, previousGeneration: generation)
         }
-        let generations = try write { [plan] (writer) throws(StoreError) in
-            var application = try ChangeApplication(change, plan, writer)
+        let generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
+            var application = try ChangeApplication(change, plan, writer, clock: clock)
             return try application.run()
         }
         noteUsedKeys(change.highestInsertedKeys)
