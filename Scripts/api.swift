@@ -9,8 +9,8 @@ import Foundation
 
 /// The most public declarations over all modules; the number may only get smaller, except for new
 /// modules. RoostGraph added 285, the opening of containers 3, undo, children and observation 29,
-/// and RoostModels 54 for expansions of `@Model`.
-let mostDeclarations = 1579
+/// and RoostModels 54 for expansions of `@Model`. Histories added 57.
+let mostDeclarations = 1636
 
 struct Problem: Error, CustomStringConvertible { let description: String }
 
