@@ -21,7 +21,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-objects bench-build lint api docs clean
+.PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-objects bench-history bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -107,6 +107,11 @@ bench-scaling: bench-build
 # Objects in contexts: nanoseconds for each operation, beside its limit. `make bench-objects ONLY="memory sqlite"` has these stores.
 bench-objects: bench-build
 	cd Benchmarks && .build/release/ObjectBenchmarks $(ONLY)
+
+# Durable commits with and without a history, taken in turn; ends with 1 above the limit.
+bench-history: setup
+	$(SWIFT_BUILD) --package-path Benchmarks --configuration release --product HistoryBenchmarks
+	cd Benchmarks && .build/release/HistoryBenchmarks
 
 bench-build: setup
 	@./Scripts/setup-benchmarks

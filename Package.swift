@@ -73,7 +73,7 @@ let package = Package(
                 "CXXHash", "RoostJSONText", "RoostSystem",
             ],
             path: "Sources/Core/RoostCore",
-            exclude: ["Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"],
+            exclude: ["History/HISTORY-FORMAT.md", "Model/MODEL-FORMAT.md", "Values/RECORD-FORMAT.md"],
             swiftSettings: strict),
         .target(
             name: "RoostQuery",

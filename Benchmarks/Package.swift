@@ -28,6 +28,13 @@ let package = Package(
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostQuery", package: "Roost"),
             ],
             swiftSettings: strict),
+        // Commits to stores that record their changes, beside others.
+        .executableTarget(
+            name: "HistoryBenchmarks",
+            dependencies: [
+                .product(name: "Roost", package: "Roost"), .product(name: "RoostCore", package: "Roost"),
+            ],
+            swiftSettings: strict),
         // Objects in contexts; others can be put beside them by hand.
         .executableTarget(
             name: "ObjectBenchmarks", dependencies: [.product(name: "Roost", package: "Roost")],

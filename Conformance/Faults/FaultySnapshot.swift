@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostQuery
 
 /// A snapshot with one fault.
-final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSnapshot {
+final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSnapshot, HistorySnapshot {
     private let own: any StoreSnapshot
     private let store: any PersistentStore
     private let fault: FaultyStoreType.Fault
@@ -37,6 +37,27 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         let tally = try base.recordedTally()
         guard fault == .recordsOldDigest, let tally, tally.digest.objectCount > 3 else { return tally }
         return StoreTally(model: model)
+    }
+
+    var canRecordHistory: Bool { (own as? any HistorySnapshot)?.canRecordHistory ?? false }
+
+    func withHistory<Result>(
+        _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard let snapshot = try base as? any HistorySnapshot else {
+            throw StoreError(.unsupported, "Stores of this type cannot record a history.")
+        }
+        return try snapshot.withHistory(body)
+    }
+
+    func makeHistoryToken() throws(StoreError) -> HistoryToken { try base.historyToken() }
+
+    func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
+        var request = request
+        if fault == .acceptsForeignTokens, try request.token?.storeUUID != store.metadata().storeUUID {
+            request.token = nil
+        }
+        return FaultyHistoryCursor(try base.historyCursor(request), fault)
     }
 
     func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }

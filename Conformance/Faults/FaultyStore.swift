@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 /// A store with one fault, which alters what goes into the sound store behind it and what comes out.
-final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
+final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
     /// What a fault remembers.
     struct Memory: Sendable {
         /// The first keys that were given out, by entity.
@@ -44,6 +44,13 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     func examineIntegrity() throws(StoreError) -> [StoreFinding] { try base.integrityFindings() }
     func contentNotices() throws(StoreError) -> [String] { try base.notices() }
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
+    func removeHistory(_ bound: HistoryBound) throws(StoreError) {
+        if fault != .keepsPurged { try base.removeHistory(bound) }
+    }
+    func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
+        guard let store = base as? any HistoryKeepingStore else { throw .recordsNoHistory }
+        try store.importHistory(entries, at: generation)
+    }
 
     func metadata() throws(StoreError) -> StoreMetadata {
         if let metadata = memory.withLock({ $0.lastMetadata }) { return metadata }
@@ -149,6 +156,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         var changes = original
         switch fault {
         case .forgetsMetadata: changes.userMetadata = [:]
+        case .misnamesAuthor: changes.author = "nobody"
         case .ignoresUnchanged: changes.unchanged = []
         case .ignoresLastPlaces: changes.lastPlaces = []
         case .ignoresExisting: changes.existing = []

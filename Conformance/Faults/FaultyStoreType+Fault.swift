@@ -165,6 +165,27 @@ extension FaultyStoreType {
         /// A store that is in the way is replaced without being asked for it.
         case replacesUnasked = "replaces-unasked"
 
+        // MARK: History
+
+        /// The second transaction of a history is left out.
+        case losesTransaction = "loses-transaction"
+        /// A transaction has another author than its commit.
+        case misnamesAuthor = "misnames-author"
+        /// The times of transactions fall.
+        case turnsTimeBack = "turns-time-back"
+        /// The first values of a large transaction are left out.
+        case skipsParts = "skips-parts"
+        /// The last of the changed properties is left out.
+        case forgetsProperty = "forgets-property"
+        /// The values of deleted objects are left out.
+        case forgetsDeletedValues = "forgets-deleted-values"
+        /// Removed transactions stay.
+        case keepsPurged = "keeps-purged"
+        /// A token of another store is taken for none.
+        case acceptsForeignTokens = "accepts-foreign-tokens"
+        /// Links are left out of the history.
+        case recordsNoLinks = "records-no-links"
+
         // MARK: Damage
 
         /// A record that does not match its checksum is given out all the same.
@@ -243,6 +264,15 @@ extension FaultyStoreType {
             case .acceptsAnyModel: "opening.open.model-mismatch"
             case .inventsIdentity: "metadata.uuid.given"
             case .replacesUnasked: "replace.already-exists"
+            case .losesTransaction: "history.order"
+            case .misnamesAuthor: "history.author"
+            case .turnsTimeBack: "history.time.monotonic"
+            case .skipsParts: "history.large"
+            case .forgetsProperty: "history.update.names"
+            case .forgetsDeletedValues: "history.delete.values"
+            case .keepsPurged: "history.purge.token"
+            case .acceptsForeignTokens: "history.token.other-store"
+            case .recordsNoLinks: "history.links"
             case .readsDamage: "damage.records-verified"
             case .signsDamage: "damage.not-signed"
             }

@@ -41,6 +41,16 @@ extension ConformanceCheck {
                 _ = try bench.create(try ConformanceModel.standard.get())
             }
             try expectEqual(try bench.files(), [], "nothing was made")
+        case .history:
+            let store = try bench.create()
+            try store.view { snapshot in
+                _ = try expectError(.unsupported, in: "the token of a store without a history") {
+                    _ = try snapshot.historyToken()
+                }
+            }
+            try expectError(.unsupported, in: "removing the history of a store without one") {
+                try store.removeHistory(.everything)
+            }
         case .totalOrder:
             let store = try bench.create()
             let first = try store.change { $0.userMetadata["a"] = .int(1) }.generation

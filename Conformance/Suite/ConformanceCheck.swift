@@ -118,7 +118,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         snapshots,
         cursors, reading, fetching, fetchingByType, sorting, queries, queriesThroughRelationships, hostileQueries, rows,
         batchInserts, batchUpdates, batchDeletes, bulkLoading, digests, replacing, closing, secrecy, damage,
-        compaction,
+        compaction, history, historyTokens, historyKeeping,
         processes, noticesOfProcesses, notices,
     ].flatMap { $0 }
 }

@@ -52,6 +52,12 @@
 @_exported public import class RoostCore.StoreRegistry
 @_exported public import struct RoostCore.StoreLocation
 @_exported public import struct RoostCore.StoreOptions
+@_exported public import struct RoostCore.HistoryToken
+@_exported public import struct RoostCore.HistoryTransaction
+@_exported public import struct RoostCore.HistoryChange
+@_exported public import struct RoostCore.HistoryLinkChange
+@_exported public import struct RoostCore.HistoryRequest
+@_exported public import struct RoostCore.HistoryRetention
 @_exported public import struct RoostCore.PersistentStoreDescription
 @_exported public import protocol RoostCore.PersistentStoreType
 @_exported public import protocol RoostCore.PersistentStore

@@ -25,7 +25,8 @@ struct NewerFormatTests {
     }
 
     private func raised(_ kept: KeptStore, _ bytes: [UInt8]) throws -> [UInt8] {
-        let next = kept.version + 1
+        // One version more is that of stores that require features.
+        let next = kept.version + 2
         switch kept.type {
         case "sqlite":
             var bytes = bytes
@@ -72,21 +73,38 @@ struct NewerFormatTests {
         for isReadOnly in [true, false] {
             let options = StoreOptions(isReadOnly: isReadOnly)
             expectRefusal(
-                error { try kept.kind.open(location, options: options).close() }, of: kept.version + 1,
-                reading: kept.version
+                error { try kept.kind.open(location, options: options).close() }, of: kept.version + 2,
+                reading: kept.version + 1
             )
             expectRefusal(
-                error { _ = try kept.kind.metadata(at: location, options: options) }, of: kept.version + 1,
-                reading: kept.version)
+                error { _ = try kept.kind.metadata(at: location, options: options) }, of: kept.version + 2,
+                reading: kept.version + 1)
         }
         let manager = MigrationManager(registry: .standard)
         expectRefusal(
             error { _ = try manager.migrateInPlace(location, model: try KeptContent.nextModel()) },
-            of: kept.version + 1,
-            reading: kept.version)
+            of: kept.version + 2,
+            reading: kept.version + 1)
         expectRefusal(
-            error { _ = try StoreMaintenance(registry: .standard).compact(location) }, of: kept.version + 1,
-            reading: kept.version)
+            error { _ = try StoreMaintenance(registry: .standard).compact(location) }, of: kept.version + 2,
+            reading: kept.version + 1)
+        #expect(try folder.bytes("store") == bytes)
+    }
+
+    @Test("is refused by the name of a feature: a document", arguments: newest.filter { $0.type == "json" })
+    func feature(kept: KeptStore) throws {
+        let folder = try Folder()
+        let location = try kept.copy(to: folder)
+        let text = String(decoding: try folder.bytes("store"), as: UTF8.self)
+        let range = try #require(text.range(of: "\"formatVersion\": \(kept.version)"))
+        let newer = "\"formatVersion\": \(kept.version + 1), \"requiredFeatures\": [\"history\", \"telepathy\"]"
+        let bytes = Array(text.replacingCharacters(in: range, with: newer).utf8)
+        try folder.write(bytes, to: "store")
+        for isReadOnly in [true, false] {
+            let refusal = error { try kept.kind.open(location, options: StoreOptions(isReadOnly: isReadOnly)).close() }
+            #expect(refusal?.code == .unsupportedVersion)
+            #expect(refusal?.message.contains("'telepathy'") == true, "\(refusal?.message ?? "")")
+        }
         #expect(try folder.bytes("store") == bytes)
     }
 

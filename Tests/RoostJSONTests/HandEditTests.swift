@@ -182,7 +182,7 @@ struct HandEditTests {
     func newerVersion() throws {
         let bench = try Bench()
         try filled(bench)
-        try bench.edit("store", "\"formatVersion\": 2, \"store", "\"formatVersion\": 3, \"store")
+        try bench.edit("store", "\"formatVersion\": 2, \"store", "\"formatVersion\": 4, \"store")
         let error = try bench.refused()
         #expect(error.code == .unsupportedVersion)
         #expect(error.message.contains("newer program"))

@@ -103,7 +103,7 @@ import RoostCore
 
         @Test(
             "a store of another version of the format is refused, whatever is in it, and stays as it is",
-            arguments: [1, 3])
+            arguments: [1, 4])
         func otherFormat(version: Int) throws {
             let type = LMDBStoreType()
             try type.create(location(), model: try model(), options: options()).close()

@@ -257,12 +257,18 @@ struct SnapshotTests {
                     options: StoreOptions())
             } == .alreadyExists)
         #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
-        for version in [UInt64(1), 3] {
+        for version in [UInt64(1), 4] {
             try tamper(test) { (writer) throws(StoreError) in
                 try MetaSpace.write((version | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
             }
             #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
         }
+        try tamper(test) { (writer) throws(StoreError) in
+            try MetaSpace.writeFormat(keyLimit: 511, features: ["history", "telepathy"], writer)
+        }
+        let unknown = #expect(throws: StoreError.self) { _ = try open(StoreOptions()) }
+        #expect(unknown?.code == .unsupportedVersion)
+        #expect(unknown?.message.contains("'telepathy'") == true)
     }
 
     @Test("named stores are shared and survive closing; unnamed ones are new each time")

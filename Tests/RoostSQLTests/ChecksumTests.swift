@@ -360,13 +360,13 @@ struct ChecksumTests {
     @Test("a store of a newer format is refused by the number of its version")
     func newerFormat() throws {
         try create()
-        try Shell.run("PRAGMA user_version = 4", on: directory.file("a"))
+        try Shell.run("PRAGMA user_version = 5", on: directory.file("a"))
         do {
             _ = try open()
             Issue.record("it was opened")
         } catch let error as StoreError {
             #expect(error.code == .unsupportedVersion)
-            #expect(error.message.contains("format version 4") && error.message.contains("2 to 3"), "\(error)")
+            #expect(error.message.contains("format version 5") && error.message.contains("2 to 4"), "\(error)")
         }
     }
 }

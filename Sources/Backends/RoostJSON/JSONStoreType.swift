@@ -21,7 +21,8 @@ package struct JSONStoreType: FileStoreType {
 
     /// Everything but several writers.
     package var capabilities: StoreCapabilities {
-        StoreCapabilities(.writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file)
+        StoreCapabilities(
+            .writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file, .history)
     }
 
     /// The largest document, and when the journal is folded.

@@ -4,7 +4,7 @@ internal import RoostKeyValue
 /// A JSON store whose name nobody knows yet: what is loaded into it is written as a document at once where that is possible.
 ///
 /// Everything else is the key-value engine's.
-final class UnpublishedJSONStore: IntegrityCheckingStore {
+final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     private let base: KeyValueStore
     private let storage: JSONStorage
 
@@ -14,7 +14,9 @@ final class UnpublishedJSONStore: IntegrityCheckingStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        guard try storage.isUntouched(), let loader = try DocumentLoader(base, storage, options)
+        // A document that is written while it is loaded has no history.
+        guard try storage.isUntouched(), try !base.recordsHistory(),
+            let loader = try DocumentLoader(base, storage, options)
         else { return try base.bulkLoader(options) }
         return loader
     }
@@ -46,6 +48,10 @@ final class UnpublishedJSONStore: IntegrityCheckingStore {
     var location: StoreLocation { base.location }
     var model: ManagedObjectModel { base.model }
     var isReadOnly: Bool { base.isReadOnly }
+    func removeHistory(_ bound: HistoryBound) throws(StoreError) { try base.removeHistory(bound) }
+    func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
+        try base.importHistory(entries, at: generation)
+    }
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try base.reserveKeys(count, for: entity)

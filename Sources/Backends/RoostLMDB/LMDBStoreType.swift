@@ -20,7 +20,7 @@ package struct LMDBStoreType: FileStoreType {
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
-            .file)
+            .file, .history)
     }
 
     /// `mapSize` and `maxReaders`.

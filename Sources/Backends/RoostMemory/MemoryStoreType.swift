@@ -21,7 +21,7 @@ package struct MemoryStoreType: PersistentStoreType {
 
     /// Everything but persistence.
     package var capabilities: StoreCapabilities {
-        StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes)
+        StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes, .history)
     }
 
     /// Measured with `make bench`.

@@ -16,7 +16,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
-            .file)
+            .file, .history)
     }
 
     /// `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for new stores.

@@ -34,6 +34,7 @@ extension KeyValueStore {
                 try MetaSpace.writeFormat(keyLimit: keyLimit, writer)
             }
             self.init(storage: storage, type: type, location: location, plan: plan, options: options)
+            try applyHistoryOptions()
         } catch {
             throw Self.closing(storage, after: error)
         }
@@ -41,7 +42,7 @@ extension KeyValueStore {
 
     /// Opens the store in a storage.
     ///
-    /// Writes nothing.
+    /// Writes nothing, unless the options turn the history on or off, or limit it.
     ///
     /// The storage is closed when this throws.
     /// - Parameters:
@@ -71,6 +72,7 @@ extension KeyValueStore {
             _ = try MetaSpace.readTally(metadata.model, reader)
             let plan = try StorePlan(model: metadata.model, keyLimit: keyLimit)
             self.init(storage: storage, type: type, location: location, plan: plan, options: options)
+            try applyHistoryOptions()
         } catch {
             throw Self.closing(storage, after: error)
         }

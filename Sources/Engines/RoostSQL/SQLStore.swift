@@ -23,6 +23,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     let schema: SQLSchema
     let storeUUID: StoreUUID
     let isUnpublished: Bool
+    let historyClock: (@Sendable () -> Int64)?
     /// Of a store whose model is being changed: what its tables were made of.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
@@ -73,6 +74,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         location = description.location
         isReadOnly = description.options.isReadOnly
         isUnpublished = description.options.isUnpublished
+        historyClock = description.options.historyClock
         acceptsChanges = description.options.acceptsChanges
         self.difference = difference
         state = Mutex(

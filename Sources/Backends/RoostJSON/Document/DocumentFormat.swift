@@ -4,13 +4,17 @@ internal import RoostCore
 enum DocumentFormat {
     /// The value of `format`.
     static let name = "roost-json"
-    /// The version that is written, and the newest that is read.
+    /// The version of documents that require no features.
     static let version = 2
+    /// The version of documents with required features; the newest version that is read.
+    static let featureVersion = 3
+    /// The feature of a document with a history.
+    static let historyFeature = "history"
 
     /// The members of a document, in the order in which they are written.
     enum Member: Int, CaseIterable {
-        case format, formatVersion, storeUUID, generation, foldedJournal, model, metadata, records, links, lastKeys,
-            tally, checksum
+        case format, formatVersion, requiredFeatures, storeUUID, generation, foldedJournal, model, metadata, records,
+            links, history, lastKeys, tally, checksum
 
         var key: String { String(describing: self) }
     }

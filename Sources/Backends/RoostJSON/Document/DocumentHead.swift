@@ -12,6 +12,10 @@ struct DocumentHead: Sendable {
     private(set) var userMetadata: [String: MetadataValue] = [:]
     private var lastKeys: [(name: String, key: Int64, place: TextPosition)] = []
     private var hasVersion = false
+    /// The features that a program must know.
+    private var features: [String] = []
+    /// Whether the document has a history.
+    var hasHistory: Bool { features.contains(DocumentFormat.historyFeature) }
 
     /// Returns the identity that a document says it has; nil where it stops making sense before
     /// that.
@@ -63,6 +67,13 @@ struct DocumentHead: Sendable {
         switch member {
         case .format: try text.expect(.string, "'\(DocumentFormat.name)'")
         case .formatVersion: try readVersion(&text)
+        case .requiredFeatures:
+            try text.expect(.beginArray, "the names of features, an array,")
+            while try text.nextElement() {
+                guard text.token == .string else { throw text.mismatch("the name of a feature") }
+                features.append(text.text)
+            }
+            try RequiredFeatures(features.joined(separator: ",").utf8).require(in: text.name)
         case .storeUUID:
             try text.expect(.string, "a UUID as a string")
             guard let uuid = StoreUUID(text.text) else { throw text.error("'storeUUID' is not a UUID") }
@@ -83,6 +94,7 @@ struct DocumentHead: Sendable {
         case .model: model = try readModel(&text)
         case .metadata: userMetadata = try readMetadata(&text)
         case .tally: try text.skipValue()
+        case .history: try text.skipValue()
         case .records, .links, .checksum: break
         }
     }
@@ -90,9 +102,9 @@ struct DocumentHead: Sendable {
     private mutating func readVersion(_ text: inout JSONTokenReader) throws(StoreError) {
         try text.expect(.number, "the version of the format")
         guard let version = text.integer, version >= 1 else { throw text.error("'formatVersion' is no version") }
-        guard version <= Int64(DocumentFormat.version) else {
+        guard version <= Int64(DocumentFormat.featureVersion) else {
             throw text.error(
-                "the document is written in format version \(version), and this program reads up to \(DocumentFormat.version); use a newer program",
+                "the document is written in format version \(version), and this program reads up to \(DocumentFormat.featureVersion); use a newer program",
                 code: .unsupportedVersion)
         }
         hasVersion = true
@@ -165,7 +177,9 @@ struct DocumentHead: Sendable {
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(
-            type: JSONStoreType().name, formatVersion: DocumentFormat.version, storeUUID: storeUUID, model: model,
+            type: JSONStoreType().name,
+            formatVersion: features.isEmpty ? DocumentFormat.version : DocumentFormat.featureVersion,
+            storeUUID: storeUUID, model: model,
             userMetadata: userMetadata)
     }
 

@@ -22,6 +22,8 @@ struct DocumentReader: ~Copyable {
     private let location: StoreLocation
     private var head: DocumentHead
     private var loading: Loading?
+    /// The history, which is written when everything else is.
+    private var history: DocumentHistory?
 
     /// What takes the records and links instead of a store that is made for them.
     private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
@@ -128,6 +130,17 @@ struct DocumentReader: ~Copyable {
         }
         try finish(loading)
         try store.setGeneration(head.generation, lastKeys: try head.lastKeys(loading.model, name: file.path))
+        if let history, let settings = history.settings {
+            if isChecked {
+                try store.loadHistory(settings, parts: history.parts)
+            } else {
+                // The edits of a person are not recorded, so older tokens expire.
+                let old = try HistorySettings(settings)
+                var anew = HistorySettings(after: head.generation, time: old.startTime, retention: old.retention)
+                anew.startMark = UInt32(truncatingIfNeeded: version.low)
+                try store.loadHistory(try anew.bytes, parts: [])
+            }
+        }
         let metadata = try store.metadata()
         if isChecked, let tail = try DocumentTail(file, metadata.model, generation: head.generation) {
             let snapshot = try store.snapshot()
@@ -157,6 +170,7 @@ struct DocumentReader: ~Copyable {
             switch member {
             case .records: try readRecords(&text, try beginLoading(text))
             case .links: try readLinks(&text, try beginLoading(text))
+            case .history where other == nil: history = try DocumentHistory(&text)
             case .checksum: version = try DocumentChecksum.read(&text, file)
             default: try head.read(member, &text)
             }

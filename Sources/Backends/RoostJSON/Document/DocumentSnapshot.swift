@@ -5,7 +5,7 @@ internal import RoostQuery
 ///
 /// Everything else asks for the document in memory. For whoever reads all of a store once, as conversions and their verification do.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
-    VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
+    VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {
     let model: ManagedObjectModel
     private let file: DocumentFile
@@ -114,6 +114,18 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     }
 
     // MARK: What is known without reading
+
+    var canRecordHistory: Bool { true }
+
+    func withHistory<Result>(
+        _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try requireOpen()
+        guard head.hasHistory, let whole = try inMemory() as? any HistorySnapshot else {
+            return try body(NoHistory(), head.storeUUID ?? StoreUUID(), tail.tally.generation)
+        }
+        return try whole.withHistory(body)
+    }
 
     func recordedTally() throws(StoreError) -> StoreTally? {
         try requireOpen()

@@ -19,7 +19,8 @@ struct DocumentText {
 
     /// Writes what stands before the records.
     init(
-        _ output: DocumentOutput, _ metadata: StoreMetadata, generation: Generation, foldedJournal: UInt64?
+        _ output: DocumentOutput, _ metadata: StoreMetadata, generation: Generation, foldedJournal: UInt64?,
+        hasHistory: Bool = false
     ) throws(StoreError) {
         self.output = output
         model = metadata.model
@@ -29,7 +30,11 @@ struct DocumentText {
         string(DocumentFormat.name)
         append(", ")
         key(.formatVersion)
-        append("\(DocumentFormat.version), ")
+        append("\(hasHistory ? DocumentFormat.featureVersion : DocumentFormat.version), ")
+        if hasHistory {
+            key(.requiredFeatures)
+            append("[\"\(DocumentFormat.historyFeature)\"], ")
+        }
         key(.storeUUID)
         string(metadata.storeUUID.description)
         append(",\n")
@@ -110,12 +115,20 @@ struct DocumentText {
 
     /// Writes what stands behind the links.
     ///
-    /// - Parameter tail: What is known at the end.
+    /// - Parameters:
+    ///   - tail: What is known at the end.
+    ///   - history: The history; nil if the document has none.
     /// - Returns: What a journal calls this document.
     /// - Throws: What writing the file reports.
-    mutating func finish(_ tail: DocumentTail) throws(StoreError) -> DocumentVersion {
+    mutating func finish(
+        _ tail: DocumentTail, history: (any HistoryEntries)? = nil
+    ) throws(StoreError) -> DocumentVersion {
         endRecords()
         append(relationship == nil ? "},\n" : "\n]},\n")
+        if let history, let settings = try history.historySettings() {
+            key(.history)
+            try DocumentHistory.append(settings, history, to: output)
+        }
         tail.append(to: &output.text, model)
         // On a line of its own that begins with the comma: without the line the document is as valid as before.
         append("\n, ")

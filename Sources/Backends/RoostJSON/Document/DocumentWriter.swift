@@ -8,6 +8,8 @@ struct DocumentWriter {
     /// What is written: counts, digests, and the store's generation.
     let tally: StoreTally
     private let output: DocumentOutput
+    /// The history; nil if the store records none.
+    private let history: KeyValueHistory?
 
     private var model: ManagedObjectModel { metadata.model }
 
@@ -23,6 +25,8 @@ struct DocumentWriter {
             throw StoreError(.internalInconsistency, "The store '\(path)' has no tally.")
         }
         self.tally = tally
+        let entries = KeyValueHistory(reader)
+        history = try entries.historySettings() == nil ? nil : entries
         self.output = output
     }
 
@@ -30,7 +34,8 @@ struct DocumentWriter {
     ///
     /// Returns what a journal calls this document.
     func write(foldedJournal: UInt64?) throws(StoreError) -> DocumentVersion {
-        var text = try DocumentText(output, metadata, generation: tally.generation, foldedJournal: foldedJournal)
+        var text = try DocumentText(
+            output, metadata, generation: tally.generation, foldedJournal: foldedJournal, hasHistory: history != nil)
         for entity in model.entities where tally.entities[entity.number].count > 0 {
             let cursor = try snapshot.records(of: entity.name, after: nil)
             var batch = RecordBatch(model: model)
@@ -50,7 +55,7 @@ struct DocumentWriter {
         }
         var lastKeys: [Int: Int64] = [:]
         for root in model.roots { lastKeys[root] = try snapshot.lastKey(of: model.entities[root].name) }
-        return try text.finish(DocumentTail(tally, lastKeys: lastKeys))
+        return try text.finish(DocumentTail(tally, lastKeys: lastKeys), history: history)
     }
 }
 

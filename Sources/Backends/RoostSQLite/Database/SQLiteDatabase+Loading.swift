@@ -83,6 +83,8 @@ extension SQLiteDatabase {
         let writer: SQLiteConnection
         if let known { writer = known } else { writer = try Self.connect(path, settings, .readWrite) }
         defer { discard(writer) }
+        // A store that was loaded has the version that it had before.
+        let version = SQLiteHeader.version(ofFileAt: path) ?? SQLSchema.formatVersion
         // Without a journal there is nothing to roll back to; this only ends the transaction.
         try? writer.rollBack()
         try writer.allow(.everything)
@@ -93,7 +95,7 @@ extension SQLiteDatabase {
         // In place, on a full disk too: whatever fails from here on, the file is one that may be destroyed as a store.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")
-        try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, recreate)
+        try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, formatVersion: version, recreate)
     }
 
     private func endLoading() {

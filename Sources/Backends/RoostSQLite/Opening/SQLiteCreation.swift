@@ -9,11 +9,15 @@ enum SQLiteCreation {
         at path: String, _ model: ManagedObjectModel, _ options: StoreOptions
     ) throws(StoreError) {
         let settings = try SQLiteSettings(options)
-        let schema = try SQLSchema(model, dialect: SQLiteDialect())
+        try options.historyRetention?.requireValid()
+        let schema = try SQLSchema(
+            model, dialect: SQLiteDialect(),
+            formatVersion: options.tracksHistory == true ? SQLSchema.featureVersion : SQLSchema.formatVersion)
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         do throws(StoreError) {
             let pageSize = settings.pageSizeBytes ?? 4096
-            try fill(connection, pageSizeBytes: pageSize) { (connection) throws(StoreError) in
+            try fill(connection, pageSizeBytes: pageSize, formatVersion: schema.formatVersion) {
+                (connection) throws(StoreError) in
                 try SQLMetadata.create(
                     schema, uuid: options.storeUUID ?? StoreUUID(), userMetadata: options.userMetadata, on: connection)
             }
@@ -31,7 +35,8 @@ enum SQLiteCreation {
 
     /// Gives an empty database its header fields and its tables.
     static func fill(
-        _ connection: SQLiteConnection, pageSizeBytes: Int, _ tables: (any SQLConnection) throws(StoreError) -> Void
+        _ connection: SQLiteConnection, pageSizeBytes: Int, formatVersion: Int,
+        _ tables: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) {
         try connection.execute("PRAGMA page_size = \(pageSizeBytes)")
         try connection.execute("PRAGMA encoding = 'UTF-8'")
@@ -41,7 +46,7 @@ enum SQLiteCreation {
         }
         try connection.run("BEGIN IMMEDIATE")
         try connection.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
-        try connection.execute("PRAGMA user_version = \(SQLSchema.formatVersion)")
+        try connection.execute("PRAGMA user_version = \(formatVersion)")
         try tables(connection)
         try connection.run("COMMIT")
     }

@@ -85,6 +85,13 @@ struct SQLiteHeader {
         }
     }
 
+    /// The version of the format that the file at `path` has; nil if it is not a store.
+    static func version(ofFileAt path: String) -> Int? {
+        guard let bytes = StoreFile.read(prefix: byteCount, of: path), let header = SQLiteHeader(bytes), header.isStore
+        else { return nil }
+        return header.formatVersion
+    }
+
     /// Whether the file at `path` is a store of this type; never blocks and never throws.
     static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }

@@ -125,7 +125,8 @@ struct SQLiteOpening {
         // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
-        let (uuid, schema, isUnflushed): (StoreUUID, SQLSchema, Bool)
+        let (uuid, isUnflushed): (StoreUUID, Bool)
+        var schema: SQLSchema
         do throws(StoreError) {
             connection = try SQLiteDatabase.connect(
                 path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
@@ -140,6 +141,7 @@ struct SQLiteOpening {
                 }
                 if !isImmutable { try connection.verifyLog() }
                 if !settings.isReadOnly { try mark(connection, isUnflushed, lock, hasLog: leftover != nil) }
+                schema = try applyHistoryOptions(schema, uuid, connection, lock)
             } catch {
                 try? connection.close()
                 throw error
@@ -198,6 +200,44 @@ struct SQLiteOpening {
                 guard error.code == .corrupted, patience.wait() else { throw error }
             }
         }
+    }
+
+    /// Turns the history on or off, or limits it, as the options say.
+    ///
+    /// To turn it on or off, the store must not be open elsewhere: other openers would not
+    /// notice the change.
+    private func applyHistoryOptions(
+        _ schema: SQLSchema, _ uuid: StoreUUID, _ connection: SQLiteConnection, _ lock: StoreLock?
+    ) throws(StoreError) -> SQLSchema {
+        guard options.tracksHistory != nil || options.historyRetention != nil else { return schema }
+        let current = try SQLHistorySwitch.settings(schema, storeName: path, on: connection)
+        guard try options.changesHistory(current, of: StoreLocation(type: "sqlite", path: path)) else { return schema }
+        let isSwitched = options.tracksHistory.map { $0 != schema.hasHistory } ?? false
+        if isSwitched {
+            try lock?.change(to: .exclusive, timeoutSeconds: settings.timeoutSeconds)
+            if schema.hasHistory { try connection.allow(.dropping) }
+        }
+        try connection.run("BEGIN IMMEDIATE")
+        var new = schema
+        do throws(StoreError) {
+            if schema.hasHistory, isSwitched {
+                new = try SQLHistorySwitch.turnOff(schema, on: connection)
+            } else {
+                new = try SQLHistorySwitch.turnOn(
+                    schema, uuid: uuid, retention: options.historyRetention, storeName: path, on: connection)
+            }
+            if isSwitched { try connection.execute("PRAGMA user_version = \(new.formatVersion)") }
+            try connection.run("COMMIT")
+        } catch {
+            try? connection.rollBack()
+            throw error
+        }
+        if isSwitched {
+            try connection.allow(.writing)
+            // The header of the file says the version, so no program opens the store without knowing it.
+            _ = try connection.checkpoint(patience: .seconds(1), keepsFile: true)
+        }
+        return new
     }
 
     /// Brings the mark of stores whose writers do not flush each commit up to date.

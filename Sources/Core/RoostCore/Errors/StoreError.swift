@@ -217,6 +217,10 @@ extension StoreError.Code {
     public static let unknownProperty = Self("unknownProperty")
     /// A value has the wrong type or lies outside what its attribute can hold.
     public static let invalidValue = Self("invalidValue")
+    /// The history after a token was removed, or never recorded.
+    ///
+    /// Read everything again in one snapshot, and continue after the current token of that snapshot.
+    public static let historyExpired = Self("historyExpired")
     /// The request makes no sense: an abstract entity, records out of order, a negative limit.
     public static let invalidRequest = Self("invalidRequest")
     /// A limit of the format or of the configuration would be exceeded: record size, key length, map size.

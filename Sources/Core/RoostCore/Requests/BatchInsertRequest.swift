@@ -41,6 +41,10 @@ public struct BatchInsertRequest {
     package var resultType: BatchResultType
     /// The rule for a row with the values of an existing object in a uniqueness constraint.
     public var onConflict = ConflictRule.fail
+    /// The author of the changes, for the store's history.
+    public var author: String?
+    /// The name of the context that makes the changes, for the store's history.
+    package var contextName: String?
     /// Starts rows that also set to-many relationships; they replace ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Starts the rows: returns a function that returns the next row, and nil at the end.

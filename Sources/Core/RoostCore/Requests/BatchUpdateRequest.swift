@@ -20,6 +20,10 @@ public struct BatchUpdateRequest: Hashable, Sendable {
     package var values: [String: FetchRequest.Expression]
     /// The content of the result.
     package var resultType: BatchResultType
+    /// The author of the changes, for the store's history.
+    public var author: String?
+    /// The name of the context that makes the changes, for the store's history.
+    package var contextName: String?
 
     /// Sets properties to the values of expressions.
     public init(

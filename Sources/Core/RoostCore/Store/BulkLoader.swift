@@ -89,6 +89,11 @@ public struct BulkLoadOptions: Sendable {
     /// Asked now and then by ``BulkLoader/finish()``, which may sort and write as much as all calls before it; what it throws ends the load.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
+    /// The author of the load, for the store's history.
+    public var author: String?
+    /// The name of the context that loads, for the store's history.
+    package var contextName: String?
+
     /// Makes options.
     public init(
         lastKeys: [EntityName: Int64] = [:], checkCancellation: (@Sendable () throws(StoreError) -> Void)? = nil

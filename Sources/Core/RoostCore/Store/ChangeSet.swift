@@ -112,6 +112,11 @@ public struct ChangeSet: Sendable {
     /// A value of nil removes the entry.
     public var userMetadata: [String: MetadataValue?] = [:]
 
+    /// The author of the changes, for the store's history.
+    public var author: String?
+    /// The name of the context that made the changes, for the store's history.
+    public var contextName: String?
+
     /// Creates an empty change set for stores of `model`.
     public init(model: ManagedObjectModel) {
         inserts = RecordBatch(model: model)

@@ -165,6 +165,28 @@ public struct StoreOptions: Sendable, Adjustable {
     /// rule of the format can be accepted, and only by store types whose files other programs can
     /// edit.
     public var acceptsChanges: Bool = false
+    /// Whether the store records its changes; nil leaves the store as it is.
+    ///
+    /// New stores record nothing unless this is true. The setting is kept in the store, so later
+    /// openers need not repeat it. Turning it on begins a history without older changes. Turning it
+    /// off removes what was recorded. Programs that do not know histories refuse a store that has
+    /// one, with code `unsupportedVersion`.
+    ///
+    /// ```swift
+    /// let options = StoreOptions().with { $0.tracksHistory = true }
+    /// let store = try Store.open(.sqlite("music.sqlite"), model: model, options: options)
+    /// ```
+    ///
+    /// Opening throws `unsupported` for a type without the capability ``StoreCapability/history``,
+    /// `readOnly` if the store would have to be changed and is opened read-only, and `busy` if an
+    /// SQLite store would have to be changed that is open elsewhere.
+    public var tracksHistory: Bool? = nil
+    /// The limits of the history that the store keeps; nil leaves them as they are.
+    ///
+    /// Needs a store that records its changes. New histories keep everything.
+    public var historyRetention: HistoryRetention? = nil
+    /// The clock for the times in the history: microseconds since 2001-01-01; nil for the system's.
+    package var historyClock: (@Sendable () -> Int64)? = nil
     /// Options of the store's type, by name; unknown ones are refused with code `invalidRequest`.
     public var typeOptions: [String: String]
 

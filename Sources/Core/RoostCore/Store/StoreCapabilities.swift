@@ -22,6 +22,8 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     public static let uniquenessConstraints = Self("uniquenessConstraints")
     /// Fetch indexes of the model are kept.
     public static let fetchIndexes = Self("fetchIndexes")
+    /// A store can record its changes; see ``StoreOptions/tracksHistory``.
+    public static let history = Self("history")
     /// Generations have an order: a later commit has a greater one.
     ///
     /// Stores with parallel writers on a server lack it; their generations only differ.

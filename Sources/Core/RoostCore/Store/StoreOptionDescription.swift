@@ -65,6 +65,14 @@ public struct StoreOptionDescription: Sendable, Hashable {
     }
 }
 
+extension StoreOptionDescription {
+    /// Returns the problem with a value of the option, or nil.
+    package func problem(withValue value: String, of type: any PersistentStoreType) -> String? {
+        if values.contains(value) { return nil }
+        return "The option '\(name)' of a store of type '\(type.name)' must be \(values.description)."
+    }
+}
+
 extension PersistentStoreType {
     /// None.
     public var optionDescriptions: [StoreOptionDescription] { [] }
@@ -81,8 +89,7 @@ extension PersistentStoreType {
                 ?? (names.isEmpty ? "they have none at all." : "they have \(names.joined(separator: ", ")).")
             return "Stores of type '\(self.name)' have no option '\(name)'; \(hint)"
         }
-        if option.values.contains(value) { return nil }
-        return "The option '\(name)' of a store of type '\(self.name)' must be \(option.values.description)."
+        return option.problem(withValue: value, of: self)
     }
 
     /// Refuses options that stores of this type do not have, or that cannot be what they are.

@@ -69,13 +69,17 @@ public final class StoreRegistry: Sendable {
     public func open(_ location: StoreLocation, options: StoreOptions = StoreOptions()) throws(StoreError)
         -> any PersistentStore
     {
-        try type(named: location.type).open(location, options: options)
+        let type = try type(named: location.type)
+        try options.requireHistory(of: type)
+        return try type.open(location, options: options)
     }
 
     /// Creates an empty store at `location`; see ``PersistentStoreType/create(_:model:options:)``.
     public func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions = StoreOptions()
     ) throws(StoreError) -> any PersistentStore {
-        try type(named: location.type).create(location, model: model, options: options)
+        let type = try type(named: location.type)
+        try options.requireHistory(of: type)
+        return try type.create(location, model: model, options: options)
     }
 }

@@ -23,3 +23,27 @@ package struct RecordAgreement: Sendable {
         return true
     }
 }
+
+extension RecordAgreement {
+    /// Appends one bit for each field of a record's entity: whether two records differ in it.
+    ///
+    /// Bit *i* of byte *i* / 8 stands for field *i*. All fields of the layout must be compared.
+    func appendDifferences(_ left: RecordReader, _ right: RecordReader, to bytes: inout HistoryBytes) {
+        var (byte, bit) = (UInt8(0), 0)
+        for slot in slots {
+            let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))
+            var differs = slot.isNull(in: left) != slot.isNull(in: right) || a.count != b.count
+            // SAFETY: both have as many bytes.
+            if !differs, let first = a.baseAddress, let second = b.baseAddress {
+                differs = memcmp(first, second, a.count) != 0
+            }
+            if differs { byte |= 1 << UInt8(bit) }
+            bit += 1
+            if bit == 8 {
+                bytes.append(byte)
+                (byte, bit) = (0, 0)
+            }
+        }
+        if bit > 0 { bytes.append(byte) }
+    }
+}

@@ -226,6 +226,7 @@ final class StoreCheck {
             for (root, highest) in highestKeys where try MetaSpace.readLastKey(root: root, reader) < highest {
                 report("keys", "The last key of '\(model.entities[root].name)' is below that of an object.")
             }
+            findings += try KeyValueHistory(reader).historyFindings(model, at: recorded.generation)
         } catch {
             guard error.code == .corrupted else { throw error }
             report("metadata", error.message)

@@ -24,14 +24,25 @@ struct ChangeApplication {
     private var claims = UniquenessClaims()
     /// Memory that is used again for each record.
     private var scratch: [UInt8] = []
+    /// The settings of the history and what records the changes; nil if the store records none.
+    private var history: (settings: [UInt8], recorder: HistoryRecorder)?
 
-    init(_ change: PreparedChange, _ plan: StorePlan, _ writer: any KeyValueWriter) throws(StoreError) {
+    init(
+        _ change: PreparedChange, _ plan: StorePlan, _ writer: any KeyValueWriter, clock: (@Sendable () -> Int64)?
+    ) throws(StoreError) {
         self.change = change
         self.plan = plan
         self.model = change.model
         self.writer = writer
         requirements = ConflictDetection(change: change, reader: writer)
         tally = try MetaSpace.readTally(change.model, writer)
+        guard let settings = try KeyValueHistory(writer).historySettings() else { return }
+        let changes = change.changes
+        history = (
+            settings,
+            HistoryRecorder(
+                .commit, model: change.model, author: changes.author, contextName: changes.contextName, clock: clock)
+        )
     }
 
     /// Writes everything.
@@ -64,6 +75,10 @@ struct ChangeApplication {
         guard hasChanged else { return (previous, previous) }
         try tally.countCommit()
         try MetaSpace.writeTally(tally, writer)
+        if let settings = history?.settings {
+            try history?.recorder.finish(
+                settings, from: previous, to: tally.generation, in: KeyValueHistory(writer))
+        }
         return (previous, tally.generation)
     }
 
@@ -89,6 +104,7 @@ struct ChangeApplication {
             isWritten = true
             tally.entities[item.entity].remove(old.storedContentHash)
             tally.entities[item.entity].add(new.storedContentHash)
+            history?.recorder.update(old, to: new)
             // Most updates leave alone what entries are made of.
             if !RecordEntries.agree(old, new, plan) { exchangeEntries(old, new) }
         }
@@ -127,6 +143,7 @@ struct ChangeApplication {
                 guard conflicts.isEmpty else { return }
                 isGoing = true
                 tally.entities[item.entity].remove(old.storedContentHash)
+                try history?.recorder.delete(old)
                 RecordEntries.visit(old, plan, values: &values, key: &key) { gone.append($1, .none, in: $0) }
             }
             guard isGoing else { continue }
@@ -155,6 +172,7 @@ struct ChangeApplication {
                 }
                 guard isNew else { throw .takenKey(change.id(item)) }
                 tally.entities[item.entity].add(record.storedContentHash)
+                history?.recorder.insert(item.place.key, entity: item.entity)
                 RecordEntries.visit(record, plan, values: &values, key: &key) { note($0, $1, record) }
             }
             hasChanged = true
@@ -225,7 +243,9 @@ struct ChangeApplication {
     }
 
     private mutating func remove(_ link: Link, _ relationship: Int) throws(StoreError) {
-        if let stored = try writer.storedLink(link, relationship, model) { try removeStored(stored, relationship) }
+        guard let stored = try writer.storedLink(link, relationship, model) else { return }
+        try removeStored(stored, relationship)
+        history?.recorder.link(stored, of: relationship, isAdded: false)
     }
 
     private mutating func removeStored(_ link: Link, _ relationship: Int) throws(StoreError) {
@@ -234,7 +254,9 @@ struct ChangeApplication {
     }
 
     private mutating func add(_ link: Link, _ relationship: Int) throws(StoreError) {
-        if try writer.addLink(link, relationship, model, &tally) { hasChanged = true }
+        guard try writer.addLink(link, relationship, model, &tally) else { return }
+        hasChanged = true
+        history?.recorder.link(link, of: relationship, isAdded: true)
     }
 
     // MARK: Metadata

@@ -23,8 +23,8 @@ extension KeyValueStore {
     }
 
     private func write(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
-        let generations = try write { [plan] (writer) throws(StoreError) in
-            var application = try ChangeApplication(change, plan, writer)
+        let generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
+            var application = try ChangeApplication(change, plan, writer, clock: clock)
             return try application.run()
         }
         noteUsedKeys(change.highestInsertedKeys)

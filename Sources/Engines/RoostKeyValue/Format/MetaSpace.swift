@@ -4,8 +4,12 @@ internal import RoostCore
 ///
 /// Every value is an XXH3-64 of the rest, little-endian, then the rest.
 enum MetaSpace {
-    /// The version of the format that this engine writes and reads.
+    /// The version of the format of stores that require no features.
     static let formatVersion = 2
+    /// The version of the format of stores that name the features that a program must know.
+    static let featureVersion = 3
+    /// The feature of a store that records its changes.
+    static let historyFeature = "history"
 
     static let format = StorageKey("format".utf8)
     static let uuid = StorageKey("uuid".utf8)
@@ -94,7 +98,11 @@ enum MetaSpace {
 
     // MARK: Whole metadata
 
-    /// What the format entry says: version and key limit, four bytes each, little-endian.
+    /// Reads the format entry: version and key limit, four bytes each, little-endian.
+    ///
+    /// From version 3 on, the names of the required features follow, separated by commas.
+    ///
+    /// - Throws: `notAStore`; `unsupportedVersion`, naming a feature; `corrupted`.
     static func readFormat(_ reader: any KeyValueReader, _ location: StoreLocation) throws(StoreError) -> (
         version: Int, keyLimit: Int
     ) {
@@ -103,24 +111,43 @@ enum MetaSpace {
         }
         guard value.count >= 8, let word = value.littleEndian64(at: 0) else { throw damaged(format, "it is too short") }
         let (version, keyLimit) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
-        guard version <= formatVersion else {
+        guard version <= featureVersion else {
             throw StoreError(
                 .unsupportedVersion,
-                "'\(location)' is written in format version \(version); this program reads \(formatVersion). Use a newer program."
+                "'\(location)' is written in format version \(version); this program reads up to \(featureVersion). Use a newer program."
             )
         }
         guard version >= 1, keyLimit >= 64 else { throw damaged(format, "it holds no possible format") }
-        guard version == formatVersion else {
+        guard version >= formatVersion else {
             throw StoreError(
                 .unsupportedVersion,
-                "'\(location)' is written in format version \(version); this program reads \(formatVersion). Dump it with the version of the program that wrote it, and load the dump."
+                "'\(location)' is written in format version \(version); this program reads \(formatVersion) and \(featureVersion). Dump it with the version of the program that wrote it, and load the dump."
             )
         }
+        if version == featureVersion { try RequiredFeatures(value.dropFirst(8)).require(in: "\(location)") }
         return (version, keyLimit)
     }
 
-    static func writeFormat(keyLimit: Int, _ writer: any KeyValueWriter) throws(StoreError) {
-        try write((UInt64(formatVersion) | UInt64(keyLimit) << 32).littleEndianBytes, format, writer)
+    static func writeFormat(keyLimit: Int, features: [String] = [], _ writer: any KeyValueWriter) throws(StoreError) {
+        let version = features.isEmpty ? formatVersion : featureVersion
+        let word = UInt64(version) | UInt64(keyLimit) << 32
+        try write(word.littleEndianBytes + features.joined(separator: ",").utf8, format, writer)
+    }
+
+    /// Sets the features that a program must know to open the store.
+    static func setFeatures(_ features: [String], _ writer: any KeyValueWriter) throws(StoreError) {
+        guard let word = try require(format, writer).littleEndian64(at: 0) else {
+            throw damaged(format, "it is too short")
+        }
+        try writeFormat(keyLimit: Int(word >> 32), features: features, writer)
+    }
+
+    /// The identity of the store.
+    static func readUUID(_ reader: any KeyValueReader) throws(StoreError) -> StoreUUID {
+        guard let identity = StoreUUID(String(decoding: try require(uuid, reader), as: UTF8.self)) else {
+            throw damaged(uuid, "it is not a UUID")
+        }
+        return identity
     }
 
     /// Everything the store says about itself; `knownModel` spares parsing the embedded model again.
@@ -130,19 +157,17 @@ enum MetaSpace {
         knownModel: ManagedObjectModel? = nil
     ) throws(StoreError) -> StoreMetadata {
         // One that this program does not read is refused before anything else.
-        _ = try readFormat(reader, location)
+        let version = try readFormat(reader, location).version
         let type = String(decoding: try require(type, reader), as: UTF8.self)
         guard type == expected else {
             throw StoreError(.notAStore, "'\(location)' is a store of type '\(type)', not '\(expected)'.")
         }
-        let identity = try require(uuid, reader)
-        guard let identity = StoreUUID(String(decoding: identity, as: UTF8.self)) else {
-            throw damaged(uuid, "it is not a UUID")
-        }
+        let identity = try readUUID(reader)
         let model: ManagedObjectModel
         if let knownModel { model = knownModel } else { model = try readModel(reader) }
         return StoreMetadata(
-            type: type, formatVersion: storage.formatVersion, storeUUID: identity, model: model,
+            type: type, formatVersion: storage.formatVersion(ofEngineVersion: version), storeUUID: identity,
+            model: model,
             userMetadata: try readUserMetadata(reader))
     }
 

@@ -14,7 +14,7 @@ extension KeyValueStore {
             let root = try model.requireEntity(name).root
             lastKeys[root] = max(lastKeys[root] ?? 0, key)
         }
-        return try KeyValueBulkLoader(self, lastKeys: lastKeys, checkCancellation: options.checkCancellation)
+        return try KeyValueBulkLoader(self, lastKeys: lastKeys, options)
     }
 }
 
@@ -40,13 +40,14 @@ final class KeyValueBulkLoader: BulkLoader {
     private var hasLoaded = false
     private var values: [UInt8] = []
     private var key = StorageKey()
+    /// Records the load; nil if the store records no history.
+    private var recorder: HistoryRecorder?
 
     init(
-        _ store: KeyValueStore, lastKeys: [Int: Int64],
-        checkCancellation: (@Sendable () throws(StoreError) -> Void)?
+        _ store: KeyValueStore, lastKeys: [Int: Int64], _ options: BulkLoadOptions
     ) throws(StoreError) {
         self.store = store
-        self.checkCancellation = checkCancellation
+        checkCancellation = options.checkCancellation
         plan = store.plan
         highestKeys = lastKeys
         // What goes into memory anyway is sorted there.
@@ -63,13 +64,15 @@ final class KeyValueBulkLoader: BulkLoader {
             throw error
         }
         let model = store.model
+        let isRecorded: Bool
         do throws(StoreError) {
-            (tally, startedEmpty) = try write.perform { (writer) throws(StoreError) in
+            (tally, startedEmpty, isRecorded) = try write.perform { (writer) throws(StoreError) in
                 var isEmpty = true
                 for space in KeySpace.allCases where space != .meta {
                     if try writer.cursor(in: space).next() { isEmpty = false }
                 }
-                return (try MetaSpace.readTally(model, writer), isEmpty)
+                let settings = try KeyValueHistory(writer).historySettings()
+                return (try MetaSpace.readTally(model, writer), isEmpty, settings != nil)
             }
         } catch {
             write.abort()
@@ -78,6 +81,11 @@ final class KeyValueBulkLoader: BulkLoader {
         }
         initialTally = tally
         self.write = write
+        if isRecorded {
+            recorder = HistoryRecorder(
+                startedEmpty ? .wholeLoad : .load, model: model, author: options.author,
+                contextName: options.contextName, clock: store.options.historyClock)
+        }
         commitsInParts = store.options.isUnpublished && startedEmpty
         let load = KeyValueStore.Load(loader: ObjectIdentifier(self), isInParts: commitsInParts)
         store.state.withLock { $0.load = load }
@@ -96,6 +104,7 @@ final class KeyValueBulkLoader: BulkLoader {
                 try Self.write(records, plan, after: startedEmpty ? lastPlace : nil, writer)
             }
             try note(records)
+            if !startedEmpty { try record(records) }
             try written(records.byteCount)
         } catch {
             abandon()
@@ -154,6 +163,25 @@ final class KeyValueBulkLoader: BulkLoader {
         (self.values, self.key) = (values, key)
     }
 
+    /// Notes new objects for the history.
+    private func record(_ records: RecordBatch) throws(StoreError) {
+        guard recorder != nil else { return }
+        for index in 0..<records.count {
+            recorder?.insert(records.key(at: index), entity: records.entityNumber(at: index))
+        }
+        try writeFullHistory()
+    }
+
+    /// Writes what came together for the history, so that memory is bounded.
+    private func writeFullHistory() throws(StoreError) {
+        guard let recorder, recorder.hasFullParts else { return }
+        self.recorder = try requireUsable().perform { [initialTally] (writer) throws(StoreError) in
+            var recorder = recorder
+            try recorder.writeFullParts(after: initialTally.generation, in: KeyValueHistory(writer))
+            return recorder
+        }
+    }
+
     /// Remembers the highest record of a hierarchy.
     private func note(_ place: ObjectPlace) {
         guard place.root >= 0 else { return }
@@ -192,6 +220,9 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                         return tally
                     }
+                    guard recorder != nil else { continue }
+                    for link in batch.links { recorder?.link(link, of: batch.relationship, isAdded: true) }
+                    try writeFullHistory()
                 }
             }
         } catch {
@@ -227,11 +258,16 @@ final class KeyValueBulkLoader: BulkLoader {
             tally = entries.tally
             if hasLoaded { try tally.countCommit() }
             let write = try requireUsable()
-            try write.perform { [tally, highestKeys] (writer) throws(StoreError) in
+            try write.perform { [tally, initialTally, highestKeys, recorder] (writer) throws(StoreError) in
                 for (root, key) in highestKeys where try MetaSpace.readLastKey(root: root, writer) < key {
                     try MetaSpace.writeLastKey(key, root: root, writer)
                 }
                 try MetaSpace.writeTally(tally, writer)
+                guard tally.generation != initialTally.generation, var recorder,
+                    let settings = try KeyValueHistory(writer).historySettings()
+                else { return }
+                try recorder.finish(
+                    settings, from: initialTally.generation, to: tally.generation, in: KeyValueHistory(writer))
             }
             try write.commit()
             hasCommittedParts = true

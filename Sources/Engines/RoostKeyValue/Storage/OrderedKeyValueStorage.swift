@@ -70,8 +70,14 @@ extension OrderedKeyValueStorage {
     /// False: bytes come from a medium that can change them.
     public var holdsCheckedMemory: Bool { false }
 
-    /// The version of the engine's format, 2.
+    /// The version of the engine's format for stores without required features, 2.
     public var formatVersion: Int { MetaSpace.formatVersion }
+
+    /// Returns the version that metadata name for a version of the engine's format.
+    func formatVersion(ofEngineVersion version: Int) -> Int {
+        // Required features make one version more, in formats of their own too.
+        formatVersion + version - MetaSpace.formatVersion
+    }
 
     /// Runs `body` once, in a long write of its own.
     public func write<Result: Sendable>(

@@ -44,7 +44,11 @@ extension SQLStore: ChangeAcceptingStore {
                 lastKeys[position] = try sign(table, snapshot, connection)
             }
             try raiseLastKeys(lastKeys, connection)
-            return (previous, try SQLTallies.set(found, connection, self))
+            let now = try SQLTallies.set(found, connection, self)
+            try finish(
+                historyRecorder(.acceptedChanges, author: nil, contextName: nil), from: found.generation, to: now,
+                connection)
+            return (previous, now)
         }
         noteUsedKeys(lastKeys)
         state.withLock { $0.knownTallies = SQLKnownTallies(model: model) }

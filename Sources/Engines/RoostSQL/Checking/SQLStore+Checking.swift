@@ -32,6 +32,7 @@ extension SQLStore {
             recorded = StoreTally(model: model)
         }
         for table in schema.objectTables { try check(table, recorded, snapshot, &findings) }
+        findings += try history(try snapshot.open()).historyFindings(model, at: recorded.generation)
         for case let table? in schema.linkTables { try check(table, recorded, try snapshot.open(), &findings) }
         return findings
     }

@@ -73,6 +73,11 @@ extension SQLCommit {
                         }
                     }
                     updateHeads[order] = head
+                    if history != nil {
+                        old.withRecord(at: 0) { old in
+                            updates.withRecord(at: item.position) { history?.update(old, to: $0) }
+                        }
+                    }
                 }
             }
             start = end
@@ -116,7 +121,7 @@ extension SQLCommit {
     /// Returns the head of the row of an object to delete, after verifying its values.
     ///
     /// - Returns: Nil, with a conflict, if the object does not have the version of the change set.
-    private func head(
+    private mutating func head(
         deleting item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
         let version = changes.deletes[item.position].version
@@ -125,7 +130,10 @@ extension SQLCommit {
             note(item, version: version, old, rank: change.rank(ofDelete: item), &conflicts)
             return nil
         }
-        return try old.withRecord(at: 0) { (record) throws(StoreError) in try head(of: record) }
+        return try old.withRecord(at: 0) { (record) throws(StoreError) in
+            try history?.delete(record)
+            return try head(of: record)
+        }
     }
 
     /// Notes a conflict if an object does not have the version of the change set.

@@ -151,6 +151,9 @@ extension SQLCommit {
             try connection.insertRecords(changes.inserts, plan: schema.objectTables[table].writing, version: 1)
         }
         tally.add(changes.inserts)
+        if history != nil {
+            for item in change.inserts { history?.insert(item.place.key, entity: item.entity) }
+        }
         try store.raiseLastKeys(lastKeys, connection)
     }
 
@@ -165,6 +168,7 @@ extension SQLCommit {
                     "DELETE FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))",
                     .integer(link.source), .integer(link.target))
                 tally.relationships[batch.relationship].remove(RecordHash.link(old, of: batch.relationship))
+                history?.link(old, of: batch.relationship, isAdded: false)
                 hasChanged = true
             }
         }
@@ -200,6 +204,7 @@ extension SQLCommit {
         let old = try storedLink(link, in: table)
         if old == link { return }
         hasChanged = true
+        history?.link(link, of: number, isAdded: true)
         if let old { tally.relationships[number].remove(RecordHash.link(old, of: number)) }
         tally.relationships[number].add(RecordHash.link(link, of: number))
         let p = (1...4).map { schema.dialect.parameter($0) }

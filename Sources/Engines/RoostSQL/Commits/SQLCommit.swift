@@ -21,6 +21,8 @@ struct SQLCommit {
     ///
     /// The old values must be removed before the new ones are written.
     var constraintsToRelease: Set<Int> = []
+    /// Records the changes; nil if the store records no history.
+    var history: HistoryRecorder?
     /// Objects that stay and refer to deleted ones, where the change set asks for them.
     var denials = DeleteDenials()
 
@@ -38,6 +40,8 @@ struct SQLCommit {
         self.lastKeys = lastKeys
         tally = StoreTally(model: store.model)
         knownTallies = store.state.withLock { $0.knownTallies }
+        history = store.historyRecorder(
+            .commit, author: change.changes.author, contextName: change.changes.contextName)
     }
 
     /// Does all of it.
@@ -71,7 +75,9 @@ struct SQLCommit {
             let generation = try SQLTallies.read(connection, store).generation
             return (generation, generation)
         }
-        return try SQLTallies.apply(tally, known: &knownTallies, connection, store)
+        let generations = try SQLTallies.apply(tally, known: &knownTallies, connection, store)
+        try store.finish(history, from: generations.previous, to: generations.now, connection)
+        return generations
     }
 
     // MARK: Checking

@@ -52,6 +52,10 @@ final class SQLBulkLoader: BulkLoader {
     /// By position in the schema's object tables.
     private var lastKeys: [Int64?]
     private var isActive = true
+    /// Records the load; nil if the store records no history.
+    private var recorder: HistoryRecorder?
+    /// The generation before the load, if it is recorded.
+    private var previous = Generation.initial
 
     private var schema: SQLSchema { store.schema }
 
@@ -80,6 +84,8 @@ final class SQLBulkLoader: BulkLoader {
             for table in store.schema.objectTables {
                 initialLastKeys.append(try SQLStore.lastKey(table.root, connection, store))
             }
+            recorder = store.historyRecorder(.wholeLoad, author: options.author, contextName: options.contextName)
+            if recorder != nil { previous = try SQLTallies.read(connection, store).generation }
             if let difference = store.difference {
                 missingIndexes = difference.newIndexes
             } else if try store.isEmpty(connection) {
@@ -87,6 +93,8 @@ final class SQLBulkLoader: BulkLoader {
                 for index in missingIndexes {
                     try connection.execute(store.schema.dialect.dropIndex(index.name))
                 }
+            } else {
+                recorder?.kind = .load
             }
         } catch {
             abandon()
@@ -118,6 +126,11 @@ final class SQLBulkLoader: BulkLoader {
                 }
             }
             change.add(records)
+            guard recorder?.kind == .load else { return }
+            for index in 0..<records.count {
+                recorder?.insert(records.key(at: index), entity: records.entityNumber(at: index))
+            }
+            try recorder?.writeFullParts(after: previous, in: store.history(connection))
         }
     }
 
@@ -128,6 +141,9 @@ final class SQLBulkLoader: BulkLoader {
             guard store.difference?.keptLinkTables.contains(links.relationship) != true else { return }
             try linkSorter.sort(&batch)
             try insert(batch)
+            guard recorder?.kind == .load else { return }
+            for link in batch.links { recorder?.link(link, of: batch.relationship, isAdded: true) }
+            try recorder?.writeFullParts(after: previous, in: store.history(connection))
         }
     }
 
@@ -190,7 +206,8 @@ final class SQLBulkLoader: BulkLoader {
             previous = try SQLTallies.read(connection, store).generation
             if change != StoreTally(model: store.model) {
                 var nothing = SQLKnownTallies(model: store.model)
-                _ = try SQLTallies.apply(change, known: &nothing, connection, store)
+                let now = try SQLTallies.apply(change, known: &nothing, connection, store).now
+                try store.finish(recorder, from: previous, to: now, connection)
             }
             tally = try SQLTallies.read(connection, store)
             isActive = false

@@ -7,7 +7,10 @@ public enum SQLMetadata {
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
         for item in schema.items { try connection.execute(item.sql) }
-        try set("formatVersion", .integer(Int64(schema.formatVersion)), connection, schema)
+        try setVersion(of: schema, connection)
+        if schema.hasHistory {
+            try setHistorySettings(try HistorySettings(after: .initial).bytes, connection, schema)
+        }
         try set("storeUUID", .text(uuid.description), connection, schema)
         try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
         try setUserMetadata(userMetadata, connection, schema)
@@ -15,6 +18,33 @@ public enum SQLMetadata {
             "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))",
             .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
         try insertRows(of: schema, on: connection)
+    }
+
+    /// Sets the version of the format, and the features that a program must know.
+    static func setVersion(of schema: SQLSchema, _ connection: any SQLConnection) throws(StoreError) {
+        try set("formatVersion", .integer(Int64(schema.formatVersion)), connection, schema)
+        if schema.hasHistory {
+            try set("features", .text("history"), connection, schema)
+        } else {
+            try connection.run("DELETE FROM _roost_metadata WHERE name = 'features'")
+        }
+    }
+
+    /// The settings of the history, or nil.
+    static func historySettings(
+        _ connection: any SQLConnection, storeName: String, _ schema: SQLSchema
+    ) throws(StoreError) -> [UInt8]? {
+        guard case .text(let text)? = try value("history", connection, storeName, schema.formatVersion) else {
+            return nil
+        }
+        return Array(text.utf8)
+    }
+
+    static func setHistorySettings(
+        _ bytes: [UInt8]?, _ connection: any SQLConnection, _ schema: SQLSchema
+    ) throws(StoreError) {
+        guard let bytes else { return try connection.run("DELETE FROM _roost_metadata WHERE name = 'history'") }
+        try set("history", .text(String(decoding: bytes, as: UTF8.self)), connection, schema)
     }
 
     /// Makes the rows about a database those of an empty one with another schema; generation and mark stay.
@@ -25,6 +55,11 @@ public enum SQLMetadata {
             .text(SQLTallyKind.generation.rawValue))
         try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
         try insertRows(of: schema, on: connection)
+        // The numbers of entities and properties in the old history are those of the old model.
+        let history = SQLHistory(connection: connection, schema: schema, storeName: "")
+        guard let tally = try SQLTallies.generationAndMark(connection) else { return }
+        try HistoryMaintenance.beginAnew(
+            at: Generation(number: UInt64(bitPattern: tally.generation)), in: history)
     }
 
     /// The rows about entities, relationships and keys of an empty database.
@@ -67,6 +102,12 @@ public enum SQLMetadata {
         try SQLSchema.requireFormat(Int(clamping: version), of: storeName)
         guard Int(clamping: version) == formatVersion else {
             throw damaged(storeName, "its metadata and its header name different versions of the format")
+        }
+        if formatVersion >= SQLSchema.featureVersion {
+            guard case .text(let features)? = try value("features", connection, storeName, formatVersion) else {
+                throw damaged(storeName, "the features that it requires are missing")
+            }
+            try RequiredFeatures(features.utf8).require(in: storeName)
         }
         guard case .text(let uuidText)? = try value("storeUUID", connection, storeName, formatVersion),
             let uuid = StoreUUID(uuidText),
@@ -144,7 +185,7 @@ public enum SQLMetadata {
         _ name: String, _ connection: any SQLConnection, _ storeName: String, _ formatVersion: Int
     ) throws(StoreError) -> SQLValue? {
         let hasChecksum = formatVersion >= 3
-        // The name is one of four constants of this file.
+        // The name is one of the constants of this file.
         let sql = "SELECT value\(hasChecksum ? ", checksum" : "") FROM _roost_metadata WHERE name = '\(name)'"
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLValue? in
             guard try statement.step() else { return nil }

@@ -34,6 +34,8 @@ public final class SQLSchema: Sendable {
 
     /// The version of the format that new stores have; `FORMAT.md` of the adapter describes it.
     public static let formatVersion = 3
+    /// The version of the format of stores that name the features that a program must know.
+    package static let featureVersion = 4
     /// The oldest version of the format that stores may have.
     package static let oldestFormatVersion = 2
 
@@ -41,14 +43,14 @@ public final class SQLSchema: Sendable {
     ///
     /// - Throws: `unsupportedVersion`.
     package static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
-        guard version < oldestFormatVersion || version > formatVersion else { return }
+        guard version < oldestFormatVersion || version > featureVersion else { return }
         let remedy =
-            version > formatVersion
+            version > featureVersion
             ? "Use a newer program."
             : "Dump it with the version of the program that wrote it, and load the dump."
         throw StoreError(
             .unsupportedVersion,
-            "'\(storeName)' has format version \(version); this program reads \(oldestFormatVersion) to \(formatVersion). \(remedy)"
+            "'\(storeName)' has format version \(version); this program reads \(oldestFormatVersion) to \(featureVersion). \(remedy)"
         )
     }
 
@@ -82,6 +84,9 @@ public final class SQLSchema: Sendable {
     /// The property columns that lead an index, by table.
     let indexedColumns: [Set<String>]
 
+    /// Whether the store records its changes; the only feature that there is.
+    package var hasHistory: Bool { formatVersion >= Self.featureVersion }
+
     /// Everything in the order in which it is made.
     public var items: [Item] { systemTables + tables + indexes }
 
@@ -100,7 +105,9 @@ public final class SQLSchema: Sendable {
         self.formatVersion = formatVersion
         let checksum = SQLChecksum(formatVersion: formatVersion)
         self.checksum = checksum
-        systemTables = Self.systemTables(dialect, formatVersion: formatVersion)
+        var systemTables = Self.systemTables(dialect, formatVersion: formatVersion)
+        if formatVersion >= Self.featureVersion { systemTables.append(Self.historyTable(dialect)) }
+        self.systemTables = systemTables
         tallySQL = SQLTallies.statements(dialect)
         let lastKeyColumns = formatVersion >= 3 ? ["last", "checksum"] : ["last"]
         lastKeySQL = (
@@ -194,6 +201,16 @@ public final class SQLSchema: Sendable {
     private static func scope(_ entities: [Int], root: ManagedObjectModel.Entity) -> String? {
         guard entities != root.selfAndSubentities else { return nil }
         return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
+    }
+
+    private static func historyTable(_ dialect: any SQLDialect) -> Item {
+        let columns = [
+            "position \(dialect.integerType) NOT NULL", "part \(dialect.integerType) NOT NULL",
+            "body \(dialect.blobType) NOT NULL",
+        ]
+        return Item(
+            name: SQLHistory.table, table: SQLHistory.table,
+            sql: dialect.createTable(SQLHistory.table, columns: columns, primaryKey: ["position", "part"]))
     }
 
     /// The tables of every store of a version of the format, whatever its model.

@@ -184,10 +184,10 @@ public final class PersistentContainer: Sendable {
 
     private func notify(
         _ result: BatchResult, _ store: Store, inserted: [ObjectID] = [], updated: [ObjectID] = [],
-        deleted: [ObjectID] = []
+        deleted: [ObjectID] = [], author: String?
     ) {
         let notice = SaveNotice(
-            store: store.location, generation: result.generation, previousGeneration: result.generation, author: nil,
+            store: store.location, generation: result.generation, previousGeneration: result.generation, author: author,
             contextName: nil, inserted: inserted, updated: updated + (result.relatedObjectIDs ?? []), deleted: deleted)
         if !notice.isEmpty { base.hub.post(notice, from: nil) }
     }
@@ -201,7 +201,7 @@ public final class PersistentContainer: Sendable {
         request.resultType = .objectIDs
         let store = base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
         let result = try store.execute(request)
-        notify(result, store, inserted: result.objectIDs ?? [])
+        notify(result, store, inserted: result.objectIDs ?? [], author: request.author)
         return result
     }
 
@@ -214,7 +214,7 @@ public final class PersistentContainer: Sendable {
         request.resultType = .objectIDs
         let store = base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
         let result = try store.execute(request)
-        notify(result, store, updated: result.objectIDs ?? [])
+        notify(result, store, updated: result.objectIDs ?? [], author: request.author)
         return result
     }
 
@@ -233,7 +233,7 @@ public final class PersistentContainer: Sendable {
         let number = if let name { try model.requireEntity(name).number } else { 0 }
         let store = base.storeSet.store(ofEntity: number)
         let result = try store.execute(request)
-        notify(result, store, deleted: result.objectIDs ?? [])
+        notify(result, store, deleted: result.objectIDs ?? [], author: request.author)
         return result
     }
 

@@ -251,7 +251,7 @@ extension ManagedObjectContext {
         // A store that is read cannot use its old pages again, and a memory store copies what it changes.
         core.closeReader()
         var changes = pending.changes
-        changes.origin = base.origin
+        (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
         let store = base.storeSet.stores[position]
         if try store.rules.concern(changes) {
             // The rules read what the store has now, not what the event began with.

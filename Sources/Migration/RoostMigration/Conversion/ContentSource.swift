@@ -15,6 +15,20 @@ protocol StoreContents: Sendable {
 
     /// What of the source does not come out of it as it stands; asked for after the content was written.
     func notices() throws(StoreError) -> [String]
+
+    /// Whether the source has a history that a store can get.
+    func recordsHistory() throws(StoreError) -> Bool
+
+    /// Gives a store with the content the history of the source; returns whether there is one.
+    func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool
+}
+
+extension StoreContents {
+    /// False: the history of another model has no meaning in the store.
+    func recordsHistory() throws(StoreError) -> Bool { false }
+
+    /// Does nothing.
+    func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool { false }
 }
 
 /// Content that is read once, from beginning to end, on a thread of its own.
@@ -47,6 +61,14 @@ struct StoreContent: ContentSource {
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
         let metadata = try store.metadata()
         return (metadata.storeUUID, metadata.userMetadata)
+    }
+
+    func recordsHistory() throws(StoreError) -> Bool { try store.recordsHistory() }
+
+    func giveHistory(to destination: any PersistentStore) throws(StoreError) -> Bool {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try destination.importHistory(of: snapshot)
     }
 
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {

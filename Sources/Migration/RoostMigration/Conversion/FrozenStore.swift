@@ -52,7 +52,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 ///
 /// It has every optional ability and hands each on, so that nothing gets slower than with the base.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
-    AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot
+    AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {
     private let base: any StoreSnapshot
 
@@ -93,6 +93,13 @@ private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot,
     }
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try base.explain(checked: request, executing: executing)
+    }
+    var canRecordHistory: Bool { (base as? any HistorySnapshot)?.canRecordHistory ?? false }
+    func withHistory<Result>(
+        _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        if let snapshot = base as? any HistorySnapshot { return try snapshot.withHistory(body) }
+        return try body(NoHistory(), StoreUUID(), .initial)
     }
     func makeObjectGraph() -> any ObjectGraph { base.objectGraph() }
     func close() {}

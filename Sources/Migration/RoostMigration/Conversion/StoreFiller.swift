@@ -56,7 +56,10 @@ package struct StoreFiller: Sendable {
             let store = try type.create(
                 temporary, model: source.model, options: try creationOptions(source, isUnpublished: true))
             do throws(StoreError) {
-                (report, isFlushed) = try fill(store, from: source)
+                var (filled, isLoaded) = try fill(store, from: source)
+                if options.keepsHistory, try source.giveHistory(to: store) { isLoaded = false }
+                filled.bytes = try store.byteCount()
+                (report, isFlushed) = (filled, isLoaded)
             } catch {
                 throw store.closed(after: error)
             }
@@ -82,6 +85,7 @@ package struct StoreFiller: Sendable {
             location, model: source.model, options: try creationOptions(source, isUnpublished: false))
         do throws(StoreError) {
             let report = try fill(store, from: source).report
+            if options.keepsHistory { _ = try source.giveHistory(to: store) }
             try store.close()
             return report
         } catch {
@@ -93,12 +97,14 @@ package struct StoreFiller: Sendable {
         _ source: any StoreContents, isUnpublished: Bool
     ) throws(StoreError) -> StoreOptions {
         let identity = try source.identity()
+        let recordsHistory = options.keepsHistory ? try source.recordsHistory() : false
         return StoreOptions(
             timeoutSeconds: options.timeoutSeconds, typeOptions: options.destinationTypeOptions
         ).with {
             $0.storeUUID = identity.storeUUID
             $0.userMetadata = identity.userMetadata
             $0.isUnpublished = isUnpublished
+            if recordsHistory { $0.tracksHistory = true }
         }
     }
 

@@ -27,6 +27,7 @@ extension InPlaceMigration {
             migration.isModelChange = true
             var report = try migration.run()
             try options.conversion.cancellation?.check()
+            if try store.recordsHistory() { report.warnings.append(Self.historyWarning) }
             try change.commit()
             report.path = .oneTransaction
             report.way = plan.way ?? report.way

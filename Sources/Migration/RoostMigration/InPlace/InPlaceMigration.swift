@@ -18,6 +18,10 @@ struct InPlaceMigration: Sendable {
         }
     }
 
+    /// The warning about a store that records its changes.
+    static let historyWarning =
+        "The history of the store begins anew: the one before is removed with the old model, and its tokens have expired."
+
     private func run(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(location.path)
@@ -110,21 +114,29 @@ struct InPlaceMigration: Sendable {
             // Under the second name that the replacement gave it.
             reading.acceptsLinks = true
             let source = try type.open(old, options: reading)
-            let outcome: ChainRun.Outcome?
+            var outcome: ChainRun.Outcome?
+            let retention: HistoryRetention?
             do throws(StoreError) {
+                retention = try source.historyRetention()
                 outcome = try migrate(source, type, path)
             } catch {
                 throw source.closed(after: error)
             }
             do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
             // Two programs may have begun at once: the second one finds it done.
-            guard let outcome else { return false }
+            guard var outcome else { return false }
             guard let store = outcome.store else {
                 throw StoreError(.internalInconsistency, "A migration in place has made no store.")
             }
             do throws(StoreError) {
                 try options.conversion.cancellation?.check()
                 try store.store.close()
+                if let retention {
+                    var opening = settlingOptions
+                    (opening.tracksHistory, opening.historyRetention) = (true, retention)
+                    try type.open(store.location, options: opening).close()
+                    outcome.report.warnings.append(Self.historyWarning)
+                }
                 // The type knows what of a closed store must be flushed, and what stands beside its file.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {

@@ -41,6 +41,9 @@ struct BatchInsertion {
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
     private var loader: (any BulkLoader)?
+    /// The author and the context, for the store's history.
+    var author: String?
+    var contextName: String?
     /// The next key of a load.
     private var nextKey: Int64 = 0
 
@@ -289,7 +292,9 @@ struct BatchInsertion {
         let known = destinations.references
         // Closed first: a store may have to wait until nobody reads, to make room.
         snapshot.close()
-        let loader = try store.concurrentBulkLoader(BulkLoadOptions())
+        var options = BulkLoadOptions()
+        (options.author, options.contextName) = (author, contextName)
+        let loader = try store.concurrentBulkLoader(options)
         self.loader = loader
         // From now on nobody changes what it shows.
         snapshot = try store.snapshot()
@@ -365,6 +370,7 @@ struct BatchInsertion {
             }
             isFirst = false
             var changes = ChangeSet(model: model)
+            (changes.author, changes.contextName) = (author, contextName)
             changes.inserts = records
             if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
             changes.existing = destinations.references.map(\.id)

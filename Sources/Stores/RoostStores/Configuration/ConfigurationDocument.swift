@@ -169,10 +169,16 @@ private struct ConfigurationReader {
         var options: [String: Setting] = [:]
         for member in reader.members("options") {
             let path = JSONObjectReader.join(reader.path("options"), with: member.key)
-            let description = type.optionDescriptions.first { $0.name == member.key }
+            let historyOption =
+                type.capabilities.contains(.history)
+                ? HistoryOptions.descriptions.first { $0.name == member.key } : nil
+            let description = historyOption ?? type.optionDescriptions.first { $0.name == member.key }
             // Null counts as absent, as everywhere, but an unknown name is one in any case.
             guard let text = text(member.value, path: path) ?? (description == nil ? "" : nil) else { continue }
-            if let problem = type.problem(withOption: member.key, value: text) {
+            let problem =
+                historyOption.map { $0.problem(withValue: text, of: type) }
+                ?? type.problem(withOption: member.key, value: text)
+            if let problem {
                 problems.add(problem, path: path, at: description == nil ? member.keyOffset : member.value.byteOffset)
                 continue
             }

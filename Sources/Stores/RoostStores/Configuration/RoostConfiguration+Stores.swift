@@ -20,7 +20,7 @@ extension RoostConfiguration {
     public func storeDescription(_ name: String? = nil) throws(StoreError) -> PersistentStoreDescription {
         let store = try store(name)
         return PersistentStoreDescription(
-            store.location, options: StoreOptions(typeOptions: store.options.mapValues(\.value)))
+            store.location, options: HistoryOptions.options(store.options.mapValues(\.value)))
     }
 
     /// Opens a store that exists.

@@ -34,7 +34,7 @@ extension StoreMaintenance {
             )
         }
         var options = options
-        (options.verifies, options.skipsDamaged) = (true, false)
+        (options.verifies, options.skipsDamaged, options.keepsHistory) = (true, false, true)
         // What can be refused without opening the source, before it is opened.
         if case .location(let location) = source, StoreFile.sameFile(location.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")

@@ -168,6 +168,7 @@ struct StoreCompaction: Sendable {
     private func copy(_ old: StoreLocation, to new: StoreLocation) throws(StoreError) -> ConversionReport {
         var options = options
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
+        options.keepsHistory = true
         options.destinationTypeOptions = options.sourceTypeOptions
         // The old store is read under the second name that the replacement gave it.
         options.acceptsLinks = true

@@ -31,6 +31,13 @@ public struct ConversionOptions: Sendable, Adjustable {
     public var acceptsLinks: Bool = false
     /// Options for opening the source, by name; see ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String] = [:]
+    /// Whether the destination gets the history of the source, if that has one.
+    ///
+    /// Off by default: the history has values of deleted objects; see
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. Tokens of the source are good in
+    /// the destination too, because both have one identity. Backups and compaction always keep the
+    /// history; dumps and migrations never do.
+    public var keepsHistory: Bool = false
     /// Options for creating the destination, by name; see ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String] = [:]
     /// The time to wait for a store that is in use before throwing `busy`, in seconds.

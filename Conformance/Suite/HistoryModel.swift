@@ -1,0 +1,140 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostSystem
+
+/// The model and the helpers of checks of histories.
+enum HistoryModel {
+    /// People with marked attributes, a subentity, ordered and other relationships.
+    static let model: Result<ManagedObjectModel, StoreError> = {
+        let marked = { (attribute: AttributeDescription) in
+            attribute.with { $0.preservesValueInHistoryOnDeletion = true }
+        }
+        let place = AttributeDescription(
+            "place", type: .composite,
+            elements: [.init("street", type: .string), .init("number", type: .integer32)])
+        do throws(StoreError) {
+            return .success(
+                try ManagedObjectModel(entities: [
+                    EntityDescription(
+                        "Person",
+                        attributes: [
+                            marked(.init("email", type: .string)), marked(.init("code", type: .uuid)),
+                            .init("name", type: .string), .init("age", type: .integer64), marked(place),
+                        ],
+                        relationships: [
+                            .toOne("team", to: "Team", inverse: "members"),
+                            .toMany("friends", to: "Person", inverse: "friends"),
+                        ]),
+                    EntityDescription("Manager", superentity: "Person", attributes: [.init("rank", type: .integer32)]),
+                    EntityDescription(
+                        "Team", attributes: [.init("title", type: .string)],
+                        relationships: [
+                            .toMany("members", to: "Person", inverse: "team", isOrdered: true),
+                            .toMany("tags", to: "Tag", inverse: "teams", isOrdered: true),
+                        ]),
+                    EntityDescription(
+                        "Tag", attributes: [.init("title", type: .string)],
+                        relationships: [.toMany("teams", to: "Team", inverse: "tags")]),
+                ]))
+        } catch {
+            return .failure(error)
+        }
+    }()
+}
+
+/// A clock that a check sets.
+final class CheckClock: Sendable {
+    private let time: Mutex<Int64>
+
+    /// Creates a clock at a time in seconds since 2001-01-01.
+    init(_ seconds: Int64 = 1000) { time = Mutex(seconds * 1_000_000) }
+
+    /// Sets the clock.
+    func set(_ seconds: Int64) { time.withLock { $0 = seconds * 1_000_000 } }
+
+    /// The function that options take.
+    var function: @Sendable () -> Int64 { { self.time.withLock { $0 } } }
+}
+
+extension Workbench {
+    /// Creates a store that records its changes.
+    func createRecording(
+        name: String = "store", _ clock: CheckClock? = nil, configure: (inout StoreOptions) -> Void = { _ in }
+    ) throws -> any PersistentStore {
+        try create(try HistoryModel.model.get(), name: name) { options in
+            options.tracksHistory = true
+            options.historyClock = clock?.function
+            configure(&options)
+        }
+    }
+}
+
+extension PersistentStore {
+    /// The transactions after a token, each whole.
+    func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
+        try view { try $0.transactions(request) }
+    }
+
+    /// The transactions after a token, each whole.
+    func transactions(after token: HistoryToken) throws -> [HistoryTransaction] {
+        try transactions(HistoryRequest(after: token))
+    }
+
+    /// The token of the last transaction.
+    func historyToken() throws -> HistoryToken { try view { try $0.historyToken() } }
+
+    /// Inserts people with these keys, by an author.
+    @discardableResult
+    func addPeople(_ keys: ClosedRange<Int64>, by author: String? = nil) throws -> CommitReceipt {
+        try change { changes in
+            changes.author = author
+            for key in keys {
+                try changes.insert(
+                    ObjectID("Person", key: key),
+                    values: ["name": .string("person \(key)"), "email": .string("p\(key)@example.com")])
+            }
+        }
+    }
+}
+
+extension StoreSnapshot {
+    /// The transactions that a request selects, each whole.
+    func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
+        let cursor = try historyCursor(request)
+        var (transactions, beginning) = ([HistoryTransaction](), HistoryTransaction?.none)
+        while var transaction = try cursor.next() {
+            if let before = beginning {
+                transaction.changes = before.changes + transaction.changes
+                transaction.linkChanges = before.linkChanges + transaction.linkChanges
+            }
+            beginning = transaction.isComplete ? nil : transaction
+            if transaction.isComplete { transactions.append(transaction) }
+        }
+        try expect(beginning == nil, "the last value of a transaction is complete")
+        return transactions
+    }
+}
+
+/// A change in a few characters: `+Person/p1`, `~Person/p1 age,name`, `-Person/p1`.
+func brief(_ change: HistoryChange) -> String {
+    switch change.kind {
+    case .insert: "+\(change.id)"
+    case .update: "~\(change.id) \(change.changedProperties.joined(separator: ","))"
+    case .delete: "-\(change.id)"
+    }
+}
+
+/// A link change in a few characters: `+Team.tags 1-2`.
+func brief(_ change: HistoryLinkChange) -> String {
+    "\(change.isAdded ? "+" : "-")\(change.relationship) \(change.source.key)-\(change.target.key)"
+}
+
+extension Array {
+    /// The element at an index, or a failure.
+    func element(_ index: Int) throws -> Element {
+        guard indices.contains(index) else {
+            throw Mismatch(expected: "at least \(index + 1) elements", actual: "\(count)")
+        }
+        return self[index]
+    }
+}

@@ -1,0 +1,130 @@
+/// A store that can record its changes.
+///
+/// Both engines conform. Programs call the extensions of ``PersistentStore``.
+package protocol HistoryKeepingStore: PersistentStore {
+    /// Removes transactions from the history, in as many write transactions as it takes.
+    ///
+    /// - Throws: As ``HistoryMaintenance/remove(_:model:storeUUID:at:in:)``; `readOnly`, `busy`.
+    func removeHistory(_ bound: HistoryBound) throws(StoreError)
+
+    /// Gives the store, which holds the same content, the history and the generation of another one.
+    ///
+    /// The store must record its changes. What it recorded is removed.
+    func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError)
+}
+
+/// A snapshot of a store that can record its changes.
+package protocol HistorySnapshot: StoreSnapshot {
+    /// Whether stores of the type have the capability ``StoreCapability/history``.
+    var canRecordHistory: Bool { get }
+
+    /// Runs `body` with the entries of the history, the identity of the store and its generation.
+    func withHistory<Result>(
+        _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
+
+    /// Returns the token of the last transaction; see ``StoreSnapshot/historyToken()``.
+    func makeHistoryToken() throws(StoreError) -> HistoryToken
+
+    /// Begins to read transactions; see ``StoreSnapshot/historyCursor(_:)``.
+    func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor
+}
+
+extension HistorySnapshot {
+    /// Reads the token from the entries.
+    package func makeHistoryToken() throws(StoreError) -> HistoryToken {
+        try reading { (reader) throws(StoreError) in try reader.currentToken() }
+    }
+
+    /// Reads the entries.
+    package func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
+        try reading { (reader) throws(StoreError) in try reader.cursor(request) }
+    }
+
+    private func reading<Result>(
+        _ body: (HistoryReader) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try withHistory { (entries, uuid, generation) throws(StoreError) in
+            try body(try HistoryReader(entries, model: model, storeUUID: uuid, generation: generation))
+        }
+    }
+}
+
+extension StoreSnapshot {
+    /// Returns the token of the last transaction that the snapshot shows.
+    ///
+    /// Read everything in the snapshot, then continue after this token: no change is missed.
+    ///
+    /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store that
+    ///   records no history.
+    package func historyToken() throws(StoreError) -> HistoryToken {
+        try recording().makeHistoryToken()
+    }
+
+    /// Begins to read the transactions of the snapshot that a request selects.
+    ///
+    /// - Throws: As ``historyToken()``; `historyExpired`; `invalidRequest` for a token of another
+    ///   store.
+    package func historyCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
+        try recording().makeHistoryCursor(request)
+    }
+
+    /// Whether the store records its changes.
+    package func hasHistory() throws(StoreError) -> Bool {
+        guard let snapshot = self as? any HistorySnapshot else { return false }
+        return try snapshot.withHistory { (entries, _, _) throws(StoreError) in
+            try entries.historySettings() != nil
+        }
+    }
+
+    private func recording() throws(StoreError) -> any HistorySnapshot {
+        if let snapshot = self as? any HistorySnapshot, snapshot.canRecordHistory { return snapshot }
+        _ = try userMetadata()
+        throw StoreError(.unsupported, "Stores of this type cannot record a history.")
+    }
+}
+
+extension PersistentStore {
+    /// Gives the store the history of the store that a snapshot shows, if that has one; returns
+    /// whether it does.
+    ///
+    /// - Throws: `unsupported`, and what reading and writing throws.
+    package func importHistory(of snapshot: any StoreSnapshot) throws(StoreError) -> Bool {
+        guard try snapshot.hasHistory(), let source = snapshot as? any HistorySnapshot else { return false }
+        guard let store = self as? any HistoryKeepingStore else {
+            throw StoreError(.unsupported, "Stores of type '\(type.name)' cannot record a history.")
+        }
+        try source.withHistory { (entries, _, generation) throws(StoreError) in
+            try store.importHistory(entries, at: generation)
+        }
+        return true
+    }
+
+    /// Whether the store records its changes.
+    package func recordsHistory() throws(StoreError) -> Bool {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        return try snapshot.hasHistory()
+    }
+
+    /// Returns how much history the store keeps; nil if it records none.
+    package func historyRetention() throws(StoreError) -> HistoryRetention? {
+        let snapshot = try snapshot()
+        defer { snapshot.close() }
+        guard let snapshot = snapshot as? any HistorySnapshot else { return nil }
+        return try snapshot.withHistory { (entries, _, _) throws(StoreError) in
+            try entries.historySettings().map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }
+        }
+    }
+
+    /// Removes transactions from the history.
+    ///
+    /// - Throws: `unsupported` for a store without the capability, and as ``HistoryKeepingStore``.
+    package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
+        guard let store = self as? any HistoryKeepingStore, type.capabilities.contains(.history) else {
+            _ = try metadata()
+            throw StoreError(.unsupported, "Stores of type '\(type.name)' cannot record a history.")
+        }
+        try store.removeHistory(bound)
+    }
+}

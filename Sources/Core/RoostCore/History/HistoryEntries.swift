@@ -1,0 +1,62 @@
+/// The entries of a history, as one transaction or one view of an engine's storage shows them.
+///
+/// This is all that an engine implements of history.
+package protocol HistoryEntries {
+    /// Returns the settings of the history; nil if the store records none.
+    func historySettings() throws(StoreError) -> [UInt8]?
+    /// Returns the bytes at a place; or nil.
+    func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]?
+    /// Returns the first place that is not before `place`; or nil.
+    func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace?
+    /// Returns the position of the last transaction; or nil.
+    func lastHistoryPosition() throws(StoreError) -> UInt64?
+}
+
+extension HistoryEntries {
+    /// Calls `body` with all entries in their order, some at a time.
+    package func forEachHistoryPart(
+        _ body: ([(place: HistoryPlace, bytes: [UInt8])]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var (parts, byteCount) = ([(place: HistoryPlace, bytes: [UInt8])](), 0)
+        var next = try historyPlace(from: HistoryPlace(0))
+        while let place = next {
+            guard let bytes = try historyBytes(at: place) else {
+                throw HistoryBytesReader.damaged("a part of a transaction is missing")
+            }
+            // What is damaged is not copied.
+            _ = try HistoryPart(bytes, at: place)
+            parts.append((place, bytes))
+            byteCount += bytes.count
+            if byteCount > 1 << 20 {
+                try body(parts)
+                (parts, byteCount) = ([], 0)
+            }
+            next = try historyPlace(from: HistoryPlace(place.position, part: place.part + 1))
+        }
+        if !parts.isEmpty { try body(parts) }
+    }
+}
+
+/// The entries of a history in a write transaction.
+package protocol HistoryEntryWriter: HistoryEntries {
+    /// Sets the settings; nil removes them.
+    func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError)
+    /// Sets the bytes at a place.
+    func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError)
+    /// Removes the entries before `place`, up to `limit` of them; returns their number.
+    func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int
+}
+
+/// The entries of a store that records no history.
+package struct NoHistory: HistoryEntries {
+    /// Creates an empty history.
+    package init() {}
+    /// Returns nil.
+    package func historySettings() throws(StoreError) -> [UInt8]? { nil }
+    /// Returns nil.
+    package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? { nil }
+    /// Returns nil.
+    package func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? { nil }
+    /// Returns nil.
+    package func lastHistoryPosition() throws(StoreError) -> UInt64? { nil }
+}

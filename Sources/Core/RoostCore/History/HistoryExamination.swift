@@ -1,0 +1,71 @@
+extension HistoryEntries {
+    /// Examines the whole history: checksums, order, times, and that nothing is missing or too much.
+    ///
+    /// - Parameters:
+    ///   - model: The model of the store.
+    ///   - generation: The generation of the store.
+    /// - Returns: The first problem as a finding, or nothing.
+    /// - Throws: What reading throws, except `corrupted`.
+    package func historyFindings(
+        _ model: ManagedObjectModel, at generation: Generation
+    ) throws(StoreError) -> [StoreFinding] {
+        do throws(StoreError) {
+            return try examine(model, generation).map { [StoreFinding(.warning, message: $0, kind: "history")] } ?? []
+        } catch  where error.code == .corrupted {
+            return [StoreFinding(.damage, message: error.message, kind: "history")]
+        }
+    }
+
+    /// Returns a sentence about something that is allowed and may surprise.
+    private func examine(_ model: ManagedObjectModel, _ generation: Generation) throws(StoreError) -> String? {
+        guard let bytes = try historySettings() else {
+            if try historyPlace(from: HistoryPlace(0)) != nil {
+                throw HistoryBytesReader.damaged("there are transactions, and no history is recorded")
+            }
+            return nil
+        }
+        let settings = try HistorySettings(bytes)
+        var (position, time, byteCount) = (settings.start, settings.startTime, settings.startByteCount)
+        var place = try historyPlace(from: HistoryPlace(0))
+        while let found = place {
+            guard found == HistoryPlace(position &+ 1), found.position <= generation.number else {
+                throw HistoryBytesReader.damaged("a transaction is missing, or is one that the store never had")
+            }
+            position = found.position
+            let (part, header) = try firstHistoryPart(position)
+            guard header.time >= time else { throw HistoryBytesReader.damaged("its times go back") }
+            guard header.precedingByteCount == byteCount else {
+                throw HistoryBytesReader.damaged("the sizes of its transactions do not add up")
+            }
+            if byteCount == settings.startByteCount, settings.firstTime != header.time {
+                throw HistoryBytesReader.damaged("its settings name another first transaction")
+            }
+            time = header.time
+            try examineChanges(part, model)
+            var laterByteCount: UInt64 = 0
+            for number in 1..<max(1, header.partCount) {
+                let place = HistoryPlace(position, part: number)
+                guard let bytes = try historyBytes(at: place) else {
+                    throw HistoryBytesReader.damaged("a part of a transaction is missing")
+                }
+                laterByteCount += UInt64(bytes.count)
+                try examineChanges(try HistoryPart(bytes, at: place), model)
+            }
+            guard laterByteCount == header.laterByteCount else {
+                throw HistoryBytesReader.damaged("the sizes of its transactions do not add up")
+            }
+            byteCount &+= UInt64(part.byteCount) &+ laterByteCount
+            place = try historyPlace(from: HistoryPlace(position, part: header.partCount))
+        }
+        guard position != generation.number else { return nil }
+        return
+            "The last commits are not in the history: a program made them that does not know histories. The next commit begins the history anew."
+    }
+
+    private func examineChanges(_ part: HistoryPart, _ model: ManagedObjectModel) throws(StoreError) {
+        var decoder = HistoryDecoder(model: model, changes: part.changes)
+        try decoder.decode { _, _ in
+        } links: { _, _ in
+        }
+    }
+}

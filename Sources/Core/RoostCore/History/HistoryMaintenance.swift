@@ -1,0 +1,93 @@
+package import Foundation
+
+/// Changes of a history as a whole, in write transactions of its store.
+package enum HistoryMaintenance {
+    /// The entries that one transaction removes.
+    package static let entriesPerTransaction = 4096
+
+    /// Begins a history, or sets how much of it is kept.
+    ///
+    /// - Parameters:
+    ///   - retention: How much is kept; nil leaves the setting as it is.
+    ///   - generation: The generation of the store.
+    ///   - entries: The entries of the history.
+    /// - Throws: `invalidRequest` for limits that no store can keep; what writing throws.
+    package static func begin(
+        _ retention: HistoryRetention?, at generation: Generation, in entries: any HistoryEntryWriter
+    ) throws(StoreError) {
+        try retention?.requireValid()
+        guard let bytes = try entries.historySettings() else {
+            let settings = HistorySettings(after: generation, retention: retention ?? HistoryRetention())
+            return try entries.setHistorySettings(try settings.bytes)
+        }
+        guard let retention else { return }
+        var settings = try HistorySettings(bytes)
+        settings.retention = retention
+        try entries.setHistorySettings(try settings.bytes)
+    }
+
+    /// Begins the history of a store anew after its present generation, and removes everything before.
+    package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
+        guard let bytes = try entries.historySettings() else { return }
+        let old = try HistorySettings(bytes)
+        var time = old.startTime
+        if let last = try entries.lastHistoryPosition(), last > old.start {
+            time = try entries.firstHistoryPart(last).header.time
+        }
+        while try entries.removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
+        let settings = HistorySettings(after: generation, time: time, retention: old.retention)
+        try entries.setHistorySettings(try settings.bytes)
+    }
+
+    /// Removes a part of the transactions up to a token, or before a date.
+    ///
+    /// - Parameters:
+    ///   - bound: The last transaction to remove, or the date before which all are removed.
+    ///   - model: The model of the store.
+    ///   - storeUUID: The identity of the store.
+    ///   - generation: The generation of the store.
+    ///   - entries: The entries of the history.
+    /// - Returns: Whether everything is removed, so that no further transaction is needed.
+    /// - Throws: `invalidRequest` for a token of another store, and for a store without history;
+    ///   `historyExpired`; `corrupted`.
+    package static func remove(
+        _ bound: HistoryBound, model: ManagedObjectModel, storeUUID: StoreUUID, at generation: Generation,
+        in entries: any HistoryEntryWriter
+    ) throws(StoreError) -> Bool {
+        let reader = try HistoryReader(entries, model: model, storeUUID: storeUUID, generation: generation)
+        guard let bytes = try entries.historySettings() else { throw .recordsNoHistory }
+        var settings = try HistorySettings(bytes)
+        let position: UInt64
+        switch bound {
+        case .token(let token):
+            // A token before the beginning is one up to which everything is removed already.
+            guard token.storeUUID == storeUUID, token.position < settings.start else {
+                try reader.require(token)
+                position = token.position
+                break
+            }
+            position = settings.start
+        case .date(let date):
+            let time = HistoryClock.microseconds(date)
+            position = try reader.lastPosition { $0.time < time } ?? settings.start
+        case .everything: position = generation.number
+        }
+        if position > settings.start {
+            try settings.moveStart(to: position, in: entries)
+            try entries.setHistorySettings(try settings.bytes)
+        }
+        let first = HistoryPlace(settings.start &+ 1)
+        _ = try entries.removeHistory(before: first, limit: entriesPerTransaction)
+        return try entries.historyPlace(from: HistoryPlace(0)).map { $0 >= first } ?? true
+    }
+}
+
+/// The end of what is removed from a history.
+package enum HistoryBound: Sendable {
+    /// The transaction of a token is the last one.
+    case token(HistoryToken)
+    /// The transactions before a date.
+    case date(Date)
+    /// All transactions.
+    case everything
+}

@@ -1,0 +1,122 @@
+/// The place of one part of a transaction among the entries of a history.
+package struct HistoryPlace: Hashable, Sendable, Comparable {
+    /// The generation of the store after the transaction.
+    package let position: UInt64
+    /// The number of the part, from 0.
+    package let part: UInt32
+
+    /// Creates a place.
+    package init(_ position: UInt64, part: UInt32 = 0) { (self.position, self.part) = (position, part) }
+
+    /// Whether a place comes before another one.
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.position, left.part) < (right.position, right.part)
+    }
+}
+
+/// The facts about a whole transaction, in its first part.
+struct HistoryHeader: Sendable {
+    var kind: HistoryTransaction.Kind
+    /// Microseconds since 2001-01-01.
+    var time: Int64
+    var author: String?
+    var contextName: String?
+    /// The number of parts, the first included.
+    var partCount: UInt32
+    /// The bytes of all parts but the first.
+    var laterByteCount: UInt64
+    /// The bytes of all transactions before, from the beginning of the history, removed ones included.
+    var precedingByteCount: UInt64
+
+    private static let kinds: [HistoryTransaction.Kind] = [.commit, .load, .wholeLoad, .acceptedChanges]
+
+    func append(to bytes: inout HistoryBytes) {
+        bytes.append(UInt8(Self.kinds.firstIndex(of: kind) ?? 0))
+        bytes.append(signed: time)
+        bytes.append(text: author)
+        bytes.append(text: contextName)
+        bytes.append(number: UInt64(partCount))
+        bytes.append(number: laterByteCount)
+        bytes.append(number: precedingByteCount)
+    }
+
+    init(
+        kind: HistoryTransaction.Kind, time: Int64, author: String?, contextName: String?, partCount: UInt32,
+        laterByteCount: UInt64, precedingByteCount: UInt64
+    ) {
+        self.kind = kind
+        self.time = time
+        self.author = author
+        self.contextName = contextName
+        self.partCount = partCount
+        self.laterByteCount = laterByteCount
+        self.precedingByteCount = precedingByteCount
+    }
+
+    init(_ reader: inout HistoryBytesReader) throws(StoreError) {
+        kind = Self.kinds[try reader.index(below: Self.kinds.count, "an operation")]
+        time = try reader.signed()
+        author = try reader.text()
+        contextName = try reader.text()
+        guard let count = UInt32(exactly: try reader.number()), count > 0 else {
+            throw HistoryBytesReader.damaged("a transaction has no possible number of parts")
+        }
+        partCount = count
+        laterByteCount = try reader.number()
+        precedingByteCount = try reader.number()
+    }
+}
+
+/// One part of a transaction: a checksum, its place, in the first part the header, then changes.
+///
+/// FORMAT.md beside this file draws it.
+struct HistoryPart {
+    /// The bytes of changes after which a part ends.
+    static let capacityByteCount = 1 << 16
+
+    let place: HistoryPlace
+    /// The header; nil in all parts but the first.
+    let header: HistoryHeader?
+    /// The part of the checksum that tokens have.
+    let mark: UInt32
+    let byteCount: Int
+    private let bytes: [UInt8]
+    private let changesOffset: Int
+
+    /// Returns the bytes of a part.
+    static func bytes(_ place: HistoryPlace, _ header: HistoryHeader?, changes: [UInt8]) -> [UInt8] {
+        var content = HistoryBytes()
+        content.append(number: place.position)
+        content.append(number: UInt64(place.part))
+        header?.append(to: &content)
+        content.append(contentsOf: changes)
+        var bytes = HistoryBytes()
+        bytes.append(littleEndian: content.bytes.historyChecksum(from: 0))
+        bytes.append(contentsOf: content.bytes)
+        return bytes.bytes
+    }
+
+    /// Reads a part.
+    ///
+    /// - Throws: `corrupted` if the checksum does not match, or the part is another one's.
+    init(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
+        guard bytes.count > 8 else { throw HistoryBytesReader.damaged("a part of a transaction is too short") }
+        let checksum = bytes[0..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard bytes.historyChecksum(from: 8) == checksum else {
+            throw HistoryBytesReader.damaged("a part of a transaction does not match its checksum")
+        }
+        var reader = HistoryBytesReader(bytes, at: 8)
+        guard try reader.number() == place.position, try reader.number() == UInt64(place.part) else {
+            throw HistoryBytesReader.damaged("a part of a transaction has the place of another one")
+        }
+        header = place.part == 0 ? try HistoryHeader(&reader) : nil
+        self.place = place
+        self.bytes = bytes
+        mark = UInt32(truncatingIfNeeded: checksum)
+        byteCount = bytes.count
+        changesOffset = reader.offset
+    }
+
+    /// The reader of the changes.
+    var changes: HistoryBytesReader { HistoryBytesReader(bytes, at: changesOffset) }
+}

@@ -1,0 +1,269 @@
+/// Collects the changes of one transaction, and writes them into the history of its store.
+///
+/// An engine makes a recorder at the beginning of a transaction if the store records its changes.
+/// It gives the recorder each change, and calls ``finish(_:from:to:in:)`` at the end. A transaction
+/// that is rolled back has no history.
+package struct HistoryRecorder: Sendable {
+    /// The kinds of groups of changes in a part.
+    enum Tag: UInt8, Sendable {
+        case insert = 1
+        case update, delete, addedLink, removedLink
+    }
+
+    /// The parts of an entity that matter for its changes.
+    private struct Plan: Sendable {
+        let fields: RecordAgreement
+        let preservedNames: Set<String>
+    }
+
+    /// The kind of the transaction.
+    package var kind: HistoryTransaction.Kind
+    private let model: ManagedObjectModel
+    private let author: String?
+    private let contextName: String?
+    private let clock: @Sendable () -> Int64
+    private var plans: [Int: Plan] = [:]
+    /// The changes of the part that is being filled.
+    private var changes = HistoryBytes()
+    /// The changes of the first part, once it is full.
+    private var first: [UInt8]?
+    /// The changes of later parts that are not written yet.
+    private var waiting: [[UInt8]] = []
+    private var partCount: UInt32 = 1
+    private var laterByteCount: UInt64 = 0
+    /// The group that is open: its kind, and the number of its entity or relationship.
+    private var group: (tag: Tag, number: Int)?
+    private var last: (key: Int64, target: Int64) = (0, 0)
+
+    /// Creates a recorder for a transaction, with a clock that gives microseconds since 2001-01-01.
+    package init(
+        _ kind: HistoryTransaction.Kind, model: ManagedObjectModel, author: String?, contextName: String?,
+        clock: (@Sendable () -> Int64)?
+    ) {
+        self.kind = kind
+        self.model = model
+        self.author = author
+        self.contextName = contextName
+        self.clock = clock ?? HistoryClock.now
+    }
+
+    // MARK: Changes
+
+    /// Records a new object.
+    package mutating func insert(_ key: Int64, entity: Int) {
+        begin(.insert, entity, key)
+    }
+
+    /// Records the new values of an object.
+    package mutating func update(_ old: RecordReader, to new: RecordReader) {
+        let entity = new.entityNumber
+        begin(.update, entity, new.key)
+        plan(entity).fields.appendDifferences(old, new, to: &changes)
+    }
+
+    /// Records a deleted object, with the values that its model marks.
+    ///
+    /// - Throws: `invalidValue` if the record has values that no record can have.
+    package mutating func delete(_ old: RecordReader) throws(StoreError) {
+        let entity = old.entityNumber
+        begin(.delete, entity, old.key)
+        let names = plan(entity).preservedNames
+        let values = names.isEmpty ? [:] : old.values().filter { names.contains($0.key) }
+        guard !values.isEmpty else { return changes.append(number: 0) }
+        var batch = RecordBatch(model: model)
+        try batch.append(old.id, version: 1, values: values)
+        batch.withRecord(at: 0) { record in
+            changes.append(number: UInt64(record.bytes.count))
+            changes.append(contentsOf: record.bytes)
+        }
+    }
+
+    /// Records a link that was added, moved or removed.
+    package mutating func link(_ link: Link, of relationship: Int, isAdded: Bool) {
+        let tag: Tag = isAdded ? .addedLink : .removedLink
+        begin(tag, relationship)
+        changes.append(number: HistoryBytes.unsigned(link.source &- last.key) &+ 1)
+        changes.append(signed: link.target &- last.target)
+        last = (link.source, link.target)
+    }
+
+    private mutating func begin(_ tag: Tag, _ entity: Int, _ key: Int64) {
+        begin(tag, entity)
+        changes.append(signed: key &- last.key)
+        last.key = key
+    }
+
+    /// Makes sure that a group is open, in a part with room.
+    private mutating func begin(_ tag: Tag, _ number: Int) {
+        if changes.count >= HistoryPart.capacityByteCount { endPart() }
+        if let group, group.tag == tag, group.number == number { return }
+        endGroup()
+        changes.append(tag.rawValue)
+        changes.append(number: UInt64(number))
+        group = (tag, number)
+    }
+
+    private mutating func endGroup() {
+        // No difference of keys within a group is 0.
+        if group != nil { changes.append(number: 0) }
+        group = nil
+        last = (0, 0)
+    }
+
+    private mutating func endPart() {
+        endGroup()
+        if first == nil { first = changes.bytes } else { waiting.append(changes.bytes) }
+        changes.removeAll()
+    }
+
+    private mutating func plan(_ entity: Int) -> Plan {
+        if let plan = plans[entity] { return plan }
+        let entityDescription = model.entities[entity]
+        let plan = Plan(
+            fields: RecordAgreement(entityDescription.layout.fields, layout: entityDescription.layout),
+            preservedNames: Set(
+                entityDescription.attributes.filter(\.preservesValueInHistoryOnDeletion).map(\.name)))
+        plans[entity] = plan
+        return plan
+    }
+
+    // MARK: Writing
+
+    /// Whether parts are full and not written.
+    package var hasFullParts: Bool { !waiting.isEmpty }
+
+    /// Writes the parts that are full, so that a long transaction needs no memory for them.
+    ///
+    /// - Parameters:
+    ///   - previous: The generation before the transaction.
+    ///   - entries: The entries of the history.
+    /// - Throws: What writing throws.
+    package mutating func writeFullParts(
+        after previous: Generation, in entries: any HistoryEntryWriter
+    ) throws(StoreError) {
+        guard !waiting.isEmpty else { return }
+        let position = try previous.next().number
+        for changes in waiting {
+            let place = HistoryPlace(position, part: partCount)
+            let bytes = HistoryPart.bytes(place, nil, changes: changes)
+            try entries.putHistory(bytes, at: place)
+            laterByteCount += UInt64(bytes.count)
+            partCount += 1
+        }
+        waiting = []
+    }
+
+    /// Writes the rest, and removes old transactions that the store does not keep.
+    ///
+    /// If an earlier commit is missing in the history, because a program wrote that does not know
+    /// histories, the history begins anew with this transaction.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings as they are stored.
+    ///   - previous: The generation before the transaction.
+    ///   - now: The generation after the transaction.
+    ///   - entries: The entries of the history.
+    /// - Throws: `corrupted`, and what writing throws.
+    package mutating func finish(
+        _ settings: [UInt8], from previous: Generation, to now: Generation, in entries: any HistoryEntryWriter
+    ) throws(StoreError) {
+        if first == nil {
+            endGroup()
+            first = changes.bytes
+        } else if changes.count > 0 {
+            endPart()
+        }
+        try writeFullParts(after: previous, in: entries)
+        var kept = try HistorySettings(settings)
+        var preceding = kept.startByteCount
+        var lastTime = kept.startTime
+        let place = HistoryPlace(now.number)
+        if previous.number != kept.start {
+            let before = HistoryPlace(previous.number)
+            if let bytes = try entries.historyBytes(at: before) {
+                let header = try HistoryPart(bytes, at: before).requireHeader()
+                preceding = header.precedingByteCount &+ UInt64(bytes.count) &+ header.laterByteCount
+                lastTime = header.time
+            } else {
+                // What is before the gap is of no use to any reader.
+                while try entries.removeHistory(before: place, limit: .max) > 0 {}
+                kept = HistorySettings(after: previous, time: kept.startTime, retention: kept.retention)
+                preceding = 0
+            }
+        }
+        let time = max(clock(), lastTime)
+        let header = HistoryHeader(
+            kind: kind, time: time, author: author, contextName: contextName, partCount: partCount,
+            laterByteCount: laterByteCount, precedingByteCount: preceding)
+        let bytes = HistoryPart.bytes(place, header, changes: first ?? [])
+        try entries.putHistory(bytes, at: place)
+        let before = kept
+        if kept.firstTime == nil { kept.firstTime = time }
+        try kept.removeWhatIsNotKept(
+            byteCount: preceding &+ UInt64(bytes.count) &+ laterByteCount, time: time, last: place, in: entries)
+        if kept != before { try entries.setHistorySettings(try kept.bytes) }
+    }
+}
+
+extension HistoryPart {
+    func requireHeader() throws(StoreError) -> HistoryHeader {
+        guard let header else { throw HistoryBytesReader.damaged("a transaction has no beginning") }
+        return header
+    }
+}
+
+extension HistoryEntries {
+    /// Returns the first part of the transaction at a position.
+    func firstHistoryPart(_ position: UInt64) throws(StoreError) -> (part: HistoryPart, header: HistoryHeader) {
+        let place = HistoryPlace(position)
+        guard let bytes = try historyBytes(at: place) else {
+            throw HistoryBytesReader.damaged("a transaction is missing")
+        }
+        let part = try HistoryPart(bytes, at: place)
+        return (part, try part.requireHeader())
+    }
+}
+
+extension HistorySettings {
+    /// Removes the oldest transactions that exceed the limits, if they exceed them by enough to be
+    /// worth it.
+    fileprivate mutating func removeWhatIsNotKept(
+        byteCount: UInt64, time: Int64, last: HistoryPlace, in entries: any HistoryEntryWriter
+    ) throws(StoreError) {
+        var (mustBeAfter, mostBytes): (Int64?, UInt64?) = (nil, nil)
+        if let days = retention.days, let firstTime {
+            let span = days * 86_400e6
+            if Double(time) - Double(firstTime) > span * (1 + 1 / 32) {
+                mustBeAfter = Int64(exactly: (Double(time) - span).rounded())
+            }
+        }
+        if let limit = retention.byteCount.map({ UInt64(clamping: $0) }), byteCount &- startByteCount > limit {
+            mostBytes = limit / 8 * 7
+        }
+        guard mustBeAfter != nil || mostBytes != nil else { return }
+        var position = start
+        while position &+ 1 < last.position {
+            let (_, header) = try entries.firstHistoryPart(position &+ 1)
+            let isOld = mustBeAfter.map { header.time < $0 } ?? false
+            let isTooMuch = mostBytes.map { byteCount &- header.precedingByteCount > $0 } ?? false
+            guard isOld || isTooMuch else { break }
+            position &+= 1
+        }
+        guard position > start else { return }
+        try moveStart(to: position, in: entries)
+        while try entries.removeHistory(before: HistoryPlace(position &+ 1), limit: .max) > 0 {}
+    }
+
+    /// Makes a transaction the last one that is not kept any more; its entries are not removed.
+    mutating func moveStart(to position: UInt64, in entries: any HistoryEntries) throws(StoreError) {
+        let (part, header) = try entries.firstHistoryPart(position)
+        start = position
+        startMark = part.mark
+        startByteCount = header.precedingByteCount &+ UInt64(part.byteCount) &+ header.laterByteCount
+        startTime = header.time
+        let next = HistoryPlace(position &+ 1)
+        firstTime =
+            try entries.historyPlace(from: next) == nil
+            ? nil : try entries.firstHistoryPart(next.position).header.time
+    }
+}

@@ -1,0 +1,128 @@
+package import Foundation
+
+/// The settings of a history, which a store keeps beside the transactions.
+package struct HistorySettings: Hashable, Sendable {
+    /// The generation after which everything is recorded.
+    package var start: UInt64
+    /// The mark of the transaction at ``start``, or a random number if the history begins there.
+    package var startMark: UInt32
+    /// The bytes of all transactions up to ``start``.
+    package var startByteCount: UInt64
+    /// The time of the first transaction; or nil.
+    package var firstTime: Int64?
+    /// The time of the last transaction up to ``start``.
+    package var startTime: Int64
+    /// The limits of what is kept.
+    package var retention: HistoryRetention
+
+    /// Creates the settings of a history that begins after a generation.
+    package init(after generation: Generation, time: Int64 = .min, retention: HistoryRetention = HistoryRetention()) {
+        start = generation.number
+        startMark = .random(in: .min ... .max)
+        startByteCount = 0
+        startTime = time
+        self.retention = retention
+    }
+
+    /// The settings as text: JSON with one member for each.
+    package var bytes: [UInt8] {
+        get throws(StoreError) {
+            var members: [String: MetadataValue] = [
+                "start": .int(Int64(bitPattern: start)), "startMark": .int(Int64(startMark)),
+                "startByteCount": .int(Int64(bitPattern: startByteCount)), "startTime": .int(startTime),
+            ]
+            if let firstTime { members["firstTime"] = .int(firstTime) }
+            if let days = retention.days { members["days"] = .double(days) }
+            if let count = retention.byteCount { members["byteCount"] = .int(Int64(count)) }
+            return try MetadataDocument.encode(members)
+        }
+    }
+
+    /// Reads the text.
+    ///
+    /// - Throws: `corrupted`.
+    package init(_ bytes: [UInt8]) throws(StoreError) {
+        let members = try MetadataDocument.decode(bytes)
+        func number(_ name: String) throws(StoreError) -> Int64 {
+            guard case .int(let number)? = members[name] else {
+                throw HistoryBytesReader.damaged("its setting '\(name)' is missing")
+            }
+            return number
+        }
+        start = UInt64(bitPattern: try number("start"))
+        guard let mark = UInt32(exactly: try number("startMark")) else {
+            throw HistoryBytesReader.damaged("its setting 'startMark' is not a mark")
+        }
+        startMark = mark
+        startByteCount = UInt64(bitPattern: try number("startByteCount"))
+        startTime = try number("startTime")
+        firstTime = members["firstTime"] == nil ? nil : try number("firstTime")
+        retention = HistoryRetention()
+        if case .double(let days)? = members["days"] { retention.days = days }
+        if case .int(let count)? = members["byteCount"] { retention.byteCount = Int(count) }
+    }
+}
+
+extension HistoryRetention {
+    /// Throws code `invalidRequest` for limits that no store can keep.
+    package func requireValid() throws(StoreError) {
+        guard days.map({ $0 > 0 && $0 < 1e6 }) ?? true, byteCount.map({ $0 > 0 }) ?? true else {
+            throw StoreError(
+                .invalidRequest, "The limits of a history must be above 0, and days below a million.")
+        }
+    }
+}
+
+/// The clock of histories.
+package enum HistoryClock {
+    /// Returns the system's time in microseconds since 2001-01-01.
+    package static func now() -> Int64 { microseconds(Date()) }
+
+    /// Returns a date in microseconds since 2001-01-01.
+    package static func microseconds(_ date: Date) -> Int64 {
+        let value = (date.timeIntervalSinceReferenceDate * 1e6).rounded()
+        return Int64(exactly: value) ?? (value < 0 ? .min : .max)
+    }
+
+    /// Returns the date of a number of microseconds.
+    static func date(_ microseconds: Int64) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1e6)
+    }
+}
+
+extension StoreOptions {
+    /// Throws code `unsupported` if the options ask for a history, and stores of a type have none.
+    package func requireHistory(of type: any PersistentStoreType) throws(StoreError) {
+        guard tracksHistory == true || historyRetention != nil, !type.capabilities.contains(.history) else { return }
+        throw StoreError(.unsupported, "Stores of type '\(type.name)' cannot record a history.")
+    }
+
+    /// Whether opening a store must change its history.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of the history; nil for a store that records none.
+    ///   - location: The location of the store.
+    /// - Returns: Whether it must.
+    /// - Throws: `readOnly` if it must and the store is opened read-only; `invalidRequest` for limits
+    ///   of a history that the store does not have, and for limits that no store can keep.
+    package func changesHistory(_ settings: [UInt8]?, of location: StoreLocation) throws(StoreError) -> Bool {
+        try historyRetention?.requireValid()
+        let retention = try settings.map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }
+        guard (tracksHistory ?? (settings != nil)) || historyRetention == nil else {
+            throw StoreError(
+                .invalidRequest,
+                "The store '\(location)' records no history that could be limited. Set tracksHistory to true too.")
+        }
+        let isRecorded = tracksHistory ?? (settings != nil)
+        guard isRecorded != (settings != nil) || isRecorded && historyRetention ?? retention != retention else {
+            return false
+        }
+        guard !isReadOnly else {
+            throw StoreError(
+                .readOnly,
+                "The store '\(location)' is opened read-only, so its history cannot be turned on, turned off or limited. Open it for writing once."
+            )
+        }
+        return true
+    }
+}

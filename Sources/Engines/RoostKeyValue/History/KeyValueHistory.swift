@@ -1,0 +1,202 @@
+package import RoostCore
+
+/// The entries of a history in the space `meta`, as a view or a write transaction shows them.
+///
+/// Their keys come after all others of the space, so that new ones are appended.
+package struct KeyValueHistory: HistoryEntryWriter {
+    /// The key of the settings.
+    static let settings = StorageKey("history".utf8)
+    /// The beginning of the keys of transactions.
+    private static let prefix = StorageKey("~history/".utf8)
+    /// The bytes of a key of a part: the beginning, eight for the position, four for the part.
+    private static let keyByteCount = prefix.bytes.count + 12
+
+    private let reader: any KeyValueReader
+
+    /// Creates a view of the history that a reader or a writer shows.
+    package init(_ reader: any KeyValueReader) { self.reader = reader }
+
+    private func writer() throws(StoreError) -> any KeyValueWriter {
+        guard let writer = reader as? any KeyValueWriter else {
+            throw StoreError(.internalInconsistency, "A view of a store cannot change its history.")
+        }
+        return writer
+    }
+
+    // MARK: Keys
+
+    private static func key(_ place: HistoryPlace) -> StorageKey {
+        var key = prefix
+        key.append(place.position)
+        key.append(bytes: (0..<4).map { UInt8(truncatingIfNeeded: place.part >> (24 - 8 * UInt32($0))) })
+        return key
+    }
+
+    /// The place of a key; nil for a key of anything else.
+    private static func place(_ key: UnsafeRawBufferPointer) throws(StoreError) -> HistoryPlace? {
+        guard key.begins(with: prefix.bytes) else { return nil }
+        guard key.count == keyByteCount else {
+            throw StoreError(
+                .corrupted, "The store's history has a key that is not of a transaction. Restore it from a backup.")
+        }
+        func number(_ range: Range<Int>) -> UInt64 { key[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        let start = prefix.bytes.count
+        return HistoryPlace(number(start..<start + 8), part: UInt32(number(start + 8..<start + 12)))
+    }
+
+    // MARK: Reading
+
+    /// Returns the settings of the history; nil if the store records none.
+    package func historySettings() throws(StoreError) -> [UInt8]? { try MetaSpace.read(Self.settings, reader) }
+
+    /// Returns the bytes at a place; or nil.
+    package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
+        try reader.value(of: Self.key(place), in: .meta)
+    }
+
+    /// Returns the first place that is not before `place`.
+    package func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
+        let cursor = try reader.cursor(in: .meta)
+        return try cursor.seek(to: Self.key(place)) ? try Self.place(cursor.key) : nil
+    }
+
+    /// Returns the position of the last transaction.
+    package func lastHistoryPosition() throws(StoreError) -> UInt64? {
+        let cursor = try reader.cursor(in: .meta)
+        return try cursor.seek(before: Self.prefix.bytes.dropLast() + [UInt8(ascii: "/") + 1])
+            ? try Self.place(cursor.key)?.position : nil
+    }
+
+    // MARK: Writing
+
+    /// Sets the settings; nil removes them.
+    package func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError) {
+        let writer = try writer()
+        if let bytes { return try MetaSpace.write(bytes, Self.settings, writer) }
+        try writer.delete(Self.settings, in: .meta)
+    }
+
+    /// Sets the bytes at a place.
+    package func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
+        try writer().put(Self.key(place), bytes, in: .meta)
+    }
+
+    /// Removes the entries before `place`, up to `limit` of them; returns their number.
+    package func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
+        let writer = try writer()
+        var keys: [StorageKey] = []
+        let cursor = try writer.cursor(in: .meta)
+        var isFound = try cursor.seek(to: Self.prefix)
+        while isFound, keys.count < min(limit, 4096), let found = try Self.place(cursor.key), found < place {
+            keys.append(StorageKey(cursor.key))
+            isFound = try cursor.next()
+        }
+        for key in keys { try writer.delete(key, in: .meta) }
+        return keys.count
+    }
+}
+
+extension KeyValueStore: HistoryKeepingStore {
+    /// Begins, ends or limits the history as the options say.
+    ///
+    /// - Throws: `readOnly` if that would change a store that was opened read-only.
+    func applyHistoryOptions() throws(StoreError) {
+        guard options.tracksHistory != nil || options.historyRetention != nil else { return }
+        try options.requireHistory(of: type)
+        let reader = try read()
+        let settings: [UInt8]?
+        do {
+            defer { reader.close() }
+            settings = try KeyValueHistory(reader).historySettings()
+        }
+        guard try options.changesHistory(settings, of: location) else { return }
+        if options.tracksHistory == false { return try endHistory() }
+        let (model, retention) = (model, options.historyRetention)
+        try write { (writer) throws(StoreError) in
+            let generation = try MetaSpace.readTally(model, writer).generation
+            try HistoryMaintenance.begin(retention, at: generation, in: KeyValueHistory(writer))
+            try MetaSpace.setFeatures([MetaSpace.historyFeature], writer)
+        }
+    }
+
+    private func endHistory() throws(StoreError) {
+        try removeHistory(.everything)
+        try write { (writer) throws(StoreError) in
+            // Another program may have committed in between.
+            while try KeyValueHistory(writer).removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
+            try KeyValueHistory(writer).setHistorySettings(nil)
+            try MetaSpace.setFeatures([], writer)
+        }
+    }
+
+    /// Gives the store the history of another one, in one transaction.
+    package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
+        try requireWritable()
+        guard let settings = try entries.historySettings() else { return }
+        try takePartsPlace()
+        defer { leavePartsPlace() }
+        let write = try storage.beginLongWrite(timeoutSeconds: options.timeoutSeconds)
+        do throws(StoreError) {
+            try write.perform { [model] (writer) throws(StoreError) in
+                let history = KeyValueHistory(writer)
+                while try history.removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
+                try history.setHistorySettings(settings)
+                try MetaSpace.setFeatures([MetaSpace.historyFeature], writer)
+                var tally = try MetaSpace.readTally(model, writer)
+                tally.generation = generation
+                try MetaSpace.writeTally(tally, writer)
+            }
+            try entries.forEachHistoryPart { (parts) throws(StoreError) in
+                try write.perform { (writer) throws(StoreError) in
+                    for part in parts { try KeyValueHistory(writer).putHistory(part.bytes, at: part.place) }
+                }
+            }
+            try write.commit()
+        } catch {
+            write.abort()
+            throw error
+        }
+        if options.isUnpublished { try storage.sync() }
+    }
+
+    /// Removes transactions from the history, a bounded number in each write transaction.
+    package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
+        try requireWritable()
+        let (model, uuid) = (model, try metadata().storeUUID)
+        var isDone = false
+        while !isDone {
+            isDone = try write { (writer) throws(StoreError) in
+                let generation = try MetaSpace.readTally(model, writer).generation
+                return try HistoryMaintenance.remove(
+                    bound, model: model, storeUUID: uuid, at: generation, in: KeyValueHistory(writer))
+            }
+        }
+    }
+}
+
+extension KeyValueStore {
+    /// Gives the store the history of another form of itself, after its content and its generation.
+    package func loadHistory(
+        _ settings: [UInt8], parts: [(place: HistoryPlace, bytes: [UInt8])]
+    ) throws(StoreError) {
+        try requireWritable()
+        try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
+            let entries = KeyValueHistory(writer)
+            for part in parts { try entries.putHistory(part.bytes, at: part.place) }
+            try entries.setHistorySettings(settings)
+            try MetaSpace.setFeatures([MetaSpace.historyFeature], writer)
+        }
+    }
+}
+
+extension KeyValueSnapshot: HistorySnapshot {
+    var canRecordHistory: Bool { store.type.capabilities.contains(.history) }
+
+    func withHistory<Result>(
+        _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try requireOpen()
+        let uuid = try MetaSpace.readUUID(reader)
+        return try body(KeyValueHistory(reader), uuid, try MetaSpace.readTally(model, reader).generation)
+    }
+}

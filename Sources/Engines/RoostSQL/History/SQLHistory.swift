@@ -1,0 +1,225 @@
+package import RoostCore
+
+/// The entries of a history in the table `_roost_history`, as a connection sees them.
+struct SQLHistory: HistoryEntryWriter {
+    /// The table of transactions, one row for each part.
+    static let table = "_roost_history"
+
+    let connection: any SQLConnection
+    let schema: SQLSchema
+    let storeName: String
+
+    private func parameters(_ count: Int) -> [String] { (1...count).map { schema.dialect.parameter($0) } }
+
+    /// A generation as the table has it.
+    private static func value(_ position: UInt64) -> SQLValue { .integer(Int64(bitPattern: position)) }
+
+    // MARK: Reading
+
+    func historySettings() throws(StoreError) -> [UInt8]? {
+        guard schema.hasHistory else { return nil }
+        return try SQLMetadata.historySettings(connection, storeName: storeName, schema)
+    }
+
+    func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
+        guard schema.hasHistory else { return nil }
+        let p = parameters(2)
+        return try connection.withStatement(
+            "SELECT body FROM \(Self.table) WHERE position = \(p[0]) AND part = \(p[1])"
+        ) { (statement) throws(StoreError) -> [UInt8]? in
+            try statement.bind([Self.value(place.position), .integer(Int64(place.part))])
+            guard try statement.step() else { return nil }
+            guard case .blob(let bytes) = try statement.value(at: 0) else {
+                throw StoreError(
+                    .corrupted, "A row of '\(Self.table)' in '\(storeName)' holds no bytes. Restore it from a backup.")
+            }
+            return bytes
+        }
+    }
+
+    func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
+        guard schema.hasHistory else { return nil }
+        let p = parameters(2)
+        let one = schema.dialect.limit("1", offset: nil)
+        return try connection.withStatement(
+            "SELECT position, part FROM \(Self.table) WHERE position >= \(p[0]) AND (position > \(p[0]) OR part >= \(p[1])) ORDER BY position, part \(one)"
+        ) { (statement) throws(StoreError) -> HistoryPlace? in
+            try statement.bind([Self.value(place.position), .integer(Int64(place.part))])
+            guard try statement.step() else { return nil }
+            let position = UInt64(bitPattern: try statement.integer(at: 0))
+            guard let part = UInt32(exactly: try statement.integer(at: 1)) else {
+                throw StoreError(
+                    .corrupted,
+                    "A row of '\(Self.table)' in '\(storeName)' has no possible part. Restore it from a backup.")
+            }
+            return HistoryPlace(position, part: part)
+        }
+    }
+
+    func lastHistoryPosition() throws(StoreError) -> UInt64? {
+        guard schema.hasHistory else { return nil }
+        return try connection.integer("SELECT max(position) FROM \(Self.table)").map { UInt64(bitPattern: $0) }
+    }
+
+    // MARK: Writing
+
+    func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError) {
+        try SQLMetadata.setHistorySettings(bytes, connection, schema)
+    }
+
+    func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
+        let p = parameters(3).joined(separator: ", ")
+        try connection.run(
+            "INSERT INTO \(Self.table) (position, part, body) VALUES (\(p))", Self.value(place.position),
+            .integer(Int64(place.part)), .blob(bytes))
+    }
+
+    func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
+        let p = parameters(1)[0]
+        // Up to the position of the first row that stays; a transaction is never cut.
+        let last = schema.dialect.limit("1", offset: String(min(limit, 1 << 20)))
+        let position = Self.value(min(place.position, UInt64(Int64.max)))
+        let end =
+            try connection.integer(
+                "SELECT position FROM \(Self.table) WHERE position < \(p) ORDER BY position \(last)", position
+            )
+            .map { SQLValue.integer($0) } ?? position
+        try connection.run("DELETE FROM \(Self.table) WHERE position < \(p)", end)
+        let count = connection.changedRowCount
+        // A transaction of more parts than the limit goes as a whole.
+        guard count == 0, end != position, case .integer(let number) = end else { return count }
+        try connection.run("DELETE FROM \(Self.table) WHERE position <= \(p)", .integer(number))
+        return connection.changedRowCount
+    }
+}
+
+extension SQLStore: HistoryKeepingStore {
+    /// The entries of the history, as a connection sees them.
+    func history(_ connection: any SQLConnection) -> SQLHistory {
+        SQLHistory(connection: connection, schema: schema, storeName: database.name)
+    }
+
+    /// Returns what records a transaction; nil for a store that records no history.
+    func historyRecorder(
+        _ kind: HistoryTransaction.Kind, author: String?, contextName: String?
+    ) -> HistoryRecorder? {
+        guard schema.hasHistory else { return nil }
+        return HistoryRecorder(
+            kind, model: model, author: author, contextName: contextName, clock: historyClock)
+    }
+
+    /// Writes what was recorded of a transaction that ends.
+    func finish(
+        _ recorder: HistoryRecorder?, from previous: Generation, to now: Generation,
+        _ connection: any SQLConnection
+    ) throws(StoreError) {
+        guard var recorder else { return }
+        let entries = history(connection)
+        guard let settings = try entries.historySettings() else {
+            throw StoreError(
+                .corrupted, "The settings of the history of '\(location)' are missing. Restore it from a backup.")
+        }
+        try recorder.finish(settings, from: previous, to: now, in: entries)
+    }
+
+    /// Gives the store the history of another one, in one transaction.
+    package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
+        guard let settings = try entries.historySettings() else { return }
+        guard schema.hasHistory else { throw .recordsNoHistory }
+        try writing { (connection) throws(StoreError) in
+            let history = history(connection)
+            try connection.run("DELETE FROM \(SQLHistory.table)")
+            try history.setHistorySettings(settings)
+            try entries.forEachHistoryPart { (parts) throws(StoreError) in
+                for part in parts { try history.putHistory(part.bytes, at: part.place) }
+            }
+            let p = schema.dialect.parameter(1)
+            try connection.run(
+                "UPDATE _roost_tallies SET count = \(p) WHERE kind = '\(SQLTallyKind.generation.rawValue)' AND number = 0",
+                .integer(Int64(bitPattern: generation.number)))
+        }
+        state.withLock { $0.knownTallies = SQLKnownTallies(model: model) }
+    }
+
+    /// Removes transactions from the history, a bounded number in each write transaction.
+    package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
+        var isDone = false
+        while !isDone {
+            isDone = try writing { (connection) throws(StoreError) in
+                let generation = try SQLTallies.read(connection, self).generation
+                return try HistoryMaintenance.remove(
+                    bound, model: model, storeUUID: storeUUID, at: generation, in: history(connection))
+            }
+        }
+    }
+}
+
+extension SQLSnapshot: HistorySnapshot {
+    /// Whether the type of the store has the capability.
+    package var canRecordHistory: Bool { store.type.capabilities.contains(.history) }
+
+    /// Runs `body` with the entries of the history.
+    package func withHistory<Result>(
+        _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let connection = try open()
+        return try body(
+            store.history(connection), store.storeUUID, try SQLTallies.read(connection, store).generation)
+    }
+}
+
+/// Turns the history of a database on or off, inside a write transaction.
+///
+/// No other program may have the database open.
+package enum SQLHistorySwitch {
+    /// Makes the table of the history and begins it, or limits one that exists; the version of the
+    /// database becomes ``SQLSchema/featureVersion``.
+    package static func turnOn(
+        _ old: SQLSchema, uuid: StoreUUID, retention: HistoryRetention?, storeName: String,
+        on connection: any SQLConnection
+    ) throws(StoreError) -> SQLSchema {
+        if old.hasHistory {
+            let entries = SQLHistory(connection: connection, schema: old, storeName: storeName)
+            try HistoryMaintenance.begin(retention, at: .initial, in: entries)
+            return old
+        }
+        guard old.formatVersion == SQLSchema.formatVersion else {
+            throw StoreError(
+                .unsupported,
+                "'\(storeName)' has format version \(old.formatVersion), whose stores record no history. Convert it into a new store."
+            )
+        }
+        let new = try SQLSchema(old.model, dialect: old.dialect, formatVersion: SQLSchema.featureVersion)
+        let known = Set(old.systemTables)
+        for item in new.systemTables where !known.contains(item) { try connection.execute(item.sql) }
+        try SQLMetadata.setVersion(of: new, connection)
+        guard let tally = try SQLTallies.generationAndMark(connection) else {
+            throw StoreError(.corrupted, "The tallies of '\(storeName)' are missing. Restore it from a backup.")
+        }
+        let generation = Generation(number: UInt64(bitPattern: tally.generation))
+        try HistoryMaintenance.begin(
+            retention, at: generation, in: SQLHistory(connection: connection, schema: new, storeName: storeName))
+        return new
+    }
+
+    /// Removes the history and its table.
+    package static func turnOff(
+        _ old: SQLSchema, on connection: any SQLConnection
+    ) throws(StoreError) -> SQLSchema {
+        let new = try SQLSchema(old.model, dialect: old.dialect)
+        let known = Set(new.systemTables)
+        for item in old.systemTables where !known.contains(item) {
+            try connection.execute("DROP TABLE \(old.dialect.quote(item.name))")
+        }
+        try SQLMetadata.setHistorySettings(nil, connection, old)
+        try SQLMetadata.setVersion(of: new, connection)
+        return new
+    }
+
+    /// Returns the settings of the history of a database; nil if it has none.
+    package static func settings(
+        _ schema: SQLSchema, storeName: String, on connection: any SQLConnection
+    ) throws(StoreError) -> [UInt8]? {
+        try SQLHistory(connection: connection, schema: schema, storeName: storeName).historySettings()
+    }
+}

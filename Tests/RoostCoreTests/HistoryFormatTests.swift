@@ -1,0 +1,216 @@
+import Foundation
+import RoostSystem
+import Testing
+
+@testable import RoostCore
+
+/// The entries of a history in memory.
+final class MemoryHistory: HistoryEntryWriter {
+    var settings: [UInt8]?
+    var parts: [HistoryPlace: [UInt8]] = [:]
+
+    func historySettings() throws(StoreError) -> [UInt8]? { settings }
+    func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? { parts[place] }
+    func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
+        parts.keys.filter { $0 >= place }.min()
+    }
+    func lastHistoryPosition() throws(StoreError) -> UInt64? { parts.keys.max()?.position }
+    func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError) { settings = bytes }
+    func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) { parts[place] = bytes }
+    func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
+        let removed = parts.keys.filter { $0 < place }.sorted().prefix(limit)
+        for place in removed { parts[place] = nil }
+        return removed.count
+    }
+}
+
+@Suite("The format of histories")
+struct HistoryFormatTests {
+    private let model: ManagedObjectModel
+    private let uuid = StoreUUID()
+
+    init() throws {
+        model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Person",
+                attributes: [
+                    AttributeDescription("email", type: .string).with { $0.preservesValueInHistoryOnDeletion = true },
+                    AttributeDescription("age", type: .integer64),
+                ], relationships: [.toMany("friends", to: "Person", inverse: "friends")])
+        ])
+    }
+
+    private func recorder() -> HistoryRecorder {
+        HistoryRecorder(.commit, model: model, author: "a", contextName: nil, clock: { 5 })
+    }
+
+    private func commit(
+        _ number: UInt64, to history: MemoryHistory, _ body: (inout HistoryRecorder) throws -> Void
+    ) throws {
+        if history.settings == nil {
+            try HistoryMaintenance.begin(nil, at: Generation(number: number - 1), in: history)
+        }
+        var recorder = recorder()
+        try body(&recorder)
+        try recorder.finish(
+            try #require(history.settings), from: Generation(number: number - 1), to: Generation(number: number),
+            in: history)
+    }
+
+    private func transactions(_ history: MemoryHistory, at number: UInt64) throws -> [HistoryTransaction] {
+        let reader = try HistoryReader(
+            history, model: model, storeUUID: uuid, generation: Generation(number: number))
+        let cursor = try reader.cursor(HistoryRequest())
+        var transactions: [HistoryTransaction] = []
+        while let transaction = try cursor.next() { transactions.append(transaction) }
+        return transactions
+    }
+
+    /// Records a deletion, an update, an insert and a link.
+    private func recordEverything(_ recorder: inout HistoryRecorder) throws {
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Person", key: 7), version: 1, values: ["email": "e", "age": .int(1)])
+        try batch.append(ObjectID("Person", key: 7), version: 2, values: ["email": "e", "age": .int(2)])
+        try batch.withRecord(at: 0) { old in
+            batch.withRecord(at: 1) { recorder.update(old, to: $0) }
+            try recorder.delete(old)
+        }
+        recorder.insert(.max, entity: 0)
+        let number = try #require(model.linkRelationships.first).number
+        recorder.link(Link(1, 2), of: number, isAdded: true)
+        recorder.link(Link(.max, 1), of: number, isAdded: false)
+    }
+
+    @Test("numbers of every size come back")
+    func numbers() throws {
+        var bytes = HistoryBytes()
+        let unsigned: [UInt64] = [0, 1, 127, 128, 1 << 32, 1 << 63, .max]
+        let signed: [Int64] = [0, -1, 1, 63, -64, .max, .min]
+        for number in unsigned { bytes.append(number: number) }
+        for number in signed { bytes.append(signed: number) }
+        for text in [nil, "", "ä"] { bytes.append(text: text) }
+        var reader = HistoryBytesReader(bytes.bytes)
+        for number in unsigned { #expect(try reader.number() == number) }
+        for number in signed { #expect(try reader.signed() == number) }
+        for text in [nil, "", "ä"] { #expect(try reader.text() == text) }
+        #expect(reader.isAtEnd)
+    }
+
+    @Test("changes of every kind come back")
+    func changes() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { try recordEverything(&$0) }
+        let transaction = try #require(try transactions(history, at: 1).first)
+        #expect(transaction.changes.map(\.kind) == [.update, .delete, .insert])
+        #expect(transaction.changes.map(\.id.key) == [7, 7, .max])
+        #expect(transaction.changes[0].changedProperties == ["age"])
+        #expect(transaction.changes[1].preservedValues == ["email": "e"])
+        #expect(transaction.linkChanges.map(\.isAdded) == [true, false])
+        #expect(transaction.linkChanges.map(\.source.key) == [1, .max])
+        #expect(try history.historyFindings(model, at: Generation(number: 1)).isEmpty)
+    }
+
+    @Test("a small transaction is small")
+    func size() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { $0.insert(1, entity: 0) }
+        #expect(try #require(history.parts[HistoryPlace(1)]).count <= 30)
+        try commit(2, to: history) { recorder in for key in 2...1001 { recorder.insert(Int64(key), entity: 0) } }
+        #expect(try #require(history.parts[HistoryPlace(2)]).count <= 1040)
+    }
+
+    @Test("a changed or missing byte is damage, and never traps")
+    func damage() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { try recordEverything(&$0) }
+        let sound = try #require(history.parts[HistoryPlace(1)])
+        for index in sound.indices {
+            for bytes in [
+                sound.enumerated().map { $0.offset == index ? $0.element ^ 0x41 : $0.element },
+                Array(sound.prefix(index)),
+            ] {
+                history.parts[HistoryPlace(1)] = bytes
+                let error = #expect(throws: StoreError.self) { _ = try transactions(history, at: 1) }
+                #expect(error?.code == .corrupted)
+                #expect(try history.historyFindings(model, at: Generation(number: 1)).map(\.severity) == [.damage])
+            }
+        }
+    }
+
+    @Test("bytes with a right checksum and no meaning are damage, and never trap")
+    func senseless() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { try recordEverything(&$0) }
+        let sound = try #require(history.parts[HistoryPlace(1)])
+        func seal(_ content: [UInt8]) -> [UInt8] {
+            let checksum = content.historyChecksum(from: 0)
+            return (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) } + content
+        }
+        for index in 8..<sound.count {
+            for byte: UInt8 in [0, 1, 5, 6, 0x7F, 0x80, 0xFF] {
+                var content = Array(sound[8...])
+                content[index - 8] = byte
+                history.parts[HistoryPlace(1)] = seal(content)
+                do { _ = try transactions(history, at: 1) } catch let error as StoreError {
+                    #expect(error.code == .corrupted, "\(error)")
+                }
+                history.parts[HistoryPlace(1)] = seal(Array(content.prefix(index - 8)))
+                do { _ = try transactions(history, at: 1) } catch let error as StoreError {
+                    #expect(error.code == .corrupted, "\(error)")
+                }
+            }
+        }
+    }
+
+    @Test("a large transaction has parts of bounded size, and each of them is needed")
+    func parts() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { recorder in
+            for key in 1...40_000 { recorder.insert(Int64(key) * 1_000_000_000, entity: 0) }
+        }
+        #expect(history.parts.count > 2)
+        #expect(history.parts.values.allSatisfy { $0.count < HistoryPart.capacityByteCount + 100 })
+        #expect(try transactions(history, at: 1).map(\.changes.count).reduce(0, +) == 40_000)
+        for place in history.parts.keys {
+            let bytes = history.parts.removeValue(forKey: place)
+            #expect(throws: StoreError.self) { _ = try transactions(history, at: 1) }
+            #expect(try history.historyFindings(model, at: Generation(number: 1)).map(\.severity) == [.damage])
+            history.parts[place] = bytes
+        }
+    }
+
+    @Test("a commit of a program that does not know histories is noticed, and the history begins anew")
+    func gap() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { $0.insert(1, entity: 0) }
+        func reader(at number: UInt64) throws -> HistoryReader {
+            try HistoryReader(history, model: model, storeUUID: uuid, generation: Generation(number: number))
+        }
+        let token = try reader(at: 1).currentToken()
+        // Generation 2 is missing.
+        #expect(try history.historyFindings(model, at: Generation(number: 2)).map(\.severity) == [.warning])
+        let early = #expect(throws: StoreError.self) {
+            _ = try reader(at: 2).cursor(HistoryRequest(after: token))
+        }
+        #expect(early?.code == .historyExpired)
+        try commit(3, to: history) { $0.insert(3, entity: 0) }
+        let late = #expect(throws: StoreError.self) { _ = try reader(at: 3).cursor(HistoryRequest(after: token)) }
+        #expect(late?.code == .historyExpired)
+        #expect(try transactions(history, at: 3).map { $0.changes.map(\.id.key) } == [[3]])
+        #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
+    }
+
+    @Test("settings come back as they were")
+    func settings() throws {
+        var settings = HistorySettings(after: Generation(number: .max), time: -7)
+        settings.startByteCount = .max
+        #expect(try HistorySettings(try settings.bytes) == settings)
+        settings.firstTime = .max
+        settings.retention = HistoryRetention(days: 0.5, byteCount: 9)
+        #expect(try HistorySettings(try settings.bytes) == settings)
+        for text in ["", "{}", "{\"start\":1}"] {
+            let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
+            #expect(error?.code == .corrupted)
+        }
+    }
+}

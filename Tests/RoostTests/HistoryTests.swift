@@ -1,0 +1,308 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostMigration
+import RoostStores
+import Testing
+
+@Suite("Histories of stores as a whole")
+struct HistoryTests {
+    private let folder: Folder
+    private let model: ManagedObjectModel
+
+    init() throws {
+        folder = try Folder()
+        model = try Self.model()
+    }
+
+    private static func model(_ more: AttributeDescription...) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Track",
+                attributes: [
+                    .string("title"), .string("code").with { $0.preservesValueInHistoryOnDeletion = true },
+                ] + more)
+        ])
+    }
+
+    static let types = ["sqlite", "lmdb", "json"]
+
+    private var recording: StoreOptions { StoreOptions().with { $0.tracksHistory = true } }
+
+    private func location(_ type: String, _ name: String = "store") -> StoreLocation {
+        StoreLocation(type: type, path: folder.file(name))
+    }
+
+    /// Makes a store with three transactions.
+    ///
+    /// The last one deletes an object with a marked value.
+    private func makeStore(_ type: String) throws -> Store {
+        let store = try Store.open(location(type), model: model, options: recording)
+        try store.insert("Track", rows: [["title": "Blue", "code": "secret-1"], ["title": "Carey"]])
+        try store.update("Track", set: "title = 'Hejira'", where: "title == 'Carey'")
+        try store.delete("Track", where: "title == 'Blue'")
+        return store
+    }
+
+    @Test("blocking and asynchronous calls read, continue and remove", arguments: types + ["memory"])
+    func calls(type: String) async throws {
+        let place = type == "memory" ? .memory : location(type)
+        let store = try await Store.open(place, model: model, options: recording)
+        let beginning = try await store.historyToken()
+        try await store.insert("Track", rows: [["title": "Blue"], ["title": "Carey"]])
+        let token = try await store.historyToken()
+        var request = BatchDeleteRequest(FetchRequest("Track", where: "title == 'Blue'"))
+        request.author = "cleaner"
+        try await store.execute(request)
+        let transactions = try await store.history(after: token)
+        #expect(transactions.map(\.author) == ["cleaner"])
+        #expect(transactions.first?.changes.map(\.kind) == [.delete])
+        #expect(try await store.history(after: beginning).count == 2)
+        var kinds: [HistoryChange.Kind] = []
+        try store.forEachTransaction(HistoryRequest()) { kinds += $0.changes.map(\.kind) }
+        #expect(kinds == [.insert, .insert, .delete])
+        try await store.deleteHistory(before: token)
+        let error = await #expect(throws: StoreError.self) { _ = try await store.history(after: beginning) }
+        #expect(error?.code == .historyExpired)
+        try await store.deleteHistory(before: Date.distantFuture)
+        #expect(try await store.history().isEmpty)
+        try await store.close()
+    }
+
+    @Test("everything after a view comes after its token", arguments: types)
+    func view(type: String) throws {
+        let store = try makeStore(type)
+        let (titles, token) = try store.read { view in
+            try store.insert("Track", rows: [["title": "later"]])
+            return (try view.fetch("Track").map { $0["title"] }, try view.historyToken())
+        }
+        #expect(titles == ["Hejira"])
+        #expect(try store.history(after: token).map(\.changes.count) == [1])
+        try store.close()
+    }
+
+    @Test("contexts record their author and their name")
+    func contexts() async throws {
+        let store = try await Store.open(location("sqlite"), model: model, options: recording)
+        try await store.close()
+        let container = try await PersistentContainer.open(location("sqlite"), model: model)
+        let context = container.makeContext()
+        context.author = "Ada"
+        context.name = "editor"
+        let track = try context.insert("Track")
+        try track.setValue("Blue", for: "title")
+        try context.save()
+        let again = try await Store.open(location("sqlite"))
+        let transactions = try await again.history()
+        #expect(transactions.map(\.author) == ["Ada"])
+        #expect(transactions.map(\.contextName) == ["editor"])
+        #expect(transactions.first?.changes.map(\.kind) == [.insert])
+        try await again.close()
+    }
+
+    @Test("a backup keeps the history, and its tokens", arguments: types)
+    func backup(type: String) throws {
+        let store = try makeStore(type)
+        let history = try store.history()
+        try store.backUp(to: location(type, "backup"))
+        try store.close()
+        let backup = try Store.open(location(type, "backup"))
+        #expect(try backup.history() == history)
+        #expect(try backup.check().isEmpty)
+        let token = try #require(history.last).token
+        try backup.insert("Track", rows: [["title": "more"]])
+        #expect(try backup.history(after: token).map(\.changes.count) == [1])
+        #expect(try backup.history().count == history.count + 1)
+        try backup.close()
+    }
+
+    @Test("compaction keeps the history, and removes the bytes of what was removed", arguments: types)
+    func compaction(type: String) throws {
+        let store = try makeStore(type)
+        let history = try store.history()
+        try store.close()
+        let maintenance = StoreMaintenance(registry: .standard)
+        _ = try maintenance.compact(location(type))
+        let compacted = try Store.open(location(type))
+        #expect(try compacted.history() == history)
+        #expect(try compacted.check().isEmpty)
+        #expect(history.last?.changes.first?.preservedValues == ["code": "secret-1"])
+        try compacted.deleteHistory(before: try compacted.historyToken())
+        try compacted.close()
+        _ = try maintenance.compact(location(type))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("store")))
+        #expect(bytes.firstRange(of: Data("secret-1".utf8)) == nil)
+        let last = try Store.open(location(type))
+        #expect(try last.history().isEmpty)
+        #expect(try last.historyToken().position == history.last?.token.position)
+        try last.close()
+    }
+
+    @Test("a conversion takes the history along on request only", arguments: types, types)
+    func conversion(from type: String, to other: String) throws {
+        let store = try makeStore(type)
+        let history = try store.history()
+        try store.convert(to: location(other, "plain"))
+        var options = ConversionOptions()
+        options.keepsHistory = true
+        try store.convert(to: location(other, "whole"), options: options)
+        let plain = try Store.open(location(other, "plain"))
+        let error = #expect(throws: StoreError.self) { _ = try plain.history() }
+        #expect(error?.code == .invalidRequest)
+        let whole = try Store.open(location(other, "whole"))
+        #expect(try whole.history() == history)
+        #expect(try whole.digest() == store.digest())
+        #expect(try whole.check().isEmpty)
+        try whole.insert("Track", rows: [["title": "more"]])
+        #expect(try whole.history().count == history.count + 1)
+        for store in [store, plain, whole] { try store.close() }
+    }
+
+    @Test("a migration in place begins the history anew and says so", arguments: types, [true, false])
+    func migration(type: String, keepsBackup: Bool) throws {
+        let store = try makeStore(type)
+        let token = try #require(try store.history().first).token
+        try store.close()
+        let next = try Self.model(.integer64("plays"))
+        var options = MigrationOptions()
+        options.keepsBackup = keepsBackup
+        let report = try MigrationManager(registry: .standard).migrateInPlace(
+            location(type), model: next, options: options)
+        #expect(report.warnings.contains { $0.contains("history") }, "\(report.warnings)")
+        let migrated = try Store.open(location(type), model: next)
+        let error = #expect(throws: StoreError.self) { _ = try migrated.history(after: token) }
+        #expect(error?.code == .historyExpired)
+        let now = try migrated.historyToken()
+        try migrated.insert("Track", rows: [["title": "more"]])
+        #expect(try migrated.history(after: now).map(\.changes.count) == [1])
+        #expect(try migrated.check().isEmpty)
+        try migrated.close()
+    }
+
+    @Test("a migration in one transaction begins the history anew")
+    func migrationInOneTransaction() throws {
+        func model(_ more: AttributeDescription...) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription("Track", attributes: [.string("title")]),
+                EntityDescription("Note", attributes: [.string("text")] + more),
+            ])
+        }
+        let store = try Store.open(location("sqlite"), model: try model(), options: recording)
+        try store.insert("Track", rows: (1...500).map { ["title": .string("track \($0)")] })
+        try store.insert("Note", rows: [["text": "a"]])
+        let token = try store.historyToken()
+        try store.close()
+        let next = try model(.integer64("rank"))
+        let report = try MigrationManager(registry: .standard).migrateInPlace(location("sqlite"), model: next)
+        #expect(report.path == .oneTransaction)
+        #expect(report.warnings.contains { $0.contains("history") }, "\(report.warnings)")
+        let migrated = try Store.open(location("sqlite"), model: next)
+        let error = #expect(throws: StoreError.self) { _ = try migrated.history(after: token) }
+        #expect(error?.code == .historyExpired)
+        #expect(try migrated.check().isEmpty)
+        let now = try migrated.historyToken()
+        try migrated.insert("Track", rows: [["title": "more"]])
+        #expect(try migrated.history(after: now).map(\.changes.count) == [1])
+        try migrated.close()
+    }
+
+    @Test("a dump has no values of deleted objects", arguments: types)
+    func dump(type: String) throws {
+        let store = try makeStore(type)
+        let text = TextSink()
+        try store.dump { text.bytes += $0 }
+        #expect(Data(text.bytes).firstRange(of: Data("secret-1".utf8)) == nil)
+        try store.close()
+    }
+
+    @Test("a document that was edited by hand begins its history anew")
+    func editedDocument() throws {
+        let store = try makeStore("json")
+        let token = try store.historyToken()
+        try store.close()
+        let path = folder.file("store")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let edited = text.replacingOccurrences(of: "Hejira", with: "Court")
+            .split(separator: "\n").filter { !$0.hasPrefix(", \"checksum\"") }.joined(separator: "\n")
+        try Data(edited.utf8).write(to: URL(fileURLWithPath: path))
+        let reopened = try Store.open(location("json"))
+        #expect(try reopened.fetch("Track").map { $0["title"] } == ["Court"])
+        let error = #expect(throws: StoreError.self) { _ = try reopened.history(after: token) }
+        #expect(error?.code == .historyExpired)
+        try reopened.insert("Track", rows: [["title": "more"]])
+        #expect(try reopened.history().count == 1)
+        #expect(try reopened.check().isEmpty)
+        try reopened.close()
+    }
+
+    @Test("a journal that was not folded keeps the history")
+    func unfoldedJournal() throws {
+        var store: Store? = try makeStore("json")
+        let history = try store?.history()
+        // Deallocated without being closed, as a program that ends: the journal stays.
+        store = nil
+        #expect(FileManager.default.fileExists(atPath: folder.file("store-journal")))
+        let reopened = try Store.open(location("json"))
+        #expect(try reopened.history() == history)
+        try reopened.close()
+        let again = try Store.open(location("json"))
+        #expect(try again.history() == history)
+        try again.close()
+    }
+
+    @Test("accepted changes of another program are a transaction of their own")
+    func acceptedChanges() throws {
+        let store = try makeStore("sqlite")
+        let token = try store.historyToken()
+        try store.close()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["sqlite3", folder.file("store"), "UPDATE Track SET title = 'Court'"]
+        guard (try? process.run()) != nil else { return }
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { return }
+        _ = try StoreMaintenance(registry: .standard).acceptExternalChanges(in: location("sqlite")) { _ in true }
+        let reopened = try Store.open(location("sqlite"))
+        #expect(try reopened.history(after: token).map(\.kind) == [.acceptedChanges])
+        #expect(try reopened.check().isEmpty)
+        try reopened.close()
+    }
+
+    @Test("a configuration turns a history on and limits it")
+    func configuration() throws {
+        let text = """
+            { stores: { main: { type: "sqlite", path: "store",
+                options: { tracksHistory: true, historyDays: 30, synchronous: "full" } } }, default: "main" }
+            """
+        let configuration = try folder.configuration(text)
+        let options = try configuration.storeDescription().options
+        #expect(options.tracksHistory == true)
+        #expect(options.historyRetention == HistoryRetention(days: 30))
+        #expect(options.typeOptions == ["synchronous": "full"])
+    }
+
+    @Test("a store that is open elsewhere cannot turn its history on in SQLite, and does so in LMDB")
+    func openElsewhere() throws {
+        for type in ["sqlite", "lmdb"] {
+            let first = try Store.open(location(type, type), model: model)
+            let options = recording.with { $0.timeoutSeconds = 0.05 }
+            if type == "sqlite" {
+                let error = #expect(throws: StoreError.self) {
+                    _ = try Store.open(location(type, type), options: options)
+                }
+                #expect(error?.code == .busy)
+            } else {
+                let second = try Store.open(location(type, type), options: options)
+                try first.insert("Track", rows: [["title": "from the first"]])
+                #expect(try second.history().map(\.changes.count) == [1])
+                try second.close()
+            }
+            try first.close()
+        }
+    }
+}
+
+/// Collects bytes.
+private final class TextSink {
+    var bytes: [UInt8] = []
+}
