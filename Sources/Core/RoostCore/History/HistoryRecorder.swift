@@ -13,7 +13,8 @@ package struct HistoryRecorder: Sendable {
     /// The parts of an entity that matter for its changes.
     private struct Plan: Sendable {
         let fields: RecordAgreement
-        let preservedNames: Set<String>
+        /// The fields of marked attributes, elements of composites included, in the order of their slots.
+        let preserved: [RecordLayout.Field]
     }
 
     /// The kind of the transaction.
@@ -23,6 +24,8 @@ package struct HistoryRecorder: Sendable {
     private let contextName: String?
     private let clock: @Sendable () -> Int64
     private var plans: [Int: Plan] = [:]
+    /// Memory that is used again for the values of each deleted object.
+    private var values: RecordBatch
     /// The changes of the part that is being filled.
     private var changes = HistoryBytes()
     /// The changes of the first part, once it is full.
@@ -42,6 +45,7 @@ package struct HistoryRecorder: Sendable {
     ) {
         self.kind = kind
         self.model = model
+        values = RecordBatch(model: model)
         self.author = author
         self.contextName = contextName
         self.clock = clock ?? HistoryClock.now
@@ -67,12 +71,24 @@ package struct HistoryRecorder: Sendable {
     package mutating func delete(_ old: RecordReader) throws(StoreError) {
         let entity = old.entityNumber
         begin(.delete, entity, old.key)
-        let names = plan(entity).preservedNames
-        let values = names.isEmpty ? [:] : old.values().filter { names.contains($0.key) }
-        guard !values.isEmpty else { return changes.append(number: 0) }
-        var batch = RecordBatch(model: model)
-        try batch.append(old.id, version: 1, values: values)
-        batch.withRecord(at: 0) { record in
+        let fields = plan(entity).preserved.filter { !old.isNull($0) }
+        guard !fields.isEmpty else { return changes.append(number: 0) }
+        values.removeAll()
+        values.beginRecord(old.layout, key: old.key, version: 1)
+        do throws(StoreError) {
+            for field in fields {
+                if field.kind.isVariable {
+                    try values.setBytes(old.bytes(field), for: field)
+                } else {
+                    try values.set(field.kind == .composite ? .composite([:]) : old.value(field), for: field)
+                }
+            }
+        } catch {
+            values.abandonRecord()
+            throw error
+        }
+        values.endRecord()
+        values.withRecord(at: 0) { record in
             changes.append(number: UInt64(record.bytes.count))
             changes.append(contentsOf: record.bytes)
         }
@@ -121,10 +137,15 @@ package struct HistoryRecorder: Sendable {
         let entityDescription = model.entities[entity]
         let plan = Plan(
             fields: RecordAgreement(entityDescription.layout.fields, layout: entityDescription.layout),
-            preservedNames: Set(
-                entityDescription.attributes.filter(\.preservesValueInHistoryOnDeletion).map(\.name)))
+            preserved: Self.preserved(entityDescription))
         plans[entity] = plan
         return plan
+    }
+
+    private static func preserved(_ entity: ManagedObjectModel.Entity) -> [RecordLayout.Field] {
+        let names = Set(entity.attributes.filter(\.preservesValueInHistoryOnDeletion).map(\.name))
+        guard !names.isEmpty else { return [] }
+        return entity.layout.fields.filter { field in names.contains(String(field.name.prefix { $0 != "." })) }
     }
 
     // MARK: Writing
