@@ -93,7 +93,7 @@ public final class ConformancePeer {
         return []
     }
 
-    /// `open <URL> [read-only] [timeout=<seconds>] [<name>=<value of the type's own option>]`.
+    /// `open <URL> [read-only] [history] [timeout=<seconds>] [<name>=<value of the type's own option>]`.
     private func open(_ words: [String], creating: Bool) throws {
         guard let location = words.first.flatMap({ StoreLocation(text: $0.removingPercentEncoding ?? $0) }) else {
             throw Self.misuse("no store URL")
@@ -107,6 +107,7 @@ public final class ConformancePeer {
             let parts = (word.removingPercentEncoding ?? word).split(separator: "=", maxSplits: 1).map(String.init)
             switch (parts[0], parts.count) {
             case ("read-only", 1): options.isReadOnly = true
+            case ("history", 1): options.tracksHistory = true
             case ("timeout", 2): options.timeoutSeconds = Double(parts[1]) ?? 0
             default: options.typeOptions[parts[0]] = parts.count > 1 ? parts[1] : ""
             }

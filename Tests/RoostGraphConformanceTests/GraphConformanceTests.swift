@@ -37,6 +37,17 @@ struct GraphConformanceTests {
         }
     }
 
+    /// `roost`, built with the tests, is the second process.
+    static let peer = PeerProgram.besideTests("roost", arguments: ["__conformance-peer"])
+
+    @Test(
+        "follow what another process imports, and catch up after a restart",
+        .enabled(if: peer != nil, "the program 'roost' is not beside the tests"), arguments: GraphCheck.processes,
+        StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) })
+    func processes(_ check: GraphCheck, on type: any PersistentStoreType) async throws {
+        if case .failed(let failure) = await check.outcome(on: StoreFixture(type, peer: Self.peer)) { throw failure }
+    }
+
     @Test("and fail on stores with a fault", arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
     func selfTest(_ fault: FaultyStoreType.Fault, _ check: String) async throws {
         let fixture = try #require(Self.fixtures.first { $0.description == "json" })

@@ -260,6 +260,59 @@ struct ArticleTests {
         #expect(names.count == 2)
     }
 
+    /// The keys of what a search index has.
+    private final class Index {
+        var keys: Set<ObjectID> = []
+        func add(_ record: Record) { keys.insert(record.id) }
+        func update(_ id: ObjectID, in store: Store) throws {
+            if try store.record(id) != nil { keys.insert(id) }
+        }
+        func remove(_ id: ObjectID) { keys.remove(id) }
+    }
+
+    @Test("read everything, then follow the history")
+    func history() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (path, model) = (directory.appending(path: "music.sqlite").path, try Music.model())
+        let index = Index()
+        let options = StoreOptions().with { $0.tracksHistory = true }
+        let store = try Store.open(.sqlite(path), model: model, options: options)
+        try store.insert("Track", rows: [["title": "Blue"], ["title": "Carey"]])
+        // Once: read everything, and take the token of the same view.
+        var token = try store.read { view in
+            try view.forEach(FetchRequest("Track")) { index.add($0) }
+            return try view.historyToken()
+        }
+        #expect(index.keys.count == 2)
+        try store.insert("Track", rows: [["title": "River"]])
+        try store.delete("Track", where: "title == 'Blue'")
+        // Later, as often as you like:
+        for transaction in try store.history(after: token) {
+            for change in transaction.changes where change.id.entity == "Track" {
+                switch change.kind {
+                case .insert, .update: try index.update(change.id, in: store)
+                case .delete: index.remove(change.id)
+                }
+            }
+            token = transaction.token
+        }
+        #expect(index.keys == Set(try store.fetch("Track").map(\.id)))
+        try store.deleteHistory(before: token)  // Everything up to the token.
+        try store.deleteHistory(before: Date(timeIntervalSinceNow: -30 * 86_400))
+        try limits()
+        try store.close()
+    }
+
+    private func limits() throws {
+        let options = StoreOptions().with {
+            $0.tracksHistory = true
+            $0.historyRetention = HistoryRetention(days: 30, byteCount: 64 << 20)
+        }
+        #expect(options.historyRetention?.days == 30)
+    }
+
     @Test("save and fetch without holding the isolation")
     func background() async throws {
         let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)

@@ -5,7 +5,10 @@ internal import RoostStores
 
 extension GraphCheck {
     /// What a program with a list on the screen sees of an import in another process.
-    static let processes: [GraphCheck] = [
+    ///
+    /// They need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` is the number of
+    /// objects to import at least; 2 000 without it.
+    package static let processes: [GraphCheck] = [
         GraphCheck(
             waiting: "results.other-process",
             "A sorted list in sections follows an import of another process, through its kill; after a restart, history leads from the last token to what is there.",
@@ -14,7 +17,9 @@ extension GraphCheck {
             let workbench = bench.workbench
             let total = ProcessInfo.processInfo.environment["ROOST_IMPORT_COUNT"].flatMap { Int($0) } ?? 2_000
             let part = max(1, total / 40)
-            let peer = try workbench.startPeer("create")
+            let hasHistory = workbench.fixture.capabilities.contains(.history)
+            let peer = try workbench.startPeer()
+            try peer.ask(workbench.command("create") + (hasHistory ? " history" : ""))
             // The import runs while the list is shown.
             try peer.tell("import 1 \(part)")
             var imported = Int(try require(try peer.acknowledged(), "a part of the import"))
@@ -43,6 +48,30 @@ extension GraphCheck {
             try expect(
                 found == imported || found == imported + part, "all parts of the import up to the kill",
                 otherwise: "\(found) objects after \(imported)")
+            guard hasHistory else { return }
+
+            // Away while the import goes on, and is killed again.
+            var cache = Set(list.controller.sections.joined())
+            let token = try await container.stores[0].historyToken()
+            context.reset()
+            try container.close()
+            let second = try workbench.startPeer()
+            try second.ask(workbench.command("open"))
+            try second.tell("import \(found + 1) \(part)")
+            while imported < total { imported = Int(try require(try second.acknowledged(), "a part of the import")) }
+            try second.kill()
+            guard let again = try reader(bench) else { return }
+            let back = try bench.container(for: again)
+            for transaction in try await back.stores[0].history(after: token) {
+                try expectEqual(transaction.author, "import", "the author of a transaction")
+                for change in transaction.changes {
+                    if change.kind == .delete { cache.remove(change.id) } else { cache.insert(change.id) }
+                }
+            }
+            let there = try back.makeContext().fetch(FetchRequest("Track")).map(\.objectID)
+            try expect(there.count >= total, "what was acknowledged", otherwise: "\(there.count) objects")
+            try expectEqual(cache, Set(there), "what was there before, and the history since then")
+            try back.close()
         }
     ]
 

@@ -3,7 +3,7 @@ internal import RoostSystem
 /// Tells listeners what the commits to one store changed, in the order of the commits.
 ///
 /// All openings of one store in a process share a feed. The engines report the commits of this
-/// process. Those of others show when somebody looks at the store's generation; see ``look(at:_:)``.
+/// process. Those of others show when somebody looks at the store's generation; see ``look(at:of:_:changes:hasHistory:)``.
 ///
 /// Without listeners, a commit costs two locks.
 package final class CommitFeed: Sendable {
@@ -31,7 +31,12 @@ package final class CommitFeed: Sendable {
         var endCount = 0
         /// The commits whose predecessors were not reported yet, by their previous generations.
         var early: [Generation: Ended] = [:]
+        /// Whether a look finds what commits of others changed, so that it is worth waiting for.
+        var hasHistory = false
     }
+
+    /// The commits after which nobody waits for a missing one of this process any more.
+    private static let mostEarly = 64
 
     private struct Weak {
         weak var feed: CommitFeed?
@@ -136,7 +141,9 @@ package final class CommitFeed: Sendable {
     /// Reports commits that follow on one that nobody of this process made, if no other one of this
     /// process can come between.
     private static func tellGap(_ state: inout State) {
-        guard state.openCount == 0, !state.early.isEmpty, let known = state.known else { return }
+        guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
+            !state.hasHistory || state.early.count > mostEarly
+        else { return }
         let ends = Set(state.early.values.map(\.generation))
         // Without an order of generations nobody knows which of several chains is the last.
         for start in state.early.keys where !ends.contains(start) {
@@ -152,28 +159,51 @@ package final class CommitFeed: Sendable {
 
     // MARK: Commits of others
 
-    /// The number to give to ``look(at:_:)``, taken before the generation is read; nil while nobody
-    /// listens, or a commit of this process is under way.
-    package func ticket() -> Int? {
-        state.withLock { $0.listeners.isEmpty || $0.openCount > 0 ? nil : $0.endCount }
+    /// What listeners know before a look.
+    package struct Ticket: Sendable {
+        /// The generation that they know; nil before the first look.
+        package let known: Generation?
+        fileprivate let endCount: Int
     }
 
-    /// Compares the generation of the store with the one that listeners know.
-    ///
-    /// If it is another one, listeners get a notice that is not complete. Does nothing if a commit
-    /// of this process began or ended since the ticket.
-    package func look(at generation: Generation, of store: StoreLocation, _ ticket: Int) {
+    /// Returns what to give to ``look(at:of:_:changes:hasHistory:)``, before the generation is read; nil while nobody
+    /// listens, or a commit of this process is under way.
+    package func ticket() -> Ticket? {
         state.withLock { state in
-            guard !state.listeners.isEmpty, state.openCount == 0, state.endCount == ticket else { return }
-            guard let known = state.known else {
-                state.known = generation
-                return
-            }
-            guard known != generation else { return }
+            state.listeners.isEmpty || state.openCount > 0
+                ? nil : Ticket(known: state.known, endCount: state.endCount)
+        }
+    }
+
+    /// Compares the generation of the store with the one that listeners know, and tells them if it
+    /// is another one.
+    ///
+    /// - Parameters:
+    ///   - generation: The generation of the store now.
+    ///   - store: The store.
+    ///   - ticket: The ticket.
+    ///   - changes: What was committed since the ticket's generation; nil if only that is known.
+    ///   - hasHistory: Whether later looks can say that.
+    /// - Returns: False, after nothing was done, if a commit of this process began or ended since the
+    ///   ticket, or nobody listens.
+    @discardableResult
+    package func look(
+        at generation: Generation, of store: StoreLocation, _ ticket: Ticket, changes: SaveNotice?, hasHistory: Bool
+    ) -> Bool {
+        state.withLock { state in
+            guard !state.listeners.isEmpty, state.openCount == 0, state.endCount == ticket.endCount,
+                state.known == ticket.known
+            else { return false }
+            state.hasHistory = hasHistory
             state.known = generation
-            let notice = SaveNotice(
-                store: store, generation: generation, previousGeneration: known, isComplete: false)
+            // The commits of this process that wait are older than the look.
+            state.early = [:]
+            guard let known = ticket.known, known != generation else { return true }
+            let notice =
+                changes
+                ?? SaveNotice(store: store, generation: generation, previousGeneration: known, isComplete: false)
             for listener in state.listeners { listener.body(notice) }
+            return true
         }
     }
 }
@@ -276,7 +306,7 @@ extension CommitReceipt {
         var known = Set(inserted).union(updated).union(deleted)
         let relinked = relinkedIDs.filter { known.insert($0).inserted }
         return SaveNotice(
-            store: store, generation: generation, previousGeneration: previousGeneration, inserted: inserted,
-            updated: updated + relinked, deleted: deleted)
+            store: store, generation: generation, previousGeneration: previousGeneration, author: changes.author,
+            contextName: changes.contextName, inserted: inserted, updated: updated + relinked, deleted: deleted)
     }
 }

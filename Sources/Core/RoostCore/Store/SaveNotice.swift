@@ -51,32 +51,68 @@ public struct SaveNotice: Sendable {
         (self.inserted, self.updated, self.deleted) = (inserted, updated, deleted)
         self.isComplete = isComplete
     }
+}
 
-    /// Returns one notice for this one and the next one of the same store.
-    ///
-    /// An object is in one list only: what is inserted and updated is inserted, and what is inserted
-    /// and deleted is deleted. A reader need not have seen the state between.
-    package func joined(with next: SaveNotice) -> SaveNotice {
-        var lists = (inserted: [ObjectID](), updated: [ObjectID](), deleted: [ObjectID]())
-        let count =
-            inserted.count + updated.count + deleted.count + next.inserted.count + next.updated.count
-            + next.deleted.count
-        let isComplete = isComplete && next.isComplete && count <= Self.mostIDs
-        if isComplete {
-            let (oldInserts, oldDeletes) = (Set(inserted), Set(deleted))
-            let (newInserts, newUpdates, newDeletes) = (Set(next.inserted), Set(next.updated), Set(next.deleted))
-            lists.inserted = inserted.filter { !newDeletes.contains($0) }
-            lists.inserted += next.inserted.filter { !oldDeletes.contains($0) && !oldInserts.contains($0) }
-            // What was deleted and inserted again has other values than before.
-            let again = next.inserted.filter { oldDeletes.contains($0) }
-            lists.updated = updated.filter { !newDeletes.contains($0) && !newUpdates.contains($0) } + again
-            lists.updated += next.updated.filter { !oldInserts.contains($0) && !newInserts.contains($0) }
-            lists.deleted = deleted.filter { !newInserts.contains($0) && !newDeletes.contains($0) } + next.deleted
-        }
-        return SaveNotice(
-            store: store, generation: next.generation, previousGeneration: previousGeneration,
-            author: author == next.author ? author : nil,
-            contextName: contextName == next.contextName ? contextName : nil, inserted: lists.inserted,
-            updated: lists.updated, deleted: lists.deleted, isComplete: isComplete)
+/// One notice for several commits to a store in a row.
+///
+/// An object is in one list only: what is inserted and updated is inserted, and what is inserted and
+/// deleted is deleted. A reader need not have seen the state between.
+package struct NoticeUnion: Sendable {
+    private enum Kind {
+        case inserted, updated, deleted
     }
+
+    private let store: StoreLocation
+    private let previousGeneration: Generation
+    private var generation: Generation
+    private var author: String?
+    private var contextName: String?
+    private var isComplete = true
+    /// The objects in the order in which they were named first.
+    private var ids: [ObjectID] = []
+    private var kinds: [ObjectID: Kind] = [:]
+
+    /// Begins with one notice.
+    package init(_ first: SaveNotice) {
+        (store, previousGeneration, generation) = (first.store, first.previousGeneration, first.generation)
+        (author, contextName) = (first.author, first.contextName)
+        append(first)
+    }
+
+    /// Adds the notice of the next commits.
+    ///
+    /// - Complexity: O(*n*) in the IDs of the new notice.
+    package mutating func append(_ next: SaveNotice) {
+        generation = next.generation
+        if author != next.author { author = nil }
+        if contextName != next.contextName { contextName = nil }
+        guard isComplete else { return }
+        isComplete = next.isComplete
+        if isComplete {
+            // What was deleted and inserted again has other values than before.
+            for id in next.inserted { note(id, kinds[id] == .deleted ? .updated : .inserted) }
+            for id in next.updated where kinds[id] != .inserted { note(id, .updated) }
+            for id in next.deleted { note(id, .deleted) }
+            isComplete = ids.count <= SaveNotice.mostIDs || ids.count == next.idCount
+        }
+        if !isComplete { (ids, kinds) = ([], [:]) }
+    }
+
+    private mutating func note(_ id: ObjectID, _ kind: Kind) {
+        if kinds.updateValue(kind, forKey: id) == nil { ids.append(id) }
+    }
+
+    /// The notice for all of them.
+    package var notice: SaveNotice {
+        func list(_ kind: Kind) -> [ObjectID] { ids.filter { kinds[$0] == kind } }
+        return SaveNotice(
+            store: store, generation: generation, previousGeneration: previousGeneration, author: author,
+            contextName: contextName, inserted: list(.inserted), updated: list(.updated), deleted: list(.deleted),
+            isComplete: isComplete)
+    }
+}
+
+extension SaveNotice {
+    /// The number of IDs in the lists.
+    fileprivate var idCount: Int { inserted.count + updated.count + deleted.count }
 }

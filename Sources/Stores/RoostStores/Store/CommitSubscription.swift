@@ -58,6 +58,8 @@ final class CommitWatcher: Sendable {
         private let feed: CommitFeed
         private let signal: (any CommitSignal)?
         private let end: @Sendable () -> Void
+        /// The end of the history that listeners know.
+        private let lastToken = Mutex<HistoryToken?>(nil)
         /// Whether nothing more will come; held while the store is read.
         private let isEnded = Mutex(false)
         /// The number of the signal's file in the system's watch; nil without one.
@@ -81,7 +83,21 @@ final class CommitWatcher: Sendable {
                 _ = try store.metadata()
                 return
             }
-            if let generation = try store.currentGeneration() { feed.look(at: generation, of: store.location, ticket) }
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            guard let generation = try snapshot.recordedTally()?.generation else { return }
+            guard try snapshot.hasHistory() else {
+                feed.look(at: generation, of: store.location, ticket, changes: nil, hasHistory: false)
+                return
+            }
+            let token = try snapshot.historyToken()
+            var changes: SaveNotice?
+            if let known = ticket.known, known != generation, let last = lastToken.withLock({ $0 }) {
+                changes = try snapshot.notice(after: last, from: known, to: generation, of: store.location)
+            }
+            if feed.look(at: generation, of: store.location, ticket, changes: changes, hasHistory: true) {
+                lastToken.withLock { $0 = token }
+            }
         }
 
         /// Looks again; returns false if nothing more will come.
@@ -198,5 +214,61 @@ final class CommitWatcher: Sendable {
         if let outcome = watch?.wait(milliseconds: Self.milliseconds) { return outcome }
         usleep(UInt32(Self.milliseconds) * 1000)
         return .nothing
+    }
+}
+
+extension StoreSnapshot {
+    /// Returns a notice of what the history has after a token; nil if it no longer has all of that.
+    ///
+    /// - Parameters:
+    ///   - token: The token of `known`, or of an older generation.
+    ///   - known: The generation before the first transaction that counts.
+    ///   - generation: The generation of the snapshot.
+    ///   - store: The store.
+    fileprivate func notice(
+        after token: HistoryToken, from known: Generation, to generation: Generation, of store: StoreLocation
+    ) throws(StoreError) -> SaveNotice? {
+        let cursor: any HistoryCursor
+        do throws(StoreError) { cursor = try historyCursor(HistoryRequest(after: token)) } catch {
+            guard error.code == .historyExpired else { throw error }
+            return nil
+        }
+        var union: NoticeUnion?
+        // A large transaction comes in parts, of which only the last has its token.
+        var (parts, count) = ([SaveNotice](), 0)
+        while let transaction = try cursor.next() {
+            let notice = SaveNotice(transaction, of: store, from: known, to: generation)
+            count += transaction.changes.count
+            if count <= SaveNotice.mostIDs { parts.append(notice) }
+            guard transaction.isComplete else { continue }
+            if transaction.token.position > known.number {
+                guard notice.isComplete, count <= SaveNotice.mostIDs else { return nil }
+                for part in parts {
+                    if union == nil { union = NoticeUnion(part) } else { union?.append(part) }
+                }
+            }
+            (parts, count) = ([], 0)
+        }
+        return union?.notice
+    }
+}
+
+extension SaveNotice {
+    /// Makes a notice of a transaction of the history.
+    fileprivate init(
+        _ transaction: HistoryTransaction, of store: StoreLocation, from known: Generation, to generation: Generation
+    ) {
+        func ids(_ kind: HistoryChange.Kind) -> [ObjectID] {
+            transaction.changes.lazy.filter { $0.kind == kind }.map(\.id)
+        }
+        var named = Set(transaction.changes.map(\.id))
+        var relinked: [ObjectID] = []
+        for change in transaction.linkChanges {
+            for id in [change.source, change.target] where named.insert(id).inserted { relinked.append(id) }
+        }
+        self.init(
+            store: store, generation: generation, previousGeneration: known, author: transaction.author,
+            contextName: transaction.contextName, inserted: ids(.insert), updated: ids(.update) + relinked,
+            deleted: ids(.delete), isComplete: transaction.kind == .commit || transaction.kind == .load)
     }
 }

@@ -44,8 +44,21 @@ public struct SaveNotices: AsyncSequence, Sendable {
 
 /// The notices that a sequence has not given yet: at most one for each store.
 package final class NoticeBuffer: Sendable {
+    /// What waits of one store: one notice as it came, or several joined.
+    private struct Waiting {
+        let store: StoreLocation
+        var single: SaveNotice?
+        var union: NoticeUnion?
+
+        mutating func append(_ notice: SaveNotice) {
+            if let single { union = NoticeUnion(single) }
+            single = nil
+            union?.append(notice)
+        }
+    }
+
     private struct State {
-        var notices: [SaveNotice] = []
+        var notices: [Waiting] = []
         var isEnded = false
         var waiting: [Int: CheckedContinuation<SaveNotice?, Never>] = [:]
         var lastWait = 0
@@ -66,9 +79,9 @@ package final class NoticeBuffer: Sendable {
             guard !state.isEnded else { return (nil, notice) }
             if let number = state.waiting.keys.min() { return (state.waiting.removeValue(forKey: number), notice) }
             if let index = state.notices.firstIndex(where: { $0.store == notice.store }) {
-                state.notices[index] = state.notices[index].joined(with: notice)
+                state.notices[index].append(notice)
             } else {
-                state.notices.append(notice)
+                state.notices.append(Waiting(store: notice.store, single: notice))
             }
             return (nil, notice)
         }
@@ -95,7 +108,10 @@ package final class NoticeBuffer: Sendable {
                 let given: SaveNotice?? = state.withLock { state in
                     // A cancellation after this finds the continuation.
                     if Task.isCancelled { return .some(nil) }
-                    if !state.notices.isEmpty { return state.notices.removeFirst() }
+                    if !state.notices.isEmpty {
+                        let first = state.notices.removeFirst()
+                        return .some(first.single ?? first.union?.notice)
+                    }
                     if state.isEnded { return .some(nil) }
                     state.waiting[number] = continuation
                     return nil
