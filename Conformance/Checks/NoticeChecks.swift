@@ -5,7 +5,7 @@ internal import RoostStores
 internal import RoostSystem
 
 extension ConformanceCheck {
-    /// What those who listen to a store hear of commits.
+    /// Notices of commits to a store.
     static let notices: [ConformanceCheck] = [
         ConformanceCheck("notices.kinds", "A notice names what a commit inserted, updated, linked and deleted.") {
             bench in
@@ -40,7 +40,7 @@ extension ConformanceCheck {
             let id = ObjectID("Track", key: 1)
             try store.change { try $0.insert(id, values: ["title": "one"]) }
             let log = try NoticeLog(store, bench)
-            // Nothing tells of the commits of a store that neither reports them nor records generations.
+            // A store that neither reports commits nor records generations gives no notices.
             guard try log.isExact || store.currentGeneration() != nil else { return }
             try expectError(.conflict, in: "an update of a stale version") {
                 try store.change { try $0.update(id, version: 7, values: ["title": "two"]) }
@@ -119,7 +119,7 @@ extension ConformanceCheck {
             try expectEqual(notices.flatMap(\.inserted).map(\.key), [1, 2, 3, 4, 5], "the objects that notices name")
         },
         ConformanceCheck(
-            "notices.signal", "A commit wakes those who watch the signal of the store, and a failed one does not."
+            "notices.signal", "A commit wakes a watch of the store's signal, and a failed commit does not."
         ) { bench in
             let store = try bench.create()
             guard let signal = (store as? any CommitReportingStore)?.commitSignal, let watch = FileWatch(),
@@ -141,17 +141,17 @@ extension ConformanceCheck {
             let base = try bench.create()
             let store = try Store(base, registry: StoreRegistry([bench.type]))
             let ended = DispatchSemaphore(value: 0)
-            let source = try CommitSubscription(to: store) { _ in } end: { ended.signal() }
+            let source = try CommitSubscription(to: store, listener: { _ in }, end: { ended.signal() })
             try store.close()
             try expect(ended.wait(timeout: .now()) == .success, "listening has ended when the store is closed")
             try expectError(.closed, in: "listening to a closed store") {
-                _ = try CommitSubscription(to: store) { _ in } end: {}
+                _ = try CommitSubscription(to: store, listener: { _ in }, end: {})
             }
             withExtendedLifetime(source) {}
         },
     ]
 
-    /// What those who listen to a store hear of other processes.
+    /// Notices of commits of other processes.
     static let noticesOfProcesses: [ConformanceCheck] = [
         ConformanceCheck(
             "processes.notices", "Who listens to a store hears of commits of another process, and of the last one.",
@@ -167,7 +167,7 @@ extension ConformanceCheck {
             // What a notice says is there to be read.
             try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
             try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
-            try expect(notices.count <= 5, "there is no notice without a commit", otherwise: "\(notices.count)")
+            try expect(notices.count <= 5, "each notice is of a commit", otherwise: "\(notices.count)")
         },
         ConformanceCheck(
             "processes.notices.killed",
@@ -190,7 +190,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Opens the store that a peer writes: for writing where several processes may, otherwise for reading.
+    /// Opens the store that a peer writes: for writing if several processes can, otherwise for
+    /// reading.
     ///
     /// - Returns: Nil for a type whose stores are open in one process only.
     private static func openBeside(_ bench: Workbench) throws -> (any PersistentStore)? {
@@ -216,11 +217,12 @@ private final class NoticeLog: Sendable {
         isExact = store is any CommitReportingStore
         let door = try Store(store, registry: StoreRegistry([bench.type]))
         let (list, more) = (list, more)
-        let subscription = try CommitSubscription(to: door) { notice in
-            list.withLock { $0.append(notice) }
-            more.signal()
-        } end: {
-        }
+        let subscription = try CommitSubscription(
+            to: door,
+            listener: { notice in
+                list.withLock { $0.append(notice) }
+                more.signal()
+            }, end: {})
         source.withLock { $0 = subscription }
     }
 

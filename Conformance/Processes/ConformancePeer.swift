@@ -70,7 +70,7 @@ public final class ConformancePeer {
                 id, version: UInt32(clamping: try integer(arguments, 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
         case "import":
-            // Until somebody kills the process.
+            // Until the process is killed.
             try importTracks(from: try integer(arguments, 0), by: try integer(arguments, 1))
         case "reserve":
             let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, 0)), for: "Track")
@@ -93,7 +93,8 @@ public final class ConformancePeer {
         return []
     }
 
-    /// `open <URL> [read-only] [history] [timeout=<seconds>] [<name>=<value of the type's own option>]`.
+    /// `open <URL> [read-only] [history] [timeout=<seconds>]`, and options of the type as
+    /// `<name>=<value>`.
     private func open(_ words: [String], creating: Bool) throws {
         guard let location = words.first.flatMap({ StoreLocation(text: $0.removingPercentEncoding ?? $0) }) else {
             throw Self.misuse("no store URL")

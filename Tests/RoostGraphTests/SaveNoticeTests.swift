@@ -5,7 +5,7 @@ import RoostGraph
 import RoostStores
 import Testing
 
-/// What programs hear of commits.
+/// Notices of commits.
 @Suite
 struct SaveNoticeTests {
     /// Two containers for one store of a kind that several openings share.
@@ -165,14 +165,15 @@ struct SaveNoticeTests {
         try await withTwo { first, second in
             let before = try second.stores[0].persistentStore.currentGeneration()
             let all = Sequence()
-            let source = try CommitSubscription(to: second.stores[0]) { all.append($0) } end: {}
+            let source = try CommitSubscription(to: second.stores[0], listener: { all.append($0) }, end: {})
             await withTaskGroup(of: Void.self) { group in
                 for writer in 0..<4 {
                     let container = writer.isMultiple(of: 2) ? first : second
                     group.addTask {
                         for number in 0..<10 {
                             do {
-                                try await container.stores[0].insert("Artist", rows: [["name": .string("\(writer) \(number)")]])
+                                try await container.stores[0].insert(
+                                    "Artist", rows: [["name": .string("\(writer) \(number)")]])
                             } catch { Issue.record(error) }
                         }
                     }
@@ -196,7 +197,7 @@ struct SaveNoticeTests {
         func append(_ notice: SaveNotice) { list.withLock { $0.append(notice) } }
     }
 
-    @Test("A context gives its own saves and those that it merges")
+    @Test("A context gives its own saves and the saves that it merges")
     func context() async throws {
         let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
         let (one, two) = (container.makeContext("one"), container.makeContext("two"))

@@ -4,14 +4,14 @@ internal import RoostGraph
 internal import RoostStores
 
 extension GraphCheck {
-    /// What a program with a list on the screen sees of an import in another process.
+    /// A list on the screen and an import in another process.
     ///
     /// They need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` is the number of
     /// objects to import at least; 2 000 without it.
     package static let processes: [GraphCheck] = [
         GraphCheck(
             waiting: "results.other-process",
-            "A sorted list in sections follows an import of another process, through its kill; after a restart, history leads from the last token to what is there.",
+            "A sorted list in sections follows an import of another process, through its kill; after a restart, the history after the last token gives the rest.",
             .roost, needs: [.persistence]
         ) { bench in
             let workbench = bench.workbench
@@ -24,7 +24,7 @@ extension GraphCheck {
             try peer.tell("import 1 \(part)")
             var imported = Int(try require(try peer.acknowledged(), "a part of the import"))
             guard let store = try reader(bench) else { return }
-            let container = try bench.container(for: store)
+            let container = try PersistentContainer(try bench.wrapped(store))
             let context = container.makeContext("list")
             context.mergesChangesAutomatically = true
             let list = try CopiedList(context)
@@ -50,7 +50,7 @@ extension GraphCheck {
                 otherwise: "\(found) objects after \(imported)")
             guard hasHistory else { return }
 
-            // Away while the import goes on, and is killed again.
+            // The list is closed while the import continues and is killed again.
             var cache = Set(list.controller.sections.joined())
             let token = try await container.stores[0].historyToken()
             context.reset()
@@ -61,7 +61,7 @@ extension GraphCheck {
             while imported < total { imported = Int(try require(try second.acknowledged(), "a part of the import")) }
             try second.kill()
             guard let again = try reader(bench) else { return }
-            let back = try bench.container(for: again)
+            let back = try PersistentContainer(try bench.wrapped(again))
             for transaction in try await back.stores[0].history(after: token) {
                 try expectEqual(transaction.author, "import", "the author of a transaction")
                 for change in transaction.changes {
@@ -75,7 +75,7 @@ extension GraphCheck {
         }
     ]
 
-    /// Opens the store that the peer writes, as far as its type lets two processes have it.
+    /// Opens the store that the peer writes; returns nil if two processes cannot have it open.
     private static func reader(_ bench: GraphBench) throws -> (any PersistentStore)? {
         if bench.workbench.fixture.capabilities.contains(.multipleProcesses) { return try bench.workbench.open() }
         do {

@@ -128,7 +128,7 @@ struct JSONOpening {
             following: settings.isReadOnly ? Following(opening: self, model: loaded.metadata.model) : nil)
     }
 
-    /// What a storage that only reads needs to see later commits.
+    /// The way in which a storage that only reads sees later commits.
     struct Following: Sendable {
         fileprivate let opening: JSONOpening
         /// The model that the store was opened with.

@@ -144,8 +144,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// A view of what is committed.
     ///
-    /// A storage that only reads asks the system whether the writer committed since the last view, which costs two system
-    /// calls. It then reads what was added to the journal, or the whole of a new document.
+    /// A storage that only reads asks whether the writer committed since the last view, which takes
+    /// two system calls. It then reads the new end of the journal, or the whole of a new document.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         if let following { try follow(following) }
@@ -185,7 +185,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Reads what was added to the journal since it was read; returns false if it is not that journal with more at its end.
+    /// Reads what was added to the journal since it was read.
+    ///
+    /// - Returns: False if it is another journal, or damaged.
     private func readOn(
         _ journal: FileIdentity, _ known: FileIdentity, _ files: inout StoreFiles
     ) throws(StoreError) -> Bool {
@@ -196,9 +198,10 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         do throws(StoreError) {
             let file = try RegularFile(at: path + JournalFile.suffix)
             guard try file.identity() == known else { return false }
-            state = try JournalRecovery(file, path: path + JournalFile.suffix).replay(into: try base(), after: read.state)
+            state = try JournalRecovery(file, path: path + JournalFile.suffix).replay(
+                into: try base(), after: read.state)
         } catch {
-            // Whatever it is, reading everything anew finds it, or that it is gone.
+            // Reading everything anew finds the damage, unless it was repaired meanwhile.
             return false
         }
         // As it was before it was opened: what was written meanwhile is looked for again.

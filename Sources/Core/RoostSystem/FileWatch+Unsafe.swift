@@ -2,7 +2,7 @@
 ///
 /// One file of the process for any number of watched files: systems limit both.
 package final class FileWatch: Sendable {
-    /// What a wait found.
+    /// The result of a wait.
     package enum Outcome: Sendable {
         /// Nothing changed in the time.
         case nothing

@@ -33,7 +33,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     /// Whether every change throws code `readOnly`.
     public let isReadOnly: Bool
 
-    /// Tells of commits.
+    /// The listeners to commits.
     package let commitFeed: CommitFeed
     /// The signal of the storage.
     package let commitSignal: (any CommitSignal)?

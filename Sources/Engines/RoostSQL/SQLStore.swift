@@ -15,7 +15,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Whether every change throws code `readOnly`.
     public let isReadOnly: Bool
 
-    /// Tells of commits.
+    /// The listeners to commits.
     package let commitFeed: CommitFeed
     /// The signal of the database.
     package let commitSignal: (any CommitSignal)?

@@ -112,7 +112,7 @@ struct JournalRecovery: ~Copyable {
     /// Reads the journal from the end of `start`, and applies its frames to `storage`.
     ///
     /// - Parameters:
-    ///   - storage: What document and journal held there; changed as a whole, or not at all when this throws.
+    ///   - storage: The content up to there; changed as a whole, or not at all after an error.
     ///   - start: What was read of the journal.
     /// - Returns: What the journal is now.
     /// - Throws: `corrupted` for damage.

@@ -80,7 +80,7 @@ public struct ChangeSet: Sendable {
     /// lists the missing objects. Name the objects to which new references refer, so that no other
     /// writer can delete them in between. Inserts of the same change set exist; its deletes do not.
     public var existing: [ObjectID] = []
-    /// Who makes the commit, for those who listen to commits and know their own; nil for nobody.
+    /// The object that makes the commit, so that it need not hear of it; nil for no such object.
     ///
     /// Not kept in the store.
     package var origin: ObjectIdentifier?

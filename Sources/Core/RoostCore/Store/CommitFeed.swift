@@ -1,13 +1,13 @@
 internal import RoostSystem
 
-/// Tells listeners what the commits to one store changed, in the order of the commits.
+/// Reports to listeners what the commits to one store changed, in the order of the commits.
 ///
 /// All openings of one store in a process share a feed. The engines report the commits of this
-/// process. Those of others show when somebody looks at the store's generation; see ``look(at:of:_:changes:hasHistory:)``.
+/// process. Commits of others are found by looking at the store's generation; see ``look(_:)``.
 ///
 /// Without listeners, a commit costs two locks.
 package final class CommitFeed: Sendable {
-    /// Receives a notice, in the order of the commits, on the thread of a commit or of the one who looked.
+    /// Receives a notice, in the order of the commits, on the thread of a commit or of a look.
     ///
     /// It is called under the feed's lock, so it must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
@@ -35,7 +35,7 @@ package final class CommitFeed: Sendable {
         var hasHistory = false
     }
 
-    /// The commits after which nobody waits for a missing one of this process any more.
+    /// The number of commits after which a missing commit of this process is not waited for.
     private static let mostEarly = 64
 
     private struct Weak {
@@ -51,6 +51,7 @@ package final class CommitFeed: Sendable {
     /// Returns the feed of a store: a new one, or that of the other openings of the same store.
     ///
     /// - Parameter signal: The signal of the store; nil for a store with a single opening.
+    /// - Returns: The feed.
     package static func of(_ signal: (any CommitSignal)?) -> CommitFeed {
         guard let id = signal?.id else { return CommitFeed() }
         return shared.withLock { feeds in
@@ -73,7 +74,7 @@ package final class CommitFeed: Sendable {
     ///   - ignored: The origin of commits that the listener does not want; see ``ChangeSet/origin``.
     ///   - body: The listener.
     /// - Returns: A number for ``remove(_:)``.
-    package func add(ignoring ignored: ObjectIdentifier? = nil, _ body: @escaping Listener) -> Int {
+    package func add(ignoring ignored: ObjectIdentifier? = nil, listener body: @escaping Listener) -> Int {
         state.withLock { state in
             if state.listeners.isEmpty { (state.known, state.early) = (nil, [:]) }
             state.lastNumber += 1
@@ -138,17 +139,17 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports commits that follow on one that nobody of this process made, if no other one of this
-    /// process can come between.
+    /// Reports commits that follow on a commit of another process, if no commit of this process can
+    /// come between.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
         else { return }
         let ends = Set(state.early.values.map(\.generation))
-        // Without an order of generations nobody knows which of several chains is the last.
+        // Generations have no order here, so any of several chains can be the last.
         for start in state.early.keys where !ends.contains(start) {
             if let store = state.early.values.lazy.compactMap(\.notice?.store).first {
-                let gap = SaveNotice(store: store, generation: start, previousGeneration: known, isComplete: false)
+                let gap = SaveNotice(store: store, generations: (known, start), lists: nil)
                 for listener in state.listeners { listener.body(gap) }
             }
             state.known = start
@@ -159,15 +160,15 @@ package final class CommitFeed: Sendable {
 
     // MARK: Commits of others
 
-    /// What listeners know before a look.
+    /// The state of listeners before a look.
     package struct Ticket: Sendable {
         /// The generation that they know; nil before the first look.
         package let known: Generation?
         fileprivate let endCount: Int
     }
 
-    /// Returns what to give to ``look(at:of:_:changes:hasHistory:)``, before the generation is read; nil while nobody
-    /// listens, or a commit of this process is under way.
+    /// Returns the ticket of a look, before the generation is read; nil without listeners, and during
+    /// a commit of this process.
     package func ticket() -> Ticket? {
         state.withLock { state in
             state.listeners.isEmpty || state.openCount > 0
@@ -175,33 +176,45 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Compares the generation of the store with the one that listeners know, and tells them if it
-    /// is another one.
+    /// A look at the generation of a store.
+    package struct Look: Sendable {
+        /// The state of listeners before it.
+        package let ticket: Ticket
+        /// The generation of the store.
+        package let generation: Generation
+        /// The store.
+        package let store: StoreLocation
+        /// The changes since the ticket's generation; nil if they are unknown.
+        package var changes: SaveNotice?
+        /// Whether later looks can find the changes.
+        package var hasHistory = false
+
+        /// Creates a look that knows a generation.
+        package init(at generation: Generation, of store: StoreLocation, ticket: Ticket) {
+            (self.generation, self.store, self.ticket) = (generation, store, ticket)
+        }
+    }
+
+    /// Reports commits of other processes: compares the generation of the store with the generation
+    /// that listeners know.
     ///
-    /// - Parameters:
-    ///   - generation: The generation of the store now.
-    ///   - store: The store.
-    ///   - ticket: The ticket.
-    ///   - changes: What was committed since the ticket's generation; nil if only that is known.
-    ///   - hasHistory: Whether later looks can say that.
     /// - Returns: False, after nothing was done, if a commit of this process began or ended since the
-    ///   ticket, or nobody listens.
+    ///   ticket, or all listeners ended.
     @discardableResult
-    package func look(
-        at generation: Generation, of store: StoreLocation, _ ticket: Ticket, changes: SaveNotice?, hasHistory: Bool
-    ) -> Bool {
-        state.withLock { state in
+    package func look(_ look: Look) -> Bool {
+        let (ticket, generation) = (look.ticket, look.generation)
+        return state.withLock { state in
             guard !state.listeners.isEmpty, state.openCount == 0, state.endCount == ticket.endCount,
                 state.known == ticket.known
             else { return false }
-            state.hasHistory = hasHistory
+            state.hasHistory = look.hasHistory
             state.known = generation
             // The commits of this process that wait are older than the look.
             state.early = [:]
             guard let known = ticket.known, known != generation else { return true }
             let notice =
-                changes
-                ?? SaveNotice(store: store, generation: generation, previousGeneration: known, isComplete: false)
+                look.changes
+                ?? SaveNotice(store: look.store, generations: (known, generation), lists: nil)
             for listener in state.listeners { listener.body(notice) }
             return true
         }
@@ -217,9 +230,8 @@ package struct CommitSignalID: Hashable, Sendable {
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
-/// What tells other processes that a store was changed.
-///
-/// It is a file that is touched after each commit, once the commit is visible.
+/// A sign for other processes that a store was changed: a file that is touched after each commit,
+/// once the commit is visible.
 package protocol CommitSignal: AnyObject, Sendable {
     /// The path of the file, to be watched.
     var path: String { get }
@@ -242,7 +254,7 @@ package protocol CommitSignaling {
 package protocol CommitReportingStore: PersistentStore {
     /// The feed of the store.
     var commitFeed: CommitFeed { get }
-    /// The signal of the store; nil for a store that other processes cannot change or tell of.
+    /// The signal of the store; nil for a store of one process.
     var commitSignal: (any CommitSignal)? { get }
 }
 
@@ -278,6 +290,8 @@ extension CommitReportingStore {
     /// Runs a change that can concern any object, and reports it.
     ///
     /// - Parameter change: Returns the generations before and after it.
+    /// - Returns: The result of the change.
+    /// - Throws: The error of the change.
     package func reportingAll<Result>(
         _ change: () throws(StoreError) -> (previous: Generation, now: Generation, result: Result)
     ) throws(StoreError) -> Result {
@@ -292,7 +306,7 @@ extension CommitReportingStore {
         } else {
             commitFeed.endCommit(
                 from: previous, to: now, origin: nil,
-                SaveNotice(store: location, generation: now, previousGeneration: previous, isComplete: false))
+                SaveNotice(store: location, generations: (previous, now), lists: nil))
             commitSignal?.raise()
         }
         return result
@@ -306,7 +320,7 @@ extension CommitReceipt {
         var known = Set(inserted).union(updated).union(deleted)
         let relinked = relinkedIDs.filter { known.insert($0).inserted }
         return SaveNotice(
-            store: store, generation: generation, previousGeneration: previousGeneration, author: changes.author,
-            contextName: changes.contextName, inserted: inserted, updated: updated + relinked, deleted: deleted)
+            store: store, generations: (previousGeneration, generation), author: (changes.author, changes.contextName),
+            lists: SaveNotice.Lists(inserted: inserted, updated: updated + relinked, deleted: deleted))
     }
 }

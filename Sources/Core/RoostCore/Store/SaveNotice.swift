@@ -5,7 +5,8 @@
 ///
 /// ```swift
 /// for await notice in try store.changes {
-///     if notice.isComplete { cache.remove(notice.updated + notice.deleted) } else { cache.removeAll() }
+///     guard notice.isComplete else { cache.removeAll(); continue }
+///     cache.remove(notice.updated + notice.deleted)
 /// }
 /// ```
 public struct SaveNotice: Sendable {
@@ -40,23 +41,40 @@ public struct SaveNotice: Sendable {
     /// Whether the commits changed no object.
     public var isEmpty: Bool { isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    /// Creates a notice.
+    /// The names of objects in a notice.
+    package struct Lists: Sendable {
+        package var inserted: [ObjectID] = []
+        package var updated: [ObjectID] = []
+        package var deleted: [ObjectID] = []
+
+        package init(inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = []) {
+            (self.inserted, self.updated, self.deleted) = (inserted, updated, deleted)
+        }
+    }
+
+    /// Creates a notice of commits after which a store has another generation.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - generations: The generations before and after the commits.
+    ///   - author: The author and the name of the context.
+    ///   - lists: The changed objects; nil for a notice that is not complete.
     package init(
-        store: StoreLocation, generation: Generation, previousGeneration: Generation, author: String? = nil,
-        contextName: String? = nil, inserted: [ObjectID] = [], updated: [ObjectID] = [], deleted: [ObjectID] = [],
-        isComplete: Bool = true
+        store: StoreLocation, generations: (before: Generation, after: Generation),
+        author: (name: String?, context: String?) = (nil, nil), lists: Lists?
     ) {
-        (self.store, self.generation, self.previousGeneration) = (store, generation, previousGeneration)
-        (self.author, self.contextName) = (author, contextName)
-        (self.inserted, self.updated, self.deleted) = (inserted, updated, deleted)
-        self.isComplete = isComplete
+        (self.store, generation, previousGeneration) = (store, generations.after, generations.before)
+        (self.author, contextName) = author
+        (inserted, updated, deleted) = (lists?.inserted ?? [], lists?.updated ?? [], lists?.deleted ?? [])
+        isComplete = lists != nil
     }
 }
 
 /// One notice for several commits to a store in a row.
 ///
-/// An object is in one list only: what is inserted and updated is inserted, and what is inserted and
-/// deleted is deleted. A reader need not have seen the state between.
+/// An object is in one list only: an object that is inserted and updated counts as inserted, and
+/// one that is inserted and deleted counts as deleted. A reader need not have seen the state
+/// between.
 package struct NoticeUnion: Sendable {
     private enum Kind {
         case inserted, updated, deleted
@@ -106,9 +124,9 @@ package struct NoticeUnion: Sendable {
     package var notice: SaveNotice {
         func list(_ kind: Kind) -> [ObjectID] { ids.filter { kinds[$0] == kind } }
         return SaveNotice(
-            store: store, generation: generation, previousGeneration: previousGeneration, author: author,
-            contextName: contextName, inserted: list(.inserted), updated: list(.updated), deleted: list(.deleted),
-            isComplete: isComplete)
+            store: store, generations: (previousGeneration, generation), author: (author, contextName),
+            lists: isComplete
+                ? SaveNotice.Lists(inserted: list(.inserted), updated: list(.updated), deleted: list(.deleted)) : nil)
     }
 }
 

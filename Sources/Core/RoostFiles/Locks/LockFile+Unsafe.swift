@@ -68,7 +68,7 @@ final class LockFile: Sendable {
     /// Returns false if somebody else's is in the way; the one held before is kept then.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region) }
 
-    /// Sets the times of the file to now, for those who watch it.
+    /// Sets the times of the file to now, for watches of it.
     func touch() {
         // SAFETY: no times are read from a null pointer, which means now. Where the user may only read the file, who
         // watches it finds out what changed without being told.

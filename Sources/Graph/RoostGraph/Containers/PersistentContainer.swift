@@ -187,8 +187,9 @@ public final class PersistentContainer: Sendable {
         deleted: [ObjectID] = [], author: String?
     ) {
         let notice = SaveNotice(
-            store: store.location, generation: result.generation, previousGeneration: result.generation, author: author,
-            contextName: nil, inserted: inserted, updated: updated + (result.relatedObjectIDs ?? []), deleted: deleted)
+            store: store.location, generations: (result.generation, result.generation), author: (author, nil),
+            lists: SaveNotice.Lists(
+                inserted: inserted, updated: updated + (result.relatedObjectIDs ?? []), deleted: deleted))
         if !notice.isEmpty { base.hub.post(notice, from: nil) }
     }
 
@@ -279,7 +280,7 @@ final class ContainerBase: Sendable {
     let storeSet: StoreSet
     let hub = NoticeHub()
     let executors = ExecutorPool()
-    /// What tells of commits that no context of the container made, once a context merges them.
+    /// The subscriptions to commits that other writers make, once a context merges them.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
     /// The origin of the contexts' commits.
@@ -292,7 +293,7 @@ final class ContainerBase: Sendable {
             guard subscriptions.isEmpty else { return }
             for store in storeSet.stores {
                 subscriptions.append(
-                    try CommitSubscription(to: store, ignoring: origin) { hub.post($0, from: nil) } end: {})
+                    try CommitSubscription(to: store, ignoring: origin, listener: { hub.post($0, from: nil) }, end: {}))
             }
         }
     }

@@ -2,7 +2,7 @@ internal import RoostCore
 public import RoostStores
 
 extension ManagedObjectContext {
-    /// The commits that the context shows from now on: its own saves, and those that it merges.
+    /// The commits that the context shows from now on: its own saves, and the saves that it merges.
     ///
     /// Each comes after the objects have their new values. The sequence is `Sendable`, so another
     /// task can read it; it then uses the IDs.

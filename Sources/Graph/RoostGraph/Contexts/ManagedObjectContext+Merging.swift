@@ -112,8 +112,7 @@ extension ManagedObjectContext {
             guard let generation = generations[position] else { continue }
             commits.put(
                 SaveNotice(
-                    store: store.location, generation: generation,
-                    previousGeneration: former[position] ?? generation, isComplete: false))
+                    store: store.location, generations: (former[position] ?? generation, generation), lists: nil))
         }
     }
 }

@@ -39,14 +39,15 @@ public final class ManagedObjectContext {
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
     /// read again. A context with a home, such as the view context, is woken for them; see
-    /// ``Store/changes`` for the time that takes. A child shows the changes of its parent, saved or not.
+    /// ``Store/changes`` for the time that takes. A child shows the changes of its parent, saved or
+    /// not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
             inbox.setOpen(mergesChangesAutomatically)
             guard mergesChangesAutomatically, !oldValue else { return }
             _ = core.latching { () throws(StoreError) in
-                try base.follow()
+                if !isPlanted(.ignoresForeignCommits) { try base.follow() }
                 seenGenerations = try currentGenerations()
             }
         }

@@ -330,10 +330,11 @@ extension ManagedObjectContext {
             others.removeAll { known.contains($0) }
         }
         let notice = SaveNotice(
-            store: base.storeSet.stores[position].location, generation: receipt.generation,
-            previousGeneration: receipt.previousGeneration, author: author, contextName: name,
-            inserted: pending.inserted.all.map(\.objectID), updated: changed + others,
-            deleted: pending.changes.deletes.map(\.id))
+            store: base.storeSet.stores[position].location,
+            generations: (receipt.previousGeneration, receipt.generation), author: (author, name),
+            lists: SaveNotice.Lists(
+                inserted: pending.inserted.all.map(\.objectID), updated: changed + others,
+                deleted: pending.changes.deletes.map(\.id)))
         base.hub.post(notice, from: inbox)
         commits.put(notice)
         for observer in saveObservers { observer.body(notice) }

@@ -18,7 +18,8 @@ package final class CommitSubscription: Sendable {
     ///   - end: Called once, when the store is closed or replaced.
     /// - Throws: `closed`, and what reading the store throws.
     package init(
-        to store: Store, ignoring ignored: ObjectIdentifier? = nil, _ listener: @escaping CommitFeed.Listener, end: @escaping @Sendable () -> Void
+        to store: Store, ignoring ignored: ObjectIdentifier? = nil, listener: @escaping CommitFeed.Listener,
+        end: @escaping @Sendable () -> Void
     ) throws(StoreError) {
         let reporting = store.persistentStore as? any CommitReportingStore
         let feed = reporting?.commitFeed ?? CommitFeed.of(nil)
@@ -47,7 +48,7 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// Looks at the stores that somebody listens to: when their signals are raised, and each second.
+/// Looks at the stores that have listeners: when their signals are raised, and each second.
 ///
 /// It has one thread and one watch of the system for all stores of the process. The thread runs
 /// while there are stores.
@@ -76,7 +77,7 @@ final class CommitWatcher: Sendable {
 
         func isOf(_ other: any PersistentStore) -> Bool { store === other }
 
-        /// Tells the feed the generation of the store.
+        /// Reports the generation of the store to the feed.
         func look() throws(StoreError) {
             guard let ticket = feed.ticket() else {
                 // A commit that is under way will tell it.
@@ -87,17 +88,16 @@ final class CommitWatcher: Sendable {
             defer { snapshot.close() }
             guard let generation = try snapshot.recordedTally()?.generation else { return }
             guard try snapshot.hasHistory() else {
-                feed.look(at: generation, of: store.location, ticket, changes: nil, hasHistory: false)
+                feed.look(CommitFeed.Look(at: generation, of: store.location, ticket: ticket))
                 return
             }
             let token = try snapshot.historyToken()
-            var changes: SaveNotice?
+            var look = CommitFeed.Look(at: generation, of: store.location, ticket: ticket)
+            look.hasHistory = true
             if let known = ticket.known, known != generation, let last = lastToken.withLock({ $0 }) {
-                changes = try snapshot.notice(after: last, from: known, to: generation, of: store.location)
+                look.changes = try snapshot.notice(after: last, from: known, to: generation, of: store.location)
             }
-            if feed.look(at: generation, of: store.location, ticket, changes: changes, hasHistory: true) {
-                lastToken.withLock { $0 = token }
-            }
+            if feed.look(look) { lastToken.withLock { $0 = token } }
         }
 
         /// Looks again; returns false if nothing more will come.
@@ -192,8 +192,9 @@ final class CommitWatcher: Sendable {
         }
     }
 
-    /// Looks at the stores whose signals have these numbers, or at all if nil; returns false if there are none, and
-    /// the thread ends.
+    /// Looks at the stores whose signals have these numbers; at all stores if nil.
+    ///
+    /// - Returns: False without stores; the thread then ends.
     private func look(at numbers: Set<CInt>?) -> Bool {
         let entries: [Entry]? = state.withLock { state in
             if state.entries.isEmpty {
@@ -225,6 +226,8 @@ extension StoreSnapshot {
     ///   - known: The generation before the first transaction that counts.
     ///   - generation: The generation of the snapshot.
     ///   - store: The store.
+    /// - Returns: The notice.
+    /// - Throws: What reading the history throws.
     fileprivate func notice(
         after token: HistoryToken, from known: Generation, to generation: Generation, of store: StoreLocation
     ) throws(StoreError) -> SaveNotice? {
@@ -234,7 +237,7 @@ extension StoreSnapshot {
             return nil
         }
         var union: NoticeUnion?
-        // A large transaction comes in parts, of which only the last has its token.
+        // A large transaction comes in parts. The last part has its token.
         var (parts, count) = ([SaveNotice](), 0)
         while let transaction = try cursor.next() {
             let notice = SaveNotice(transaction, of: store, from: known, to: generation)
@@ -267,8 +270,8 @@ extension SaveNotice {
             for id in [change.source, change.target] where named.insert(id).inserted { relinked.append(id) }
         }
         self.init(
-            store: store, generation: generation, previousGeneration: known, author: transaction.author,
-            contextName: transaction.contextName, inserted: ids(.insert), updated: ids(.update) + relinked,
-            deleted: ids(.delete), isComplete: transaction.kind == .commit || transaction.kind == .load)
+            store: store, generations: (known, generation), author: (transaction.author, transaction.contextName),
+            lists: transaction.kind == .commit || transaction.kind == .load
+                ? Lists(inserted: ids(.insert), updated: ids(.update) + relinked, deleted: ids(.delete)) : nil)
     }
 }

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// The commits to stores, as they come: an asynchronous sequence of notices.
 ///
-/// It begins when the program asks for it, not when the loop begins: what a program reads after that
-/// and what the sequence says have no gap between them.
+/// It begins when the program asks for it, not when the loop begins. What a program reads after
+/// that and the first notice have nothing between them.
 ///
 /// ```swift
 /// let changes = try store.changes
@@ -18,7 +18,9 @@ internal import RoostSystem
 ///
 /// The sequence ends when the store is closed or replaced, and when the task is cancelled.
 public struct SaveNotices: AsyncSequence, Sendable {
+    /// A notice of one commit or of several.
     public typealias Element = SaveNotice
+    /// A sequence does not fail.
     public typealias Failure = Never
 
     package let buffer: NoticeBuffer
@@ -44,7 +46,7 @@ public struct SaveNotices: AsyncSequence, Sendable {
 
 /// The notices that a sequence has not given yet: at most one for each store.
 package final class NoticeBuffer: Sendable {
-    /// What waits of one store: one notice as it came, or several joined.
+    /// The waiting notices of one store: one notice as it came, or several joined.
     private struct Waiting {
         let store: StoreLocation
         var single: SaveNotice?
@@ -62,7 +64,7 @@ package final class NoticeBuffer: Sendable {
         var isEnded = false
         var waiting: [Int: CheckedContinuation<SaveNotice?, Never>] = [:]
         var lastWait = 0
-        /// What feeds the buffer, kept as long as it is.
+        /// The subscriptions that feed the buffer.
         var sources: [CommitSubscription] = []
     }
 
@@ -148,9 +150,8 @@ extension SaveNotices {
         for store in stores {
             // Not kept by what the buffer keeps.
             sources.append(
-                try CommitSubscription(to: store) { [weak buffer] in buffer?.put($0) } end: { [weak buffer] in
-                    buffer?.end()
-                })
+                try CommitSubscription(
+                    to: store, listener: { [weak buffer] in buffer?.put($0) }, end: { [weak buffer] in buffer?.end() }))
         }
         buffer.keep(sources)
         self.init(buffer)
