@@ -7,7 +7,9 @@ private struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
 
     var name: String { base.name }
-    var capabilities: StoreCapabilities { StoreCapabilities(.writing, .totalOrder, .digest, .fetchIndexes) }
+    var capabilities: StoreCapabilities {
+        StoreCapabilities(.writing, .totalOrder, .digest, .fetchIndexes, .history)
+    }
     var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
     func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }

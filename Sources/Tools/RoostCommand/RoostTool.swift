@@ -8,8 +8,8 @@ internal import RoostSystem
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .migrate, .info, .check, .diff, .fetch, .update, .delete, .dump, .load, .backup, .compact, .model,
-        .config,
+        .convert, .migrate, .info, .history, .check, .diff, .fetch, .update, .delete, .dump, .load, .backup, .compact,
+        .model, .config,
         .conformance, .demo,
         .completions, .man,
     ]

@@ -98,6 +98,13 @@ final class RunningCommand {
         try process.run()
     }
 
+    /// Waits until the program has written lines to its standard output, or has ended.
+    func waitForOutput(lines count: Int) throws {
+        while process.isRunning, try Data(contentsOf: output).count(where: { $0 == UInt8(ascii: "\n") }) < count {
+            sched_yield()
+        }
+    }
+
     func wait() throws -> CommandResult {
         process.waitUntilExit()
         let result = CommandResult(

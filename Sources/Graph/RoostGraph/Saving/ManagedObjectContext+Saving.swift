@@ -182,8 +182,8 @@ extension ManagedObjectContext {
         var known: UInt16?
         var (properties, hasProperties) = ([String](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in
-            if !object.flags.isDisjoint(with: [.inaccessible, .deleted]) {
-                guard !object.flags.contains(.inaccessible) else { return }
+            guard !object.flags.contains(.inaccessible) else { return }
+            if object.flags.contains(.deleted) {
                 failures += try core.denials(of: object)
                 failures += object.validateForDelete()
                 return

@@ -30,6 +30,11 @@ struct Console: Sendable {
     /// Writes a value as JSON to standard output.
     func printJSON(_ value: some Encodable) throws { try print(Self.json(value)) }
 
+    /// Writes a value as one line of JSON to standard output.
+    func printJSONLine(_ value: some Encodable) throws {
+        try print(String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .compact), as: UTF8.self))
+    }
+
     /// A value as JSON, without a line feed at its end.
     static func json(_ value: some Encodable) throws -> String {
         String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .lines), as: UTF8.self)
