@@ -76,6 +76,21 @@ struct HistoryCommandTests {
         try place.roost("history", "other").expectError(3)
     }
 
+    @Test("a configuration turns it on for the first command that writes, and commands that read work before")
+    func configuration() throws {
+        let place = try Workplace()
+        let store = try Store.open(.sqlite(place.file("music")), model: try model())
+        try store.insert("Track", rows: [["title": "Blue"]])
+        try store.close()
+        try place.write(
+            Data("{ stores: { main: { type: 'sqlite', path: 'music', options: { tracksHistory: true } } } }".utf8),
+            to: "roost.json")
+        #expect(try place.roost("info", "main").code == 0)
+        try place.roost("history", "main").expectError(3, containing: "tracksHistory")
+        #expect(try place.roost("update", "main", "Track", "--set=title = 'River'", "--yes").code == 0)
+        #expect(try place.roost("history", "main").output.contains("! Track/p1: title"))
+    }
+
     @Test("follows what another process commits, and ends by a signal", arguments: Workplace.fileTypes)
     func following(type: String) throws {
         let place = try Workplace()

@@ -37,7 +37,11 @@ enum StoreArguments {
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
         var store = try named(text, arguments) ?? PersistentStoreDescription(try location(text, arguments))
-        if !forWriting { store.options.isReadOnly = true }
+        if !forWriting {
+            store.options.isReadOnly = true
+            // What a configuration wants of writers is not done by a command that reads.
+            (store.options.tracksHistory, store.options.historyRetention) = (nil, nil)
+        }
         store.options.acceptsLinks = arguments.has("accept-links")
         store.options.acceptsChanges = arguments.has("accept-changes")
         if let seconds = try arguments.integer("timeout", minimum: 0) {
