@@ -21,7 +21,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo test costs strangers faults campaigns fuzz bench bench-scaling bench-objects bench-history bench-build lint api docs clean
+.PHONY: setup demo demo-postgresql install deb tool test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -31,20 +31,41 @@ demo: setup
 	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
-# The tests plant faults in contexts, to show that the suites of checks find them. Releases are built without this trait.
-TEST_TRAITS ?= --traits SQLite,LMDB,Macros,PlantedFaults
+# The same library on a PostgreSQL server of its own, which ends with the demonstration: converted there and back, queried, shown in psql.
+demo-postgresql: setup
+	$(SWIFT_BUILD) --configuration release --product roost --traits SQLite,LMDB,PostgreSQL
+	OBJECTS=$(OBJECTS) SEED=$(SEED) DIRECTORY=$(DEMO_DIRECTORY) ./Scripts/with-postgres ./Scripts/demo-postgresql
 
-# Runs all tests, then compares what each product shows with docs/api.
+# The program for people's machines: the Swift runtime is a part of it where that is possible.
+TOOL_TRAITS ?= --traits SQLite,LMDB,PostgreSQL
+TOOL = .build/install/release/roost
+tool: setup
+	$(SWIFT_BUILD) --configuration release --product roost --scratch-path .build/install $(TOOL_TRAITS) \
+		$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
+
+# The program, its manual page and its completions below a directory: make install PREFIX=~/.local
+PREFIX ?= /usr/local
+install: tool
+	@./Scripts/install $(TOOL) "$(PREFIX)"
+
+# A package for Debian and Ubuntu, in .build: apt install ./.build/roost_…_amd64.deb
+deb: tool
+	@./Scripts/deb $(TOOL) .build
+
+# The tests plant faults in contexts, to show that the suites of checks find them. Releases are built without this trait.
+TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,PlantedFaults
+
+# Compares what each product shows with docs/api, which takes seconds, then runs all tests.
 # `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.
 ifeq ($(ONLY),)
 test: setup
 	$(SWIFT_BUILD) --build-tests $(TEST_TRAITS)
-	$(SWIFT) test --skip-build --parallel $(TEST_TRAITS)
 	@SWIFT=$(SWIFT) ./Scripts/api
+	SWIFT=$(SWIFT) ./Scripts/with-postgres ./Scripts/test --skip-build --parallel $(TEST_TRAITS)
 else
 test: setup
 	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
-	ROOST_ONLY=$(ONLY) $(SWIFT) test --skip-build --parallel $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
+	ROOST_ONLY=$(ONLY) ./Scripts/with-postgres $(SWIFT) test --skip-build --parallel $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
 endif
 
 # Instructions per operation, counted by callgrind and compared with Tests/CostTests/instructions.json. `make costs WRITE=1` records new
@@ -68,9 +89,12 @@ faults: setup
 	ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'ConformanceTests.LockStepTests/lockStep|ConformanceTests.QueryCampaignTests|ConformanceTests.FaultTests'
 	ROOST_CRASH_STATES=$(STATES) ROOST_CRASH_FAULTS=$(FAULTS) ROOST_CRASH_KILLS=100 $(SWIFT) test --configuration release \
-		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests'
+		-Xswiftc -enable-testing --skip-build --filter 'CrashTests.CrashLabTests|RoostCommandTests.InterruptionTests'
 	ROOST_GRAPH_HISTORIES=$(HISTORIES) ROOST_GRAPH_REQUESTS=$(REQUESTS) $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'RoostGraphTests.HistoryTests|RoostGraphTests.PendingFetchTests'
+	ROOST_ONLY=RoostPostgreSQL $(SWIFT_BUILD) --build-tests $(TOOL_TRAITS) --scratch-path .build/only-RoostPostgreSQL
+	ROOST_ONLY=RoostPostgreSQL ROOST_POSTGRES_CONTEXTS=1 ./Scripts/with-postgres $(SWIFT) test --skip-build $(TOOL_TRAITS) \
+		--scratch-path .build/only-RoostPostgreSQL --filter 'RoostPostgreSQLTests.PortableProfileTests/graphCheck'
 	ROOST_ONLY=RoostGraph $(SWIFT_BUILD) --build-tests --sanitize=thread --scratch-path .build/thread-sanitizer
 	ROOST_ONLY=RoostGraph ROOST_GRAPH_ROUNDS=$(ROUNDS) $(SWIFT) test --skip-build --sanitize=thread \
 		--scratch-path .build/thread-sanitizer --filter 'RoostGraphTests.RaceTests'
@@ -103,6 +127,22 @@ bench: bench-build
 bench-scaling: bench-build
 	$(BENCH) --scaling --largest=$(or $(LARGEST),1000000)
 	$(BENCH) --memory --largest=$(or $(LARGEST),1000000)
+
+# The PostgreSQL backend beside a program in C with libpq, on the server that ROOST_POSTGRES has the parameters of:
+# ROOST_POSTGRES="$(Scripts/postgres start)" make bench-postgresql. Skipped visibly without a server.
+POSTGRESQL_BUILD = Benchmarks/.build/postgresql
+bench-postgresql: setup
+	@./Scripts/setup-benchmarks
+	$(SWIFT_BUILD) --package-path Benchmarks --scratch-path $(POSTGRESQL_BUILD) --configuration release \
+		--traits PostgreSQL --product RoostBenchmarks
+	cd Benchmarks && .build/postgresql/release/RoostBenchmarks $(if $(QUICK),--quick) $(or $(ONLY),postgresql)
+
+# Commits of 1 to 8 threads side by side, beside C, on that server or a throw-away one; ends with 1 below the limit.
+bench-writers: setup
+	@./Scripts/setup-benchmarks
+	$(SWIFT_BUILD) --package-path Benchmarks --scratch-path $(POSTGRESQL_BUILD) --configuration release \
+		--traits PostgreSQL --product WriterBenchmarks
+	./Scripts/with-postgres sh -c 'cd Benchmarks && .build/postgresql/release/WriterBenchmarks'
 
 # Objects in contexts: nanoseconds for each operation, beside its limit. `make bench-objects ONLY="memory sqlite"` has these stores.
 bench-objects: bench-build

@@ -31,6 +31,7 @@ let package = Package(
     traits: [
         .trait(name: "SQLite", description: "The SQLite backend and the Core Data reader; needs libsqlite3."),
         .trait(name: "LMDB", description: "The LMDB backend; needs liblmdb."),
+        .trait(name: "PostgreSQL", description: "The PostgreSQL backend; needs libpq."),
         .trait(name: "Macros", description: "Models in Swift: the macro @Model of the product RoostModels."),
         .trait(name: "PlantedFaults", description: "Faults that Roost's own tests plant; never for programs."),
         .default(enabledTraits: ["SQLite", "LMDB"]),
@@ -44,6 +45,9 @@ let package = Package(
         .systemLibrary(
             name: "CLMDB", path: "Sources/C/CLMDB", pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(
+            name: "CPostgreSQL", path: "Sources/C/CPostgreSQL", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .systemLibrary(
             name: "CXXHash", path: "Sources/C/CXXHash", pkgConfig: "libxxhash",
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
@@ -142,6 +146,14 @@ let package = Package(
             exclude: ["FORMAT.md"],
             swiftSettings: strict),
         .target(
+            name: "RoostPostgreSQL",
+            dependencies: [
+                "RoostCore", "RoostJSONText", "RoostSQL", "RoostSystem",
+                .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], path: "Sources/Backends/RoostPostgreSQL",
+            exclude: ["FORMAT.md"],
+            swiftSettings: strict),
+        .target(
             name: "RoostGraph",
             dependencies: [
                 "RoostCore", "RoostPredicates", "RoostQuery", "RoostStores", "RoostSystem",
@@ -181,6 +193,7 @@ let package = Package(
                 "RoostAppleModels", "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph", "RoostJSON",
                 "RoostMemory", "RoostMigration", "RoostPredicates", "RoostQuery", "RoostStores",
                 .target(name: "RoostLMDB", condition: .when(traits: ["LMDB"])),
+                .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
@@ -332,6 +345,20 @@ let package = Package(
                 .target(name: "RoostSQLite", condition: .when(traits: ["SQLite"])),
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
+        .executableTarget(
+            name: "PostgreSQLPeer",
+            dependencies: [
+                "RoostConformance",
+                .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], path: "Tests/PostgreSQLPeer",
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostPostgreSQLTests",
+            dependencies: [
+                "PostgreSQLPeer", "RoostConformance", "RoostCore", "RoostMemory", "RoostMigration", "RoostQuery",
+                "RoostSQL", "RoostStores", "RoostSystem",
+                .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ], swiftSettings: strict),
         .testTarget(
             name: "RoostCoreDataTests",
             dependencies: [

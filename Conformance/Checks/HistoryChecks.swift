@@ -449,7 +449,7 @@ extension ConformanceCheck {
                 try store.addPeople(1...9)
                 try store.change { $0.delete(ObjectID("Person", key: 3), version: 1) }
             }
-            try expectEqual(try recording.recordedTally(), try plain.recordedTally(), "the tally")
+            try expectEqual(try recording.recordedTally().digest, try plain.recordedTally().digest, "the digest")
             try expectEqual(try recording.contents(), try plain.contents(), "the contents")
             try expectEqual(try checkStore(recording).map(\.message), [], "the findings")
         },

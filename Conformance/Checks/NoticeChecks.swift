@@ -13,25 +13,33 @@ extension ConformanceCheck {
             let log = try NoticeLog(store, bench)
             guard log.isExact else { return }
             let (first, second) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
+            let tag = ObjectID("Tag", key: 1)
             let receipts = [
                 try store.change {
                     try $0.insert(first, values: ["title": "one"])
                     try $0.insert(second, values: ["title": "two"])
+                    try $0.insert(tag, values: [:])
                 },
                 try store.change { try $0.update(second, version: 1, values: ["title": "three"]) },
+                try store.change {
+                    try $0.add(Link(2, 1, order: 1), to: RelationshipName("Track", name: "tags"))
+                },
                 try store.change { $0.delete(first, version: 1) },
             ]
-            let notices = try log.wait { $0.count == 3 }
-            try expectEqual(Set(notices[0].inserted), [first, second], "the inserted objects")
+            let end = receipts.last?.generation
+            let notices = try log.wait { $0.last?.generation == end }
+            try expectEqual(notices.count, 4, "the number of notices")
+            try expectEqual(Set(notices[0].inserted), [first, second, tag], "the inserted objects")
             try expectEqual(notices[1].updated, [second], "the updated objects")
-            try expectEqual(notices[2].deleted, [first], "the deleted objects")
+            try expectEqual(Set(notices[2].updated.map(\.key)), [1, 2], "the linked objects")
+            try expectEqual(notices[3].deleted, [first], "the deleted objects")
             for (notice, receipt) in zip(notices, receipts) {
                 try expect(notice.isComplete, "a commit of this process is named object by object")
                 try expectEqual(notice.generation, receipt.generation, "the generation of a notice")
                 try expectEqual(notice.previousGeneration, receipt.previousGeneration, "the generation before it")
             }
             let counts = notices.map { $0.inserted.count + $0.updated.count + $0.deleted.count }
-            try expectEqual(counts, [2, 1, 1], "the objects of each notice")
+            try expectEqual(counts, [3, 1, 2, 1], "the objects of each notice")
         },
         ConformanceCheck(
             "notices.nothing", "A commit that fails or changes nothing gives no notice, and the next one does."
@@ -114,8 +122,8 @@ extension ConformanceCheck {
             let end = try store.currentGeneration()
             let notices = try log.wait { $0.last?.generation == end }
             // Otherwise one opening finds the commits of the other by the generation.
-            let feeds = [store, other].compactMap { ($0 as? any CommitReportingStore)?.commitFeed }
-            guard feeds.count == 2, feeds[0] === feeds[1] else { return }
+            let signals = [store, other].compactMap { ($0 as? any CommitReportingStore)?.commitSignal?.id }
+            guard signals.count == 2, signals[0] == signals[1] else { return }
             try expectEqual(notices.flatMap(\.inserted).map(\.key), [1, 2, 3, 4, 5], "the objects that notices name")
         },
         ConformanceCheck(
@@ -125,6 +133,7 @@ extension ConformanceCheck {
             guard let signal = (store as? any CommitReportingStore)?.commitSignal, let watch = FileWatch(),
                 watch.add(signal.path) != nil
             else { return }
+            try expect(try NoticeLog(store, bench).isWatched, "a listener watches the signal")
             try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "one"]) }
             guard case .files? = watch.wait(milliseconds: 60_000) else {
                 throw Mismatch(expected: "the signal of a commit", actual: "none for a minute")
@@ -157,51 +166,70 @@ extension ConformanceCheck {
             "processes.notices", "Who listens to a store hears of commits of another process, and of the last one.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer("create")
-            try peer.ask("commit 1")
-            guard let store = try openBeside(bench) else { return }
-            let log = try NoticeLog(store, bench)
-            for number in 2...6 { try peer.ask("commit \(number)") }
-            let end = try store.currentGeneration()
-            let notices = try log.wait { $0.last?.generation == end }
-            // What a notice says is there to be read.
-            try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
-            try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
-            try expect(notices.count <= 5, "each notice is of a commit", otherwise: "\(notices.count)")
+            try withPeer(bench) { (peer, store, log) in
+                for number in 2...6 { try peer.ask("commit \(number)") }
+                let end = try store.currentGeneration()
+                let notices = try log.wait { $0.last?.generation == end }
+                // What a notice says is there to be read.
+                try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
+                try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
+                try expect(notices.count <= 5, "each notice is of a commit", otherwise: "\(notices.count)")
+            }
         },
         ConformanceCheck(
             "processes.notices.killed",
             "After another process was killed while it committed, listeners know the last commit.",
             needs: [.persistence]
         ) { bench in
-            let peer = try bench.startPeer("create")
-            try peer.ask("commit 1")
-            guard let store = try openBeside(bench) else { return }
-            let log = try NoticeLog(store, bench)
-            try peer.tell("commits 2")
-            var last: Int64 = 0
-            for _ in 0..<10 { last = try require(try peer.acknowledged(), "a commit of the other process") }
-            try peer.kill()
-            while let more = try peer.acknowledged() { last = more }
-            let end = try store.currentGeneration()
-            _ = try log.wait { $0.last?.generation == end }
-            try expect(
-                try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "what was acknowledged is there")
+            try withPeer(bench) { (peer, store, log) in
+                try peer.tell("commits 2")
+                var last: Int64 = 0
+                for _ in 0..<10 { last = try require(try peer.acknowledged(), "a commit of the other process") }
+                try peer.kill()
+                while let more = try peer.acknowledged() { last = more }
+                let end = try store.currentGeneration()
+                _ = try log.wait { $0.last?.generation == end }
+                try expect(
+                    try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "what was acknowledged is there")
+            }
+        },
+        ConformanceCheck(
+            "processes.notices.history",
+            "With a history, notices of commits of another process name every object that these changed.",
+            needs: [.persistence, .history]
+        ) { bench in
+            try withPeer(bench, options: " history") { (peer, store, log) in
+                let before = Set(try store.view { try $0.objects(of: "Track").map(\.id) })
+                let token = try store.view { try $0.historyToken() }
+                for number in 2...9 { try peer.ask("commit \(number)") }
+                let end = try store.currentGeneration()
+                let notices = try log.wait { $0.last?.generation == end }
+                try expect(notices.allSatisfy(\.isComplete), "each notice names its objects")
+                var tracks = before
+                for notice in notices {
+                    tracks.formUnion(notice.inserted.filter { $0.entity == "Track" })
+                    tracks.subtract(notice.deleted)
+                }
+                try expectEqual(
+                    tracks, Set(try store.view { try $0.objects(of: "Track").map(\.id) }), "the tracks by the notices")
+                let changed = try store.view { try $0.transactions(HistoryRequest(after: token)) }
+                    .flatMap(\.changes).map(\.id)
+                let named = Set(notices.flatMap { $0.inserted + $0.updated + $0.deleted })
+                try expect(named.isSuperset(of: changed), "every object of the history is named")
+            }
         },
     ]
 
-    /// Opens the store that a peer writes: for writing if several processes can, otherwise for
-    /// reading.
-    ///
-    /// - Returns: Nil for a type whose stores are open in one process only.
-    private static func openBeside(_ bench: Workbench) throws -> (any PersistentStore)? {
-        if bench.fixture.capabilities.contains(.multipleProcesses) { return try bench.open() }
-        do {
-            return try bench.open {
-                $0.isReadOnly = true
-                $0.timeoutSeconds = 0.1
-            }
-        } catch let error as StoreError where error.code == .busy { return nil }
+    /// Runs `body` with a peer that has made a store and one commit, the store, opened beside it, and a
+    /// listener; does nothing for a type whose stores are open in one process only.
+    private static func withPeer(
+        _ bench: Workbench, options: String = "", _ body: (Peer, any PersistentStore, NoticeLog) throws -> Void
+    ) throws {
+        let peer = try bench.startPeer()
+        try peer.ask(bench.command("create") + options)
+        try peer.ask("commit 1")
+        guard let store = try bench.openBesidePeer() else { return }
+        try body(peer, store, try NoticeLog(store, bench))
     }
 }
 
@@ -225,6 +253,9 @@ private final class NoticeLog: Sendable {
             }, end: {})
         source.withLock { $0 = subscription }
     }
+
+    /// Whether commits of other processes are found without waiting.
+    var isWatched: Bool { source.withLock { $0?.isWatched ?? false } }
 
     /// Waits until the notices are what is wanted, for a minute at most.
     func wait(until isWanted: ([SaveNotice]) -> Bool) throws -> [SaveNotice] {

@@ -81,6 +81,7 @@ public enum ConformanceSelfTest {
     private static func outcome(of fault: FaultyStoreType.Fault, on base: StoreFixture) -> Result.Outcome {
         guard let check = ConformanceCheck.named(fault.caughtBy) else { return .missed }
         if let missing = check.missingCapability(on: base) { return .inapplicable(missing) }
+        if let ability = fault.neededAbility, !canShow(fault, on: base) { return .inapplicable(ability) }
         switch check.result(on: base).outcome {
         // A check that is excluded fails without the fault, too.
         case .failed(let failure), .excluded(_, let failure): return .unsound(failure)
@@ -88,6 +89,15 @@ public enum ConformanceSelfTest {
         }
         do throws(ConformanceFailure) { try check.run(on: base.faulty(fault)) } catch { return .caught(error) }
         return .missed
+    }
+
+    /// Whether a new store has what the fault needs; true for a store that cannot be created, which
+    /// the check reports.
+    private static func canShow(_ fault: FaultyStoreType.Fault, on base: StoreFixture) -> Bool {
+        guard let bench = try? Workbench(base) else { return true }
+        defer { bench.discard() }
+        guard let store = try? bench.create() else { return true }
+        return fault.canShow(in: store)
     }
 }
 

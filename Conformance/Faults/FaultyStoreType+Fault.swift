@@ -1,3 +1,5 @@
+internal import RoostCore
+
 extension FaultyStoreType {
     /// What is wrong with the stores.
     package enum Fault: String, CaseIterable, Sendable, CustomStringConvertible {
@@ -186,6 +188,23 @@ extension FaultyStoreType {
         /// Links are left out of the history.
         case recordsNoLinks = "records-no-links"
 
+        // MARK: Notices
+
+        /// The second notice of a listener is lost.
+        case losesNotice = "loses-notice"
+        /// A notice names deleted objects as updated ones.
+        case takesDeletesForUpdates = "takes-deletes-for-updates"
+        /// The second notice has the generations before and after its commit exchanged.
+        case swapsGenerations = "swaps-generations"
+        /// A notice of a commit of another opening says that nothing changed.
+        case hidesOtherOpenings = "hides-other-openings"
+        /// A notice of a bulk load is complete without its objects.
+        case completesLoads = "completes-loads"
+        /// Objects whose links alone changed are left out of notices.
+        case forgetsLinkedObjects = "forgets-linked-objects"
+        /// A commit that fails is signaled to other processes.
+        case signalsFailures = "signals-failures"
+
         // MARK: Damage
 
         /// A record that does not match its checksum is given out all the same.
@@ -273,9 +292,32 @@ extension FaultyStoreType {
             case .keepsPurged: "history.purge.token"
             case .acceptsForeignTokens: "history.token.other-store"
             case .recordsNoLinks: "history.links"
+            case .losesNotice, .swapsGenerations: "notices.many-writers"
+            case .takesDeletesForUpdates, .forgetsLinkedObjects: "notices.kinds"
+            case .hidesOtherOpenings: "notices.two-openings"
+            case .completesLoads: "notices.batches"
+            case .signalsFailures: "notices.signal"
             case .readsDamage: "damage.records-verified"
             case .signsDamage: "damage.not-signed"
             }
+        }
+
+        /// The ability of a store without which the fault cannot show; nil for none.
+        var neededAbility: StoreCapability? {
+            switch self {
+            case .losesNotice, .takesDeletesForUpdates, .swapsGenerations, .hidesOtherOpenings, .completesLoads,
+                .forgetsLinkedObjects:
+                StoreCapability("reports of commits")
+            case .signalsFailures: StoreCapability("signals of commits")
+            default: nil
+            }
+        }
+
+        /// Whether a store has ``neededAbility``.
+        func canShow(in store: any PersistentStore) -> Bool {
+            guard neededAbility != nil else { return true }
+            guard let reporting = store as? any CommitReportingStore else { return false }
+            return self != .signalsFailures || reporting.commitSignal != nil
         }
 
         /// The name as reports show it: `rounds-dates`.

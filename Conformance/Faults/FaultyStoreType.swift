@@ -36,8 +36,7 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
         let isReadOnly = options.isReadOnly
         if fault == .acceptsAnyModel { options.model = nil }
         if fault == .writesReadOnly { options.isReadOnly = false }
-        return FaultyStore(
-            try base.open(location, options: options), fault, isReadOnly: isReadOnly, isReopened: true)
+        return faulty(try base.open(location, options: options), isReadOnly: isReadOnly, isReopened: true)
     }
 
     /// Creates a store with the fault.
@@ -46,8 +45,15 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     {
         var options = altered(options)
         if fault == .inventsIdentity { options.storeUUID = nil }
-        return FaultyStore(
-            try base.create(location, model: model, options: options), fault, isReadOnly: false, isReopened: false)
+        return faulty(
+            try base.create(location, model: model, options: options), isReadOnly: false, isReopened: false)
+    }
+
+    private func faulty(_ store: any PersistentStore, isReadOnly: Bool, isReopened: Bool) -> any PersistentStore {
+        if fault.neededAbility != nil, let store = store as? any CommitReportingStore {
+            return FaultyReportingStore(store, fault)
+        }
+        return FaultyStore(store, fault, isReadOnly: isReadOnly, isReopened: isReopened)
     }
 
     /// As the sound type does it.

@@ -101,16 +101,8 @@ extension StoreSnapshot {
     /// The transactions that a request selects, each whole.
     func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
         let cursor = try historyCursor(request)
-        var (transactions, beginning) = ([HistoryTransaction](), HistoryTransaction?.none)
-        while var transaction = try cursor.next() {
-            if let before = beginning {
-                transaction.changes = before.changes + transaction.changes
-                transaction.linkChanges = before.linkChanges + transaction.linkChanges
-            }
-            beginning = transaction.isComplete ? nil : transaction
-            if transaction.isComplete { transactions.append(transaction) }
-        }
-        try expect(beginning == nil, "the last value of a transaction is complete")
+        var transactions: [HistoryTransaction] = []
+        while let transaction = try cursor.nextWhole() { transactions.append(transaction) }
         return transactions
     }
 }

@@ -152,6 +152,20 @@ package final class Workbench {
         return peer
     }
 
+    /// Opens the store that a second process writes: for writing if several processes can, otherwise
+    /// for reading.
+    ///
+    /// - Returns: Nil for a type whose stores are open in one process only.
+    func openBesidePeer() throws -> (any PersistentStore)? {
+        if fixture.capabilities.contains(.multipleProcesses) { return try open() }
+        do {
+            return try open {
+                $0.isReadOnly = true
+                $0.timeoutSeconds = 0.1
+            }
+        } catch let error as StoreError where error.code == .busy { return nil }
+    }
+
     /// Starts a second process that opens or creates the store of the usual name.
     func startPeer(_ verb: String) throws -> Peer {
         let peer = try startPeer()

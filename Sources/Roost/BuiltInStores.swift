@@ -8,6 +8,9 @@ public import RoostStores
 #if LMDB
     internal import RoostLMDB
 #endif
+#if PostgreSQL
+    internal import RoostPostgreSQL
+#endif
 #if SQLite
     internal import RoostSQLite
 #endif
@@ -43,8 +46,8 @@ public func stopCountingLibraryMemory() -> Bool {
 extension StoreRegistry {
     /// The registry that everything uses unless told otherwise.
     ///
-    /// It begins with the store types that Roost brings along: `sqlite`, `lmdb` and `coredata` as far as
-    /// their traits are on, `json`, and `memory`. A program adds its own types with ``register(_:)``.
+    /// It begins with the store types of Roost: `sqlite`, `lmdb`, `postgresql` and `coredata` if their
+    /// traits are on, `json`, and `memory`. A program adds its own types with ``register(_:)``.
     public static let standard: StoreRegistry = {
         // Recognition asks in this order, so a Core Data store, which is an SQLite file too, is asked for by its own marks.
         var types: [any PersistentStoreType] = []
@@ -56,6 +59,9 @@ extension StoreRegistry {
         #endif
         types.append(JSONStoreType())
         types.append(MemoryStoreType())
+        #if PostgreSQL
+            types.append(PostgreSQLStoreType())
+        #endif
         #if SQLite
             types.append(CoreDataStoreType())
         #endif

@@ -11,7 +11,9 @@ struct FaultTests {
         "every fault that a store can be given, by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)
     func notices(fault: FaultyStoreType.Fault) throws {
-        let needsFile: Set<FaultyStoreType.Fault> = [.readsDamage, .signsDamage]
+        let needsFile: Set<FaultyStoreType.Fault> = [
+            .readsDamage, .signsDamage, .hidesOtherOpenings, .signalsFailures,
+        ]
         let name = needsFile.contains(fault) ? "sqlite" : "memory"
         try expectCaught(fault, around: try #require(StoreFixture.writable.first { $0.name == name }))
     }

@@ -23,7 +23,7 @@ struct LockStepTests {
     @Test("random operations leave all stores as they leave a plain model")
     func lockStep() throws {
         let seed = RandomSeed.named("ROOST_LOCKSTEP_SEED")
-        let count = ProcessInfo.processInfo.environment["ROOST_LOCKSTEP_OPERATIONS"].flatMap { Int($0) } ?? 10_000
+        let count = ProcessInfo.processInfo.environment["ROOST_LOCKSTEP_OPERATIONS"].flatMap { Int($0) } ?? 5_000
         let fixtures = Self.fixtures
         print("lock-step on \(fixtures.map(\.name)): ROOST_LOCKSTEP_SEED=\(seed)")
         let summary = try LockStep.run(on: fixtures, seed: seed, operationCount: count)

@@ -24,7 +24,7 @@ struct QueryCampaignTests {
         // A long campaign has a new seed each time; the usual one always the same, so that what fails was changed just now.
         let isLong = environment["ROOST_QUERY_CASES"] != nil
         let seed = (isLong || environment["ROOST_QUERY_SEED"] != nil ? RandomSeed.named("ROOST_QUERY_SEED") : 1) &+ part
-        let count = environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 6_000
+        let count = environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 3_200
         let summary = try QueryCampaign.run(on: Self.fixtures, seed: seed, caseCount: count / 4)
         print("random queries on \(Self.fixtures.map(\.name)), seed \(seed): \(summary)")
         #expect(summary.caseCount == count / 4)

@@ -414,6 +414,7 @@ enum RecordedChecks {
         "processes.permissions",
         "processes.notices",
         "processes.notices.killed",
+        "processes.notices.history",
         "notices.kinds",
         "notices.nothing",
         "notices.batches",

@@ -19,6 +19,8 @@ import RoostMigration
 ///   `<name>\t<bytes>`.
 /// - `CostChild graph-times <type> <directory>`: the change sets of 100 000 changed objects, and
 ///   undo: `<name>\t<median>\t<least>`, in nanoseconds for each object.
+/// - `CostChild graph-window <type> <number> <directory>`: the memory of windows of a followed
+///   result over that many rows: `<name>\t<bytes>`.
 /// - `CostChild convert <from> <to> <directory>`: a conversion.
 /// - `CostChild links <type> <number> <directory>`: a load of links in the order of the end that
 ///   owns them, and again in the order of the other end.
@@ -41,6 +43,8 @@ struct CostChild {
                 try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).memory()
             case 4 where arguments[1] == "graph-times":
                 try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).times()
+            case 5 where arguments[1] == "graph-window":
+                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[4])).window(of: Int(arguments[3]) ?? 0)
             case 5 where arguments[1] == "convert":
                 try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
             case 5 where arguments[1] == "links":
@@ -48,7 +52,7 @@ struct CostChild {
             default:
                 throw StoreError(
                     .invalidRequest,
-                    "usage: CostChild <type> <directory> | door <type> <directory> | graph <type> <directory> | graph-memory <type> <directory> | graph-times <type> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
+                    "usage: CostChild <type> <directory> | door <type> <directory> | graph <type> <directory> | graph-memory <type> <directory> | graph-times <type> <directory> | graph-window <type> <number> <directory> | convert <from> <to> <directory> | links <type> <number> <directory>"
                 )
             }
         } catch {

@@ -5,8 +5,8 @@ import RoostGraph
 
 /// The costs of objects in contexts, beside those of the store below them.
 struct GraphCosts {
-    private let container: PersistentContainer
-    private let store: Store
+    let container: PersistentContainer
+    let store: Store
     private static let albumCount = 4_000
 
     init(_ typeName: String, _ directory: URL) throws {
@@ -18,7 +18,7 @@ struct GraphCosts {
         container = try PersistentContainer(store, types: AlbumsModel.types)
     }
 
-    private func insert(_ count: Int, into context: ManagedObjectContext) throws {
+    func insert(_ count: Int, into context: ManagedObjectContext) throws {
         var artist: Artist?
         for number in 0..<count {
             if number % 20 == 0 {

@@ -94,6 +94,31 @@ struct CostTests {
         #expect(try #require(bytes["few objects of a scan"]) <= 2_000_000)
     }
 
+    @Test("a window takes no more memory if the result has more rows", arguments: ["sqlite", "lmdb", "memory"])
+    func windowMemory(_ type: String) throws {
+        func bytes(_ count: Int) throws -> [String: Double] {
+            var bytes: [String: Double] = [:]
+            for line in try run(["graph-window", type, "\(count)"]).split(separator: "\n") {
+                let parts = line.split(separator: "\t")
+                try #require(parts.count == 2, "\(line)")
+                let number: Double = try #require(Double(parts[1]))
+                bytes[String(parts[0])] = number
+            }
+            return bytes
+        }
+        let (few, many) = (try bytes(2_000), try bytes(20_000))
+        guard !few.isEmpty else { return }
+        print("memory of windows, \(type): \(few), \(many)")
+        for window in ["first window", "window in the middle"] {
+            for state in ["kept", "kept after events"] {
+                let name = "\(window), \(state)"
+                #expect(try #require(many[name]) <= (try #require(few[name])) + 20_000, "\(name)")
+            }
+        }
+        // A result without a window has every row, which the same numbers show.
+        #expect(try #require(many["all rows, kept"]) > (try #require(few["all rows, kept"])) + 18_000 * 30)
+    }
+
     @Test(
         "links that come sorted by the other end write at most a few times what they write in order",
         arguments: ["sqlite", "lmdb"])

@@ -40,7 +40,8 @@ struct CompletionTests {
     @Test(
         "offers what can stand where the cursor is",
         arguments: [
-            (["model", ""], ["print", "validate", "generate", "diff", "history"]), (["model", "v"], ["validate"]),
+            (["model", ""], ["print", "validate", "graph", "generate", "diff", "history"]),
+            (["model", "v"], ["validate"]),
             (["model", "nothing", ""], []), (["model", "print", "x", ""], []), (["completions", "z"], ["zsh"]),
             (["conformance", "sqlite", "mem"], ["memory"]), (["config", ""], []), (["diff", "--limit", ""], []),
             (["diff", "--limit="], []),

@@ -183,6 +183,10 @@ struct FetchCommandTests {
         #expect(try ids("--where=next = 'Letter/9' AND day > '2001-01-01' AND day < '2001-01-01T00:00:01Z'") == ["1"])
         #expect(try ids("--where=SELF IN {2, 'Letter/9', 77}") == ["2", "9"])
         #expect(try ids("--id=9", "--id", "2", "--id=9") == ["9", "2", "9"])
+        #expect(try ids("--id=Note/9", "--id=Note/p2") == ["9", "2"])
+        for wrong in ["Letter/9", "Note/", "Note/p", "Note/pp2", "Note/0", "/9"] {
+            try place.roost("fetch", "notes", "Note", "--id=\(wrong)").expectError(2, containing: "--id")
+        }
         #expect(try ids("--limit=0") == [])
         #expect(try place.roost("fetch", "notes", "Letter", "--count").output == "1\n")
         #expect(

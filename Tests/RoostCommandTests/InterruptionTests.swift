@@ -2,6 +2,11 @@ import Foundation
 import RoostSystem
 import Testing
 
+/// The number of interruptions of a test; `ROOST_CRASH_KILLS` is that of long runs.
+private func interruptionCount(_ usually: Int) -> Int {
+    ProcessInfo.processInfo.environment["ROOST_CRASH_KILLS"].flatMap { Int($0) } ?? usually
+}
+
 /// A conversion that is ended from outside at random instants.
 @Suite("An interrupted conversion", .serialized)
 struct InterruptionTests {
@@ -24,7 +29,7 @@ struct InterruptionTests {
         return clock.now - start
     }
 
-    @Test("killed at 50 random instants leaves no destination or a complete one", arguments: Workplace.fileTypes)
+    @Test("killed at random instants leaves no destination or a complete one", arguments: Workplace.fileTypes)
     func killed(type: String) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 8000)
@@ -32,7 +37,7 @@ struct InterruptionTests {
         let duration = try wholeDuration(place, type)
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
-        for round in 0..<50 {
+        for round in 0..<interruptionCount(15) {
             _ = try interrupt(place, type, SIGKILL, duration, &numbers)
             if FileManager.default.fileExists(atPath: place.file("b")) {
                 let diff = try place.roost("diff", "a", "b")
@@ -58,7 +63,7 @@ struct InterruptionTests {
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
         var stopped = 0
-        for round in 0..<20 {
+        for round in 0..<interruptionCount(6) {
             let result = try interrupt(place, type, signal, duration, &numbers)
             let isThere = FileManager.default.fileExists(atPath: place.file("b"))
             // A signal that comes before the program can take it ends it at once; one that comes too late changes nothing.
@@ -134,7 +139,7 @@ struct OpenStoreInterruptionTests {
         let step = version - before
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
-        for round in 0..<24 {
+        for round in 0..<interruptionCount(9) {
             let signal = Self.signals[round % Self.signals.count]
             let result = try interrupt(place, signal, duration, &numbers, command)
             let now = try self.version(place)
@@ -158,7 +163,7 @@ struct OpenStoreInterruptionTests {
         let duration = try seconds(place, command)
         let seed = UInt64.random(in: 0 ... .max)
         var numbers = SeededNumbers(seed)
-        for round in 0..<12 {
+        for round in 0..<interruptionCount(4) {
             let signal = Self.signals[round % Self.signals.count]
             let result = try interrupt(place, signal, duration, &numbers, command)
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")

@@ -101,6 +101,18 @@ struct StoreCommandTests {
         #expect(findings.allSatisfy { ($0["object"] as? String)?.hasPrefix("Track/p") == true })
     }
 
+    @Test("a new store has the type that its name ends with", arguments: Workplace.fileTypes)
+    func typeByName(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a", objects: 100)
+        #expect(try place.roost("convert", "a", "b.\(type)", "--quiet").code == 0)
+        #expect(try place.roost("info", "b.\(type)").output.hasPrefix("type          \(type),"))
+        // What exists is not replaced because of its name.
+        try place.write(Data("text".utf8), to: "c.\(type)")
+        try place.roost("convert", "a", "c.\(type)", "--overwrite").expectError(3, containing: "c.\(type)")
+        #expect(try place.bytes("c.\(type)") == Data("text".utf8))
+    }
+
     @Test("an existing destination is refused, and replaced when asked", arguments: Workplace.fileTypes)
     func overwrite(type: String) throws {
         let place = try Workplace()

@@ -11,7 +11,7 @@ struct UsageErrorTests {
         let before = try place.names()
         let wrong: [[String]] = [
             ["info", "sqlit:a"], ["check", "nope:a"], ["info", "sqlite:"], ["convert", "a", "lmdbx:b"],
-            ["convert", "a", "b.lmdb"],
+            ["convert", "a", "b.unknown"],
             ["convert", "a", "coredata:b"], ["convert", "a", "sqlite:a"], ["backup", "a", "a"],
             ["backup", "a", "lmdb:b"],
             ["fetch", "a", "Albun"], ["fetch", "a", "Album", "--where=titel = 'x'"],

@@ -24,12 +24,16 @@ struct UsageTests {
         let version = try place.roost("--version")
         #expect(version.code == 0)
         #expect(version.output.hasPrefix("roost "))
+        #expect(try place.roost("version").output == version.output)
+        let nothing = try place.roost()
+        #expect(nothing.code == 2 && nothing.errors == "")
+        #expect(try nothing.output == place.roost("--help").output)
     }
 
     @Test(
         "tells what is wrong with it and exits 2",
         arguments: [
-            ([], "command is missing"), (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
+            (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
             (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "'c' is too much"),
             (["convert", "--overwite", "a", "b"], "did you mean '--overwrite'?"),
             (["info", "-x", "a"], "unknown option '-x'"),

@@ -10,7 +10,7 @@ import Testing
 struct GraphConformanceTests {
     /// The built-in stores that can be written, and the example of a store of a third party.
     static let fixtures: [StoreFixture] =
-        StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }
+        StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
 
     @Test("do what the behaviors say", arguments: GraphCheck.all, fixtures)
@@ -43,7 +43,7 @@ struct GraphConformanceTests {
     @Test(
         "follow what another process imports, and catch up after a restart",
         .enabled(if: peer != nil, "the program 'roost' is not beside the tests"), arguments: GraphCheck.processes,
-        StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) })
+        StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) })
     func processes(_ check: GraphCheck, on type: any PersistentStoreType) async throws {
         if case .failed(let failure) = await check.outcome(on: StoreFixture(type, peer: Self.peer)) { throw failure }
     }

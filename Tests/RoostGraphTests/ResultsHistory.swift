@@ -63,7 +63,8 @@ final class ResultsWatch {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
-            guard let next = try current.object(name) else { return "" }
+            // A fetch sees no deleted object, which another context can have connected again.
+            guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
         }
         return switch try current.value(names.last ?? "") {

@@ -197,6 +197,27 @@ struct SaveNoticeTests {
         func append(_ notice: SaveNotice) { list.withLock { $0.append(notice) } }
     }
 
+    @Test("Sequences come and go while another thread commits")
+    func comeAndGo() async throws {
+        let store = try await Store.open(.memory, model: Music.model())
+        let writer = Task.detached {
+            for number in 0..<3000 { try store.insert("Artist", rows: [["name": .string("\(number)")]]) }
+        }
+        let isDone = Mutex(false)
+        let watch = Task {
+            _ = try? await writer.value
+            isDone.withLock { $0 = true }
+        }
+        while !isDone.withLock({ $0 }) {
+            let changes = try store.changes
+            withExtendedLifetime(changes) {}
+            await Task.yield()
+        }
+        await watch.value
+        try await writer.value
+        #expect(try await store.count("Artist") == 3000)
+    }
+
     @Test("A context gives its own saves and the saves that it merges")
     func context() async throws {
         let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)

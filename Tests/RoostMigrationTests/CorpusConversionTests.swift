@@ -22,8 +22,11 @@ import RoostMigration
             let directory = try TemporaryDirectory()
             let before = try store.fileContents()
             var digests: Set<String> = []
-            for type in Sample.writingTypes {
-                let middle = StoreLocation(type: type, path: directory.file("middle-\(type)"))
+            let onServer = Self.locationOnServer()
+            defer { if let onServer { try? StoreRegistry.standard.type(named: onServer.type).destroy(onServer) } }
+            let files = Sample.writingTypes.map { StoreLocation(type: $0, path: directory.file("middle-\($0)")) }
+            for middle in files + (onServer.map { [$0] } ?? []) {
+                let type = middle.type
                 let last = StoreLocation(type: "sqlite", path: directory.file("last-\(type)"))
                 let first = try manager.convert(
                     from: .location(StoreLocation(type: "coredata", path: store.fullPath)), to: .location(middle),
@@ -38,6 +41,15 @@ import RoostMigration
             }
             #expect(digests.count == 1)
             #expect(try store.fileContents() == before)
+        }
+
+        /// A place on the server that `ROOST_POSTGRES` names; nil without one.
+        private static func locationOnServer() -> StoreLocation? {
+            guard let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"], !parameters.isEmpty,
+                StoreRegistry.standard.all.contains(where: { $0.name == "postgresql" })
+            else { return nil }
+            let schema = "corpus_" + String(UInt64.random(in: .min ... .max), radix: 36)
+            return StoreLocation(type: "postgresql", path: "\(parameters) schema=\(schema)")
         }
 
         private func compare(_ report: ConversionReport, with facts: CorpusStore, at location: StoreLocation) throws {

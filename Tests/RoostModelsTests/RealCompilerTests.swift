@@ -58,7 +58,9 @@
             // The modules of C targets, which the package's own modules import.
             let sources = URL(fileURLWithPath: #filePath).appending(path: "../../../Sources/C").standardized
             for map in [products.appending(path: "CRoostSystem.build/module.modulemap")]
-                + ["CXXHash", "CSQLite", "CLMDB", "CZlib"].map({ sources.appending(path: "\($0)/module.modulemap") })
+                + ["CXXHash", "CSQLite", "CLMDB", "CPostgreSQL", "CZlib"].map({
+                    sources.appending(path: "\($0)/module.modulemap")
+                })
             where FileManager.default.fileExists(atPath: map.path) {
                 process.arguments?.append(contentsOf: ["-Xcc", "-fmodule-map-file=\(map.path)"])
             }

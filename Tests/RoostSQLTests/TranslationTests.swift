@@ -329,7 +329,7 @@ struct TranslationTests {
     func equivalence() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
-        let requestCount = environment["ROOST_REQUESTS"].flatMap { Int($0) } ?? 5000
+        let requestCount = environment["ROOST_REQUESTS"].flatMap { Int($0) } ?? 2500
         var generator = RandomPredicates(random: SeededRandom(seed))
         let directory = try TemporaryDirectory()
         var fill = SeededRandom(seed &+ 1)

@@ -39,7 +39,7 @@ final class Folder: Sendable {
 }
 
 /// The types whose stores can be written.
-let writableTypes = StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
+let writableTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(\.name)
 /// Those of them whose stores are files.
 let fileTypes = StoreRegistry.standard.all
     .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)

@@ -10,7 +10,7 @@ import Testing
         #expect(MigrationManager().registry === StoreRegistry.standard)
         #expect(StoreMaintenance().registry === StoreRegistry.standard)
         let names = StoreRegistry.standard.all.map(\.name)
-        #expect(names == ["sqlite", "lmdb", "json", "memory", "coredata"].filter(names.contains))
+        #expect(names == ["sqlite", "lmdb", "json", "memory", "postgresql", "coredata"].filter(names.contains))
         #expect(names.contains("json") && names.contains("memory"))
     }
 

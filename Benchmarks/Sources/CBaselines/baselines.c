@@ -18,6 +18,7 @@ int baseline_fail(baseline_run *run, const char *format, ...) {
 const baseline *baseline_named(const char *name) {
     const baseline *const lists[] = {
         sqlite_baselines, lmdb_baselines, json_baselines, memory_baselines, whole_store_baselines,
+        postgresql_baselines,
     };
     for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++) {
         for (const baseline *entry = lists[list]; entry->name != NULL; entry++) {

@@ -65,7 +65,8 @@ int flush_file(baseline_run *run, const char *path);
         if ((expression) != 0) return -1; \
     } while (0)
 
-extern const baseline sqlite_baselines[], lmdb_baselines[], json_baselines[], memory_baselines[], whole_store_baselines[];
+extern const baseline sqlite_baselines[], lmdb_baselines[], json_baselines[], memory_baselines[], whole_store_baselines[],
+    postgresql_baselines[];
 
 #ifdef __cplusplus
 }

@@ -102,6 +102,10 @@ struct Bench {
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])
         var runner = runner
         for (operation, scale) in operations {
+            if operation.group == BenchmarkServer.type, let absence = BenchmarkServer.absence {
+                print("skipped: \(operation.name): \(absence)")
+                continue
+            }
             runner.scale = scale
             do {
                 results.operations.append(try runner.measure(operation))

@@ -7,6 +7,27 @@ extension GraphCheck {
     /// Child contexts.
     static let children: [GraphCheck] = [
         GraphCheck(
+            "child.parent-rollback",
+            "A child that follows its parent shows what a rollback of the parent leaves: values are the committed ones, and new objects are deleted.",
+            .roost
+        ) { bench in
+            let (_, parent, album) = try makeParent(bench)
+            let child = parent.makeChild("follows")
+            child.mergesChangesAutomatically = true
+            let artist: Artist = try parent.insert()
+            (artist.name, album.title) = ("Neil", "changed")
+            album.artist = artist
+            parent.processPendingChanges()
+            let (copy, twin) = (try child.existingObject(album.id), try child.existingObject(artist.id))
+            try expectEqual([copy.title, twin.name], ["changed", "Neil"], "the values before")
+            try expectEqual(twin.albums.count, 1, "the albums before")
+            parent.rollback()
+            try expectEqual(copy.title, "Blue", "the title after the rollback")
+            try expect(copy.artist !== twin, "the reference after the rollback")
+            try expect(twin.isDeleted, "the new object is deleted")
+            try expect(!child.hasChanges, "the child has no changes")
+        },
+        GraphCheck(
             "child.one-level",
             "After a child's save, the parent has the changes pending and the store has none. The save of the root writes them.",
             .apple

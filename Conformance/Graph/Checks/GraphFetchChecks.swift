@@ -86,6 +86,37 @@ extension GraphCheck {
             }
         },
         GraphCheck(
+            "fetch.pending-candidates",
+            "Beside an unsaved change of a related object, a fetch compares only the objects that refer to it, and takes the rest from the store.",
+            .roost
+        ) { bench in
+            let (container, meter) = try bench.makeMetered { context in
+                for number in 0..<20 {
+                    let artist: Artist = try context.insert()
+                    artist.name = "artist \(number)"
+                    for _ in 0..<5 {
+                        let (album, track): (Album, Track) = (try context.insert(), try context.insert())
+                        (album.title, album.artist, track.album) = ("of \(number)", artist, album)
+                    }
+                }
+            }
+            let context = container.makeContext()
+            let artist = try require(try context.fetch(Fetch<Artist>(where: "name == 'artist 3'")).first, "an artist")
+            artist.name = "Zoe"
+            context.processPendingChanges()
+            var (albums, tracks): ([Album], [Track]) = ([], [])
+            let counts = try meter.counting {
+                albums = try context.fetch(Fetch<Album>(where: "artist.name IN {'Zoe', 'artist 3', 'artist 5'}"))
+                tracks = try context.fetch(
+                    Fetch<Track>(where: "album.artist.name == 'Zoe'", sortedBy: ["album.artist.name"], limit: 3))
+            }
+            try expectEqual(
+                albums.map(\.title), Array(repeating: "of 3", count: 5) + Array(repeating: "of 5", count: 5),
+                "the albums")
+            try expectEqual(tracks.count, 3, "the tracks")
+            try expect(counts.recordCount < 80, "few of 220 objects are read", otherwise: "\(counts.recordCount)")
+        },
+        GraphCheck(
             "fetch.pending-related",
             "Predicates and orders through a relationship see an unsaved change of the related object.", .roost
         ) { bench in

@@ -50,6 +50,54 @@ extension GraphCheck {
             try expectEqual([album["title"], album["year"]], ["Blue", 2000], "the values")
         },
         GraphCheck(
+            "refresh.both-sides",
+            "After a refresh that discards changes, both sides of relationships agree: other objects lose what the object took back, and it has what others refer to.",
+            .roost
+        ) { bench in
+            let container = try bench.makeContainer()
+            try bench.change(container) { try insertBlue(into: $0) }
+            let context = container.makeContext()
+            let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
+            let (joni, neil, track): (Artist?, Artist, Track) = (
+                album.artist, try context.insert(), try context.insert()
+            )
+            (album.artist, track.album, track.title) = (neil, album, "new")
+            try expectEqual([neil.albums.count, album.tracks.count], [1, 4], "the members before")
+            try context.refresh(album, mergingChanges: false)
+            try expectEqual(album.artist, joni, "the reference")
+            try expectEqual(joni?.albums.map(\.objectID), [album.objectID], "the albums of the artist")
+            try expectEqual(neil.albums.count, 0, "the albums of the other artist")
+            try expectEqual(track.album, album, "the reference of another object")
+            try expectEqual(album.tracks.map(\.title).last, "new", "the member that refers to the object")
+            try expectEqual(
+                try context.count(Fetch<Album>(where: "tracks.@count == 4")), 1, "a fetch that counts the members")
+            try context.save()
+            try expectEqual(album.tracks.count, 4, "the members after the save")
+        },
+        GraphCheck(
+            "rollback.deleted-elsewhere",
+            "After a rollback, an object that another context deleted counts as deleted, though its changes kept it until then.",
+            .roost
+        ) { bench in
+            let container = try bench.makeContainer()
+            try bench.change(container) { try insertBlue(into: $0) }
+            let context = container.makeContext()
+            context.mergesChangesAutomatically = true
+            let tracks = try context.fetch(Fetch<Track>(sortedBy: ["title"]))
+            for track in tracks { track.title = "mine" }
+            context.processPendingChanges()
+            try bench.change(container) { other in
+                for track in tracks[..<2] { other.delete(try other.existingObject(track.id)) }
+            }
+            context.processPendingChanges()
+            try expectEqual(tracks.map(\.title), ["mine", "mine", "mine"], "the titles of changed objects")
+            context.rollback()
+            try expectEqual(tracks.map(\.isDeleted), [true, true, false], "which objects are deleted")
+            try expectEqual(tracks[2].title, "River", "the title of the other object")
+            try expectEqual(try context.count(Fetch<Track>()), 1, "the number of tracks")
+            try context.save()
+        },
+        GraphCheck(
             "rollback.all",
             "A rollback removes the inserts, restores the old values, cancels the deletes, and reads nothing.", .apple
         ) { bench in

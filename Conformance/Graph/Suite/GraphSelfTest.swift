@@ -50,7 +50,16 @@ package enum GraphSelfTest {
         (.showsDeleted, "results.rollback"), (.overlooksRelatedResults, "results.related-predicate"),
         (.keepsWindow, "results.limit"), (.overlooksMerged, "results.merge"), (.overlooksUndo, "results.undo"),
         (.overlooksReset, "results.reset"), (.dropsSlowReaders, "results.slow-reader"),
-        (.countsOnlyMore, "results.totals"),
+        (.countsOnlyMore, "results.totals"), (.overlooksRelatedTotals, "results.totals-related"),
+        (.callsForNothing, "results.totals-null"), (.renewsSections, "results.section-left-and-entered"),
+        (.trustsOffset, "results.window-edges"), (.overlooksOwnSaves, "results.saved-only"),
+        (.overlooksLastingIDs, "results.lasting-ids"), (.overlooksDiscarded, "results.rollback"),
+        (.reportsUntouched, "results.refresh-all"), (.overlooksOwnChanges, "results.failed-save"),
+        (.forgetsTouched, "results.there-and-back"), (.updatesFirstResult, "results.several"),
+        (.losesWaitingDifferences, "results.sequence-end"),
+        (.refreshForgetsMembers, "refresh.both-sides"), (.childMissesRollback, "child.parent-rollback"),
+        (.revivesDeleted, "rollback.deleted-elsewhere"), (.overlooksReferring, "fetch.pending-related"),
+        (.dropsJoinedObjects, "results.batch"),
     ]
 
     /// The result for one fault.

@@ -1,4 +1,5 @@
 public import RoostCore
+internal import RoostSystem
 
 /// A persistent store in an SQL database: the engine behind every SQL backend.
 ///
@@ -68,6 +69,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         self.database = database
         commitSignal = (database as? any CommitSignaling)?.commitSignal
         commitFeed = .of(commitSignal)
+        commitFeed.setAddsGenerations(schema.writerPlaceCount > 1)
         self.schema = schema
         self.storeUUID = storeUUID
         self.type = type
@@ -143,10 +145,70 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         return try body(connection)
     }
 
-    /// Runs `body` in a write transaction: all of it is durable on return, or nothing.
+    /// Runs `body` in a write transaction, while no other one can write.
+    ///
+    /// All of it is durable on return, or nothing. `body` is run again if another transaction
+    /// kept this one from being committed.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try requireWritable()
-        let connection = try database.beginWriting()
+        // A value that another transaction wrote first is there when this one begins.
+        try repeating(after: [.busy]) { (_) throws(StoreError) in
+            try requireWritable()
+            return try finishing(try database.beginWriting(), body)
+        }
+    }
+
+    /// Runs `body` in a write transaction, while others may write too.
+    ///
+    /// All of it is durable on return, or nothing. `body` locks what it relies on when it reads it.
+    /// It is run again if it failed by what others wrote at the same time. Where the database has one
+    /// place, this is ``writing(_:)``.
+    func writingBesideOthers<Result>(
+        _ body: (SQLWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard schema.writerPlaceCount > 1, let database = database as? any SQLParallelDatabase else {
+            return try writing { (connection) throws(StoreError) in
+                try body(SQLWriter(connection: connection))
+            }
+        }
+        return try repeating(after: nil) { (isRepeated) throws(StoreError) in
+            try requireWritable()
+            let (connection, place) = try database.beginWritingBesideOthers()
+            return try finishing(connection) { (connection) throws(StoreError) in
+                try body(
+                    SQLWriter(
+                        connection: connection, place: place, locks: schema.parallelDialect, isRepeated: isRepeated))
+            }
+        }
+    }
+
+    /// The most times that a transaction is run again.
+    private static let mostAttempts = 20
+
+    /// Runs a transaction, again if it failed by what others wrote at the same time.
+    ///
+    /// Only errors with some codes count if there are any given.
+    private func repeating<Result>(
+        after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard let database = database as? any SQLParallelDatabase else { return try transaction(false) }
+        var attempt = 0
+        while true {
+            do throws(StoreError) {
+                return try transaction(attempt > 0)
+            } catch
+                where attempt < Self.mostAttempts && codes?.contains(error.code) ?? true
+                && database.isTransient(error)
+            {
+                attempt += 1
+                // Transactions that met once must not meet again.
+                usleep(.random(in: 0...1000 << UInt32(min(attempt, 6))))
+            }
+        }
+    }
+
+    private func finishing<Result>(
+        _ connection: any SQLConnection, _ body: (any SQLConnection) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         let result: Result
         do throws(StoreError) {
             result = try body(connection)

@@ -126,6 +126,13 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     /// Commits of other containers are not noticed.
     case ignoresForeignCommits
 
+    /// A refresh that discards changes forgets the members that refer to the object.
+    case refreshForgetsMembers
+    /// A child that follows its parent does not hear of a rollback.
+    case childMissesRollback
+    /// A rollback brings back an object that another context deleted.
+    case revivesDeleted
+
     // MARK: Fetching
 
     /// A pinned context reads the newest state.
@@ -134,6 +141,8 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case countsSaved
     /// A predicate over a relationship does not see the changes of the other object.
     case overlooksRelated
+    /// A predicate over a relationship does not see objects that refer to a changed object.
+    case overlooksReferring
     /// The limit is applied before pending changes are.
     case cutsWindowFirst
     /// A fetch returns what the store has of a changed object too.
@@ -157,6 +166,32 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case dropsSlowReaders
     /// Totals keep what objects added that left the result.
     case countsOnlyMore
+    /// Totals do not see the changes of related objects.
+    case overlooksRelatedTotals
+    /// Totals call the program for events that change none of them.
+    case callsForNothing
+    /// A section that objects leave and enter in one event is another one.
+    case renewsSections
+    /// A window with an offset is followed as if nothing before it could change.
+    case trustsOffset
+    /// A result of saved objects is not fetched again by a save.
+    case overlooksOwnSaves
+    /// Results do not see that a save gives new objects other IDs.
+    case overlooksLastingIDs
+    /// Results do not see that changes are discarded.
+    case overlooksDiscarded
+    /// Objects that only can have changed count as changed.
+    case reportsUntouched
+    /// Results do not see what the context changes.
+    case overlooksOwnChanges
+    /// An object whose values are the same again does not count as changed.
+    case forgetsTouched
+    /// Only the first result of a context is updated.
+    case updatesFirstResult
+    /// The differences that wait for a reader are lost with their controller.
+    case losesWaitingDifferences
+    /// A notice that is joined with one that waits for a context loses its objects.
+    case dropsJoinedObjects
 
     #if PlantedFaults
         /// The fault of all contexts that the current task uses.

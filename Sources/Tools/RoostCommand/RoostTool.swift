@@ -8,7 +8,8 @@ internal import RoostSystem
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .migrate, .info, .history, .check, .diff, .fetch, .update, .delete, .dump, .load, .backup, .compact,
+        .convert, .migrate, .info, .history, .check, .diff, .fetch, .insert, .update, .delete, .dump, .load, .backup,
+        .compact,
         .model, .config,
         .conformance, .demo,
         .completions, .man,
@@ -34,12 +35,15 @@ enum RoostTool {
     static func run(_ arguments: [String], _ console: Console) -> ExitCode {
         var isVerbose = false
         do {
-            guard let name = arguments.first else { throw UsageError("a command is missing; see 'roost --help'") }
+            guard let name = arguments.first else {
+                try console.print(Help.overview(commands))
+                return .usage
+            }
             switch name {
             case "--help", "-h":
                 try console.print(Help.overview(commands))
                 return .success
-            case "--version":
+            case "--version", "version":
                 try console.print("roost \(roostVersion)")
                 return .success
             case "help":

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostMigration
+import RoostSystem
 import Testing
 
 /// One finished run of the `roost` program.
@@ -65,11 +66,24 @@ final class Workplace: Sendable {
 
     /// Makes a store of the music library under `name`.
     func makeStore(_ type: String, _ name: String, objects: Int = 2000) throws {
-        let result = try roost("demo", "--objects=\(objects)", "--directory=\(file("demo"))")
-        try #require(result.code == 0, "\(result.errors)")
+        try FileManager.default.createDirectory(atPath: file("demo"), withIntermediateDirectories: false)
+        try write(try library(objects: objects), to: "demo/music.sqlite")
         let converted = try roost("convert", "sqlite:demo/music.sqlite", "\(type):\(name)")
         try #require(converted.code == 0, "\(converted.errors)")
         try FileManager.default.removeItem(atPath: file("demo"))
+    }
+
+    /// The music library as an SQLite store, by the number of its objects.
+    private static let libraries = Mutex<[Int: Data]>([:])
+
+    private func library(objects: Int) throws -> Data {
+        if let known = Self.libraries.withLock({ $0[objects] }) { return known }
+        let result = try roost("demo", "--objects=\(objects)", "--directory=\(file("made"))")
+        try #require(result.code == 0, "\(result.errors)")
+        let made = try bytes("made/music.sqlite")
+        try FileManager.default.removeItem(atPath: file("made"))
+        Self.libraries.withLock { $0[objects] = made }
+        return made
     }
 
     /// The types whose stores are files and can be written.

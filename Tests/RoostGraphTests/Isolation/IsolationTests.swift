@@ -52,6 +52,7 @@ struct IsolationTests {
                 sources.appending(path: "CXXHash/module.modulemap"),
                 sources.appending(path: "CSQLite/module.modulemap"),
                 sources.appending(path: "CLMDB/module.modulemap"), sources.appending(path: "CZlib/module.modulemap"),
+                sources.appending(path: "CPostgreSQL/module.modulemap"),
             ] where FileManager.default.fileExists(atPath: map.path) {
                 process.arguments?.append(contentsOf: ["-Xcc", "-fmodule-map-file=\(map.path)"])
             }

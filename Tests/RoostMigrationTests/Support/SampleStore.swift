@@ -133,7 +133,8 @@ enum Sample {
     }
 
     /// The types of store that a test can create.
-    static let writingTypes = StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }.map(\.name)
+    static let writingTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(
+        \.name)
     /// Those whose stores are files.
     static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)

@@ -75,7 +75,7 @@ struct Worker {
         switch operation.source {
         case .shared, .indexed, .tagged: workload.source = request.fixture
         case .copied: workload.source = request.directory + "/store"
-        case .none, .memory, .anew: break
+        case .none, .memory, .server, .anew: break
         }
         if operation.makesFile { workload.destination = request.directory + "/made" }
         self.workload = workload
@@ -104,9 +104,9 @@ struct Worker {
         let fixture = operation.source.fileType != nil && !operation.makesFile && !operation.source.isAnew
         let bytes = fixture ? try WorkDirectory(holding: request.fixture).byteCount() : try files.byteCount()
         var checksum = outcome.checksum
-        if proving, operation.madeType == "memory" { checksum = try subject.madeChecksum() }
+        if proving, operation.isProvenBySubject { checksum = try subject.madeChecksum() }
         try subject.clean()
-        if proving, let type = operation.provenType, type != "memory" {
+        if proving, let type = operation.provenType, !operation.isProvenBySubject {
             if operation.source.isAnew { try close() }
             let path = operation.makesFile ? workload.destination : workload.source
             checksum = try Proof.checksum(of: path, type, request.side, operation)

@@ -9,6 +9,8 @@ internal import CBaselines
 /// The C side of an operation.
 final class BaselineSubject: Subject {
     private let functions: baseline
+    /// Reads the store that the functions made, if it is not a file.
+    private let reader: String
     /// What the functions get, at one place for as long as they may keep pointers to it.
     private let argument: UnsafeMutablePointer<baseline_run>
     private let source: UnsafeMutablePointer<CChar>?
@@ -20,6 +22,7 @@ final class BaselineSubject: Subject {
             throw BenchmarkError("There is no baseline '\(name)'.")
         }
         self.functions = functions.pointee
+        reader = name.hasPrefix(BenchmarkServer.type) ? "\(BenchmarkServer.type)-read" : "memory-read"
         source = strdup(workload.source)
         destination = strdup(workload.destination)
         var run = baseline_run()
@@ -46,7 +49,7 @@ final class BaselineSubject: Subject {
     }
 
     func madeChecksum() throws -> UInt64? {
-        guard let functions = baseline_named("memory-read") else { return nil }
+        guard let functions = baseline_named(reader) else { return nil }
         try call(functions.pointee.run)
         return argument.pointee.checksum
     }

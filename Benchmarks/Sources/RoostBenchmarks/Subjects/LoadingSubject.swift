@@ -15,11 +15,18 @@ final class LoadingSubject: Subject {
     }
 
     func open() throws { library = TrackLibrary(trackCount: workload.trackCount) }
-    func close() throws { library = nil }
+
+    func close() throws {
+        library = nil
+        if type == BenchmarkServer.type { try BenchmarkServer.clear() }
+    }
 
     /// As a conversion does it: into a store that nobody knows, flushed, and then put under its name.
     func run(proving: Bool) throws -> Outcome {
         guard let library else { throw BenchmarkError("There is nothing to load.") }
+        if type == BenchmarkServer.type {
+            return Outcome(unitCount: try BenchmarkServer.load(library, schema).digest.objectCount)
+        }
         let storeType = try StoreRegistry.standard.type(named: type)
         if workload.destination.isEmpty {
             let store = try storeType.create(
@@ -47,7 +54,12 @@ final class LoadingSubject: Subject {
         return Outcome(unitCount: tally?.digest.objectCount ?? 0)
     }
 
-    func madeChecksum() throws -> UInt64? { try made.map { try Proof.checksum(of: $0) } }
+    func madeChecksum() throws -> UInt64? {
+        if type == BenchmarkServer.type {
+            made = try StoreRegistry.standard.open(BenchmarkServer.location(), options: StoreOptions(isReadOnly: true))
+        }
+        return try made.map { try Proof.checksum(of: $0) }
+    }
 
     func clean() throws {
         try made?.close()

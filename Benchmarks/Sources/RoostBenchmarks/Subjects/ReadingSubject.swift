@@ -30,5 +30,6 @@ final class ReadingSubject: Subject {
     func close() throws {
         try store?.close()
         store = nil
+        if type == BenchmarkServer.type { try BenchmarkServer.clear() }
     }
 }

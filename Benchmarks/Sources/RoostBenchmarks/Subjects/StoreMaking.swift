@@ -3,6 +3,7 @@ import RoostCore
 
 /// Opens the fixture, or makes it where it can only be in memory.
 func openStore(_ type: String, _ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {
+    if type == BenchmarkServer.type { return try BenchmarkServer.makeStore(workload, schema) }
     guard workload.source.isEmpty else {
         return try StoreRegistry.standard.open(
             StoreLocation(type: type, path: workload.source), options: StoreOptions(model: schema.model))

@@ -24,6 +24,7 @@ final class WritingSubject: Subject {
     func close() throws {
         try store?.close()
         store = nil
+        if type == BenchmarkServer.type { try BenchmarkServer.clear() }
     }
 
     func run(proving: Bool) throws -> Outcome {

@@ -11,6 +11,8 @@ struct Operation: Sendable {
         case none
         /// A store that is in memory, made by the side that reads it.
         case memory
+        /// A store on a server, made by the side that reads or changes it; see ``BenchmarkServer``.
+        case server
         /// A file of this type, made once for each side and read by all operations.
         case shared(String)
         /// Such a file with an index over the titles of tracks, too.
@@ -26,7 +28,7 @@ struct Operation: Sendable {
         var fileType: String? {
             switch self {
             case .shared(let type), .indexed(let type), .tagged(let type), .copied(let type): type
-            case .none, .memory, .anew: nil
+            case .none, .memory, .server, .anew: nil
             }
         }
 
@@ -34,7 +36,7 @@ struct Operation: Sendable {
         var isAnew: Bool {
             switch self {
             case .copied, .anew: true
-            case .none, .memory, .shared, .indexed, .tagged: false
+            case .none, .memory, .server, .shared, .indexed, .tagged: false
             }
         }
 
@@ -43,7 +45,7 @@ struct Operation: Sendable {
             switch self {
             case .indexed: .indexed
             case .tagged: .tagged
-            case .none, .memory, .shared, .copied, .anew: .plain
+            case .none, .memory, .server, .shared, .copied, .anew: .plain
             }
         }
     }
@@ -88,7 +90,10 @@ struct Operation: Sendable {
     let makeSubject: @Sendable (Workload) throws -> any Subject
 
     /// Whether a file is made.
-    var makesFile: Bool { madeType != nil && madeType != "memory" }
+    var makesFile: Bool { madeType != nil && !isProvenBySubject }
+
+    /// Whether the side itself reads its store, because it is not a file that another side could open.
+    var isProvenBySubject: Bool { madeType == "memory" || madeType == BenchmarkServer.type }
 
     /// The type of the store whose whole content both sides must agree on after a round; nil when there is none.
     ///

@@ -4,7 +4,7 @@ enum Operations {
     static let all: [Operation] =
         ["sqlite", "lmdb", "memory"].flatMap { reading($0) + writing($0) + store($0) } + loading + loadingOtherwise
         + json
-        + conversions + migrations
+        + conversions + migrations + server
 
     /// The tracks of most operations in a whole run.
     private static let full = 1_000_000
@@ -28,6 +28,8 @@ enum Operations {
         "sqlite-lmdb/unverified": 1.0, "lmdb-sqlite/unverified": 1.0, "sqlite-sqlite/unverified": 0.95,
         "sqlite-lmdb/verified": 1.5, "lmdb-sqlite/verified": 1.5, "sqlite-sqlite/verified": 1.5,
         "sqlite-json/unverified": 1.5, "json-sqlite/unverified": 1.0,
+        "postgresql/load": 1.2, "postgresql/scan": 1.2, "postgresql/point-read": 1.15,
+        "postgresql/transactions-1": 1.2, "postgresql/transactions-100": 1.2,
         // 60 % of the conversion's speed.
         "sqlite-lmdb/migrate-policies": 1.667, "lmdb-sqlite/migrate-policies": 1.667,
         "sqlite-sqlite/migrate-policies": 1.667, "lmdb-lmdb/migrate-policies": 1.667,
@@ -199,6 +201,51 @@ enum Operations {
             tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)",
             memoryTarget: isBinary ? memoryTargets.conversion : nil
         ) { try ConversionSubject(source, destination, verifies: verifies, $0) }
+    }
+
+    // MARK: On a server
+
+    /// None where the program was built without the trait.
+    private static let server: [Operation] = {
+        #if PostgreSQL
+            return onServer
+        #else
+            return []
+        #endif
+    }()
+
+    private static var onServer: [Operation] {
+        let (type, tracks) = (BenchmarkServer.type, 200_000)
+        func reading(
+            _ name: String, _ title: String, repetitions: Int = 0, baseline: String? = nil,
+            _ body: @escaping ReadingSubject.Body
+        ) -> Operation {
+            make(
+                "\(type)/\(name)", title, source: .server, tracks: tracks, repetitions: repetitions,
+                baseline: "\(type)-\(baseline ?? name)"
+            ) { try ReadingSubject(type, $0, body) }
+        }
+        func transactions(_ objects: Int, _ repetitions: Int, pipelined: Bool) -> Operation {
+            let suffix = pipelined ? "-pipelined" : ""
+            return make(
+                "\(type)/transactions-\(objects)\(suffix)",
+                "durable transaction of \(objects)\(pipelined ? ", C in one message" : "")", unit: .transaction,
+                source: .server, tracks: tracks, repetitions: repetitions, batch: objects,
+                baseline: "\(type)-transactions\(suffix)"
+            ) { try WritingSubject(type, $0, .insert) }
+        }
+        return [
+            make(
+                "\(type)/load", "bulk load into a new store", source: .none, makes: type, tracks: tracks,
+                baseline: "\(type)-load"
+            ) { try LoadingSubject(type, $0) },
+            reading("scan", "scan into batches") { try $0.scan() },
+            reading("scan-fields", "scan, every field read", baseline: "scan") { try $0.scanFields() },
+            reading("scan-unordered", "scan, C in no order") { try $0.scan() },
+            reading("point-read", "point read, record", repetitions: 20_000) { try $0.pointReads() },
+            transactions(1, 1000, pipelined: false), transactions(100, 200, pipelined: false),
+            transactions(1, 1000, pipelined: true), transactions(100, 200, pipelined: true),
+        ]
     }
 
     // MARK: Migrations

@@ -141,7 +141,7 @@ struct SQLiteOpening {
                 }
                 if !isImmutable { try connection.verifyLog() }
                 if !settings.isReadOnly { try mark(connection, isUnflushed, lock, hasLog: leftover != nil) }
-                schema = try applyHistoryOptions(schema, uuid, connection, lock)
+                schema = try applyHistoryOptions(schema, connection, lock)
             } catch {
                 try? connection.close()
                 throw error
@@ -207,7 +207,7 @@ struct SQLiteOpening {
     /// To turn it on or off, the store must not be open elsewhere: other openers would not
     /// notice the change.
     private func applyHistoryOptions(
-        _ schema: SQLSchema, _ uuid: StoreUUID, _ connection: SQLiteConnection, _ lock: StoreLock?
+        _ schema: SQLSchema, _ connection: SQLiteConnection, _ lock: StoreLock?
     ) throws(StoreError) -> SQLSchema {
         guard options.tracksHistory != nil || options.historyRetention != nil else { return schema }
         let current = try SQLHistorySwitch.settings(schema, storeName: path, on: connection)
@@ -224,7 +224,7 @@ struct SQLiteOpening {
                 new = try SQLHistorySwitch.turnOff(schema, on: connection)
             } else {
                 new = try SQLHistorySwitch.turnOn(
-                    schema, uuid: uuid, retention: options.historyRetention, storeName: path, on: connection)
+                    schema, retention: options.historyRetention, storeName: path, on: connection)
             }
             if isSwitched { try connection.execute("PRAGMA user_version = \(new.formatVersion)") }
             try connection.run("COMMIT")

@@ -186,6 +186,14 @@ extension StoreError.Code {
     public static let outOfResources = Self("outOfResources")
     /// A deadline passed.
     public static let timedOut = Self("timedOut")
+    /// The answer of a server to a commit was lost, and the server could not be asked again in time.
+    ///
+    /// The commit took place once or not at all. Read the objects again before you repeat it.
+    public static let outcomeUnknown = Self("outcomeUnknown")
+    /// The server ended the transaction of a snapshot.
+    ///
+    /// Take a new snapshot.
+    public static let snapshotExpired = Self("snapshotExpired")
     /// The operation was cancelled by the caller.
     public static let cancelled = Self("cancelled")
 

@@ -119,6 +119,20 @@ package protocol HistoryCursor: AnyObject {
     func next() throws(StoreError) -> HistoryTransaction?
 }
 
+extension HistoryCursor {
+    /// Returns the next transaction as one value, also if it comes in parts; nil at the end.
+    package func nextWhole() throws(StoreError) -> HistoryTransaction? {
+        guard var whole = try next() else { return nil }
+        while !whole.isComplete {
+            guard let part = try next() else { throw HistoryBytesReader.damaged("a transaction has no end") }
+            let (changes, links) = (whole.changes + part.changes, whole.linkChanges + part.linkChanges)
+            whole = part
+            (whole.changes, whole.linkChanges) = (changes, links)
+        }
+        return whole
+    }
+}
+
 /// Decodes the transactions in the entries of a history.
 final class StoredHistoryCursor: HistoryCursor {
     private let entries: any HistoryEntries

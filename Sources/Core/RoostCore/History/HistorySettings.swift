@@ -1,4 +1,5 @@
 package import Foundation
+internal import RoostSystem
 
 /// The settings of a history, which a store keeps beside the transactions.
 package struct HistorySettings: Hashable, Sendable {
@@ -38,10 +39,23 @@ package struct HistorySettings: Hashable, Sendable {
         }
     }
 
+    /// The text that was read last, and what it says: each commit reads the same.
+    private static let last = Mutex<(bytes: [UInt8], settings: HistorySettings)?>(nil)
+
     /// Reads the text.
     ///
     /// - Throws: `corrupted`.
     package init(_ bytes: [UInt8]) throws(StoreError) {
+        if let last = Self.last.withLock({ $0 }), last.bytes == bytes {
+            self = last.settings
+            return
+        }
+        try self.init(decoding: bytes)
+        let settings = self
+        Self.last.withLock { $0 = (bytes, settings) }
+    }
+
+    private init(decoding bytes: [UInt8]) throws(StoreError) {
         let members = try MetadataDocument.decode(bytes)
         func number(_ name: String) throws(StoreError) -> Int64 {
             guard case .int(let number)? = members[name] else {

@@ -34,8 +34,6 @@ public struct BatchDeleteRequest: Hashable, Sendable {
     package var resultType: BatchResultType
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// The name of the context that makes the changes, for the store's history.
-    package var contextName: String?
 
     /// Deletes the objects that a request fetches.
     public init(_ request: FetchRequest, result: BatchResultType = .statusOnly) {

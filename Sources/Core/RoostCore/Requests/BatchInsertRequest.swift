@@ -43,8 +43,6 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// The name of the context that makes the changes, for the store's history.
-    package var contextName: String?
     /// Starts rows that also set to-many relationships; they replace ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Starts the rows: returns a function that returns the next row, and nil at the end.

@@ -22,8 +22,6 @@ public struct BatchUpdateRequest: Hashable, Sendable {
     package var resultType: BatchResultType
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// The name of the context that makes the changes, for the store's history.
-    package var contextName: String?
 
     /// Sets properties to the values of expressions.
     public init(

@@ -91,8 +91,6 @@ public struct BulkLoadOptions: Sendable {
 
     /// The author of the load, for the store's history.
     public var author: String?
-    /// The name of the context that loads, for the store's history.
-    package var contextName: String?
 
     /// Makes options.
     public init(

@@ -2,6 +2,8 @@ internal import RoostSystem
 
 /// Reports to listeners what the commits to one store changed, in the order of the commits.
 ///
+/// Commits that overlap, as those to a server can, are reported in the order in which they began.
+///
 /// All openings of one store in a process share a feed. The engines report the commits of this
 /// process. Commits of others are found by looking at the store's generation; see ``look(_:)``.
 ///
@@ -15,6 +17,8 @@ package final class CommitFeed: Sendable {
     /// A commit that ended.
     private struct Ended {
         let generation: Generation
+        let previous: Generation
+        let store: StoreLocation
         let origin: ObjectIdentifier?
         /// Nil if no listener wants it.
         let notice: SaveNotice?
@@ -33,10 +37,25 @@ package final class CommitFeed: Sendable {
         var early: [Generation: Ended] = [:]
         /// Whether a look finds what commits of others changed, so that it is worth waiting for.
         var hasHistory = false
+        /// Whether generations are sums; see ``Generation/highestSum``.
+        var addsGenerations = false
+        /// When the generation was last looked at.
+        var lastLook = ContinuousClock.now
+        /// The number of the commit that began last.
+        var lastBegin = 0
+        /// The commits that are under way, where generations are sums.
+        var openNumbers: Set<Int> = []
+        /// The commits that ended before others that had begun earlier, by their numbers.
+        var overlapping: [Int: Ended] = [:]
+        /// The highest number of a commit that was reported.
+        var lastReported = 0
     }
 
     /// The number of commits after which a missing commit of this process is not waited for.
     private static let mostEarly = 64
+
+    /// The longest time for which commits that are under way, and can overlap, put off a look.
+    private static let longestDelay = Duration.seconds(10)
 
     private struct Weak {
         weak var feed: CommitFeed?
@@ -63,6 +82,12 @@ package final class CommitFeed: Sendable {
         }
     }
 
+    /// Whether the store's generations are sums; see ``Generation/highestSum``.
+    package var addsGenerations: Bool { state.withLock { $0.addsGenerations } }
+
+    /// Says whether the store's generations are sums.
+    package func setAddsGenerations(_ addsGenerations: Bool) { state.withLock { $0.addsGenerations = addsGenerations } }
+
     // MARK: Listening
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
@@ -76,7 +101,10 @@ package final class CommitFeed: Sendable {
     /// - Returns: A number for ``remove(_:)``.
     package func add(ignoring ignored: ObjectIdentifier? = nil, listener body: @escaping Listener) -> Int {
         state.withLock { state in
-            if state.listeners.isEmpty { (state.known, state.early) = (nil, [:]) }
+            if state.listeners.isEmpty {
+                (state.known, state.early, state.overlapping) = (nil, [:], [:])
+                state.lastLook = .now
+            }
             state.lastNumber += 1
             state.listeners.append((state.lastNumber, ignored, body))
             return state.lastNumber
@@ -84,43 +112,74 @@ package final class CommitFeed: Sendable {
     }
 
     /// Ends listening.
-    package func remove(_ number: Int) { state.withLock { $0.listeners.removeAll { $0.number == number } } }
+    package func remove(_ number: Int) {
+        let removed = state.withLock { state in
+            state.listeners.firstIndex { $0.number == number }.map { state.listeners.remove(at: $0) }
+        }
+        // What the listener keeps ends outside of the lock.
+        withExtendedLifetime(removed) {}
+    }
 
     // MARK: Commits of this process
 
     /// Says that a commit begins.
     ///
     /// Until its end is reported, a new generation can be its own.
-    package func beginCommit() { state.withLock { $0.openCount += 1 } }
+    ///
+    /// - Returns: The number of the commit, for its end.
+    package func beginCommit() -> Int {
+        state.withLock { state in
+            state.openCount += 1
+            state.lastBegin += 1
+            if state.addsGenerations { state.openNumbers.insert(state.lastBegin) }
+            return state.lastBegin
+        }
+    }
 
     /// Says that a commit failed, or changed nothing.
-    package func endCommit() {
+    package func endCommit(_ number: Int) {
         state.withLock { state in
-            state.openCount -= 1
-            state.endCount += 1
+            Self.noteEnd(of: number, &state)
+            Self.tellOverlapping(&state)
             Self.tellGap(&state)
         }
+    }
+
+    private static func noteEnd(of number: Int, _ state: inout State) {
+        state.openCount -= 1
+        state.endCount += 1
+        state.openNumbers.remove(number)
     }
 
     /// Says that a commit ended.
     ///
     /// - Parameters:
-    ///   - previous: The generation before.
-    ///   - generation: The generation after; another one.
+    ///   - number: The number that ``beginCommit()`` returned.
+    ///   - generations: The generations before and after; two different ones.
+    ///   - store: The store.
     ///   - origin: The origin of the commit.
     ///   - notice: What it changed, made if a listener wants it.
     package func endCommit(
-        from previous: Generation, to generation: Generation, origin: ObjectIdentifier?,
-        _ notice: @autoclosure () -> SaveNotice
+        _ number: Int, generations: (before: Generation, after: Generation), of store: StoreLocation,
+        origin: ObjectIdentifier?,
+        notice: @autoclosure () -> SaveNotice
     ) {
+        let (previous, generation) = generations
         state.withLock { state in
-            state.openCount -= 1
-            state.endCount += 1
+            Self.noteEnd(of: number, &state)
             guard !state.listeners.isEmpty else { return }
+            if state.addsGenerations {
+                let isWanted = state.listeners.contains { $0.ignored == nil || $0.ignored != origin }
+                state.overlapping[number] = Ended(
+                    generation: generation, previous: previous, store: store, origin: origin,
+                    notice: isWanted ? notice() : nil)
+                return Self.tellOverlapping(&state)
+            }
             if generation != state.known {
                 let isWanted = state.listeners.contains { $0.ignored == nil || $0.ignored != origin }
                 state.early[previous] = Ended(
-                    generation: generation, origin: origin, notice: isWanted ? notice() : nil)
+                    generation: generation, previous: previous, store: store, origin: origin,
+                    notice: isWanted ? notice() : nil)
                 if state.known == nil { state.known = previous }
                 Self.tellEarly(&state)
             }
@@ -139,6 +198,31 @@ package final class CommitFeed: Sendable {
         }
     }
 
+    /// Reports commits that can overlap, in the order in which they began.
+    ///
+    /// A commit that knows of another one began after it. Each is reported as if it followed on those
+    /// that were reported before, which is what the sum of their generations is.
+    private static func tellOverlapping(_ state: inout State) {
+        guard !state.overlapping.isEmpty else { return }
+        let isFull = state.overlapping.count > mostEarly
+        let firstOpen = isFull ? Int.max : state.openNumbers.min() ?? Int.max
+        for number in state.overlapping.keys.sorted() where number < firstOpen {
+            guard let ended = state.overlapping.removeValue(forKey: number) else { continue }
+            let known = state.known ?? ended.previous
+            let next = known.adding(from: ended.previous, to: ended.generation)
+            state.known = next
+            // Others that may rely on it were not kept waiting any longer.
+            let isLate = number < state.lastReported
+            state.lastReported = max(state.lastReported, number)
+            guard var notice = ended.notice else { continue }
+            if isLate { notice = SaveNotice(store: ended.store, generations: (known, next), lists: nil) }
+            (notice.previousGeneration, notice.generation) = (known, next)
+            for listener in state.listeners where listener.ignored == nil || listener.ignored != ended.origin {
+                listener.body(notice)
+            }
+        }
+    }
+
     /// Reports commits that follow on a commit of another process, if no commit of this process can
     /// come between.
     private static func tellGap(_ state: inout State) {
@@ -148,10 +232,9 @@ package final class CommitFeed: Sendable {
         let ends = Set(state.early.values.map(\.generation))
         // Generations have no order here, so any of several chains can be the last.
         for start in state.early.keys where !ends.contains(start) {
-            if let store = state.early.values.lazy.compactMap(\.notice?.store).first {
-                let gap = SaveNotice(store: store, generations: (known, start), lists: nil)
-                for listener in state.listeners { listener.body(gap) }
-            }
+            guard let first = state.early[start] else { continue }
+            let gap = SaveNotice(store: first.store, generations: (state.known ?? known, start), lists: nil)
+            for listener in state.listeners { listener.body(gap) }
             state.known = start
             tellEarly(&state)
         }
@@ -171,9 +254,16 @@ package final class CommitFeed: Sendable {
     /// a commit of this process.
     package func ticket() -> Ticket? {
         state.withLock { state in
-            state.listeners.isEmpty || state.openCount > 0
-                ? nil : Ticket(known: state.known, endCount: state.endCount)
+            let canLook = state.openCount == 0 || Self.isLookDue(state)
+            return state.listeners.isEmpty || !canLook ? nil : Ticket(known: state.known, endCount: state.endCount)
         }
+    }
+
+    /// Whether a process that commits all the time must look at last.
+    ///
+    /// It then takes commits of its own for those of others, and reports them once more without names.
+    private static func isLookDue(_ state: State) -> Bool {
+        state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
     }
 
     /// A look at the generation of a store.
@@ -204,14 +294,15 @@ package final class CommitFeed: Sendable {
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)
         return state.withLock { state in
-            guard !state.listeners.isEmpty, state.openCount == 0, state.endCount == ticket.endCount,
-                state.known == ticket.known
-            else { return false }
+            let isQuiet = state.openCount == 0 && state.endCount == ticket.endCount && state.known == ticket.known
+            guard !state.listeners.isEmpty, isQuiet || Self.isLookDue(state) else { return false }
+            state.lastLook = .now
             state.hasHistory = look.hasHistory
+            let former = state.known
             state.known = generation
             // The commits of this process that wait are older than the look.
             state.early = [:]
-            guard let known = ticket.known, known != generation else { return true }
+            guard let known = former, known != generation else { return true }
             let notice =
                 look.changes
                 ?? SaveNotice(store: look.store, generations: (known, generation), lists: nil)
@@ -242,6 +333,16 @@ package protocol CommitSignal: AnyObject, Sendable {
     ///
     /// Where that fails, watchers find the commit when they next look.
     func raise()
+
+    /// Begins to call `body` after commits, for a signal that is not a file.
+    ///
+    /// - Returns: The observation, which ends when it is released; nil for a signal that is a file.
+    func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)?
+}
+
+extension CommitSignal {
+    /// Returns nil.
+    package func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? { nil }
 }
 
 /// A storage or a database that has a signal.
@@ -270,19 +371,19 @@ extension PersistentStore {
 extension CommitReportingStore {
     /// Runs a commit and reports it: to listeners of this process, then to other processes.
     package func reporting(_ commit: () throws(StoreError) -> CommitReceipt) throws(StoreError) -> CommitReceipt {
-        commitFeed.beginCommit()
+        let number = commitFeed.beginCommit()
         let receipt: CommitReceipt
         do throws(StoreError) { receipt = try commit() } catch {
-            commitFeed.endCommit()
+            commitFeed.endCommit(number)
             throw error
         }
         if receipt.hasChanges {
             commitFeed.endCommit(
-                from: receipt.previousGeneration, to: receipt.generation, origin: receipt.changes.origin,
-                receipt.notice(for: location))
+                number, generations: (receipt.previousGeneration, receipt.generation), of: location,
+                origin: receipt.changes.origin, notice: receipt.notice(for: location))
             commitSignal?.raise()
         } else {
-            commitFeed.endCommit()
+            commitFeed.endCommit(number)
         }
         return receipt
     }
@@ -295,18 +396,18 @@ extension CommitReportingStore {
     package func reportingAll<Result>(
         _ change: () throws(StoreError) -> (previous: Generation, now: Generation, result: Result)
     ) throws(StoreError) -> Result {
-        commitFeed.beginCommit()
+        let number = commitFeed.beginCommit()
         let (previous, now, result): (Generation, Generation, Result)
         do throws(StoreError) { (previous, now, result) = try change() } catch {
-            commitFeed.endCommit()
+            commitFeed.endCommit(number)
             throw error
         }
         if previous == now {
-            commitFeed.endCommit()
+            commitFeed.endCommit(number)
         } else {
             commitFeed.endCommit(
-                from: previous, to: now, origin: nil,
-                SaveNotice(store: location, generations: (previous, now), lists: nil))
+                number, generations: (previous, now), of: location, origin: nil,
+                notice: SaveNotice(store: location, generations: (previous, now), lists: nil))
             commitSignal?.raise()
         }
         return result

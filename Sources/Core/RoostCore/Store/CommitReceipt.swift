@@ -10,9 +10,11 @@
 public struct CommitReceipt: Sendable {
     /// The generation of the store after the commit.
     ///
-    /// It is ``previousGeneration`` if the commit changed nothing.
+    /// It is ``previousGeneration`` if the commit changed nothing. Commits to a store
+    /// without the capability ``StoreCapability/totalOrder`` can overlap. The store then has another
+    /// generation, which stands for all of them.
     public let generation: Generation
-    /// The generation of the store directly before the commit.
+    /// The generation of the store before the commit, with the commits that it knew of.
     ///
     /// If it is not the last one that a program has seen, another writer committed in between.
     public let previousGeneration: Generation

@@ -3,7 +3,8 @@
 ///
 /// Generations say whether a store has changed since. They have an order only in stores with the
 /// capability ``StoreCapability/totalOrder``, so this type has none; see
-/// ``StoreCapabilities/isEarlier(_:than:)``.
+/// ``StoreCapabilities/isEarlier(_:than:)``. In the others, commits can overlap. The generation of
+/// a receipt then stands for that commit and the commits that it knew of.
 ///
 /// ```swift
 /// let seen = try store.commit(changes).generation
@@ -32,6 +33,19 @@ public struct Generation: Sendable, Hashable {
             )
         }
         return Generation(number: next)
+    }
+}
+
+extension Generation {
+    /// The highest generation of a store whose generations are sums.
+    ///
+    /// Each commit to such a store adds a number of its own, so commits that do not know of each other
+    /// have different generations, and their order makes no difference.
+    package static let highestSum: UInt64 = 1 << 62 - 1
+
+    /// Returns the sum that this one becomes by the commits between two others.
+    package func adding(from previous: Generation, to next: Generation) -> Generation {
+        Generation(number: (number &+ next.number &- previous.number) & Self.highestSum)
     }
 }
 

@@ -18,9 +18,9 @@ public struct SaveNotice: Sendable {
     /// The store that was saved to.
     public package(set) var store: StoreLocation
     /// The generation of the store after the commits.
-    public let generation: Generation
+    public package(set) var generation: Generation
     /// The generation of the store before the commits.
-    public let previousGeneration: Generation
+    public package(set) var previousGeneration: Generation
     /// The author of the changes; nil for none, and for several.
     public let author: String?
     /// The name of the context that saved; nil for a batch request, and for several.
@@ -37,6 +37,8 @@ public struct SaveNotice: Sendable {
     ///
     /// If not, any object can have changed: a program reads again what it shows.
     public let isComplete: Bool
+    /// Whether the generations are sums; see ``Generation/highestSum``.
+    package var addsGenerations = false
 
     /// Whether the commits changed no object.
     public var isEmpty: Bool { isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
@@ -80,19 +82,20 @@ package struct NoticeUnion: Sendable {
         case inserted, updated, deleted
     }
 
-    private let store: StoreLocation
+    package let store: StoreLocation
     private let previousGeneration: Generation
-    private var generation: Generation
+    package private(set) var generation: Generation
     private var author: String?
     private var contextName: String?
-    private var isComplete = true
+    /// Whether the lists name every object that changed.
+    package private(set) var isComplete = true
     /// The objects in the order in which they were named first.
     private var ids: [ObjectID] = []
     private var kinds: [ObjectID: Kind] = [:]
 
     /// Begins with one notice.
     package init(_ first: SaveNotice) {
-        (store, previousGeneration, generation) = (first.store, first.previousGeneration, first.generation)
+        (store, previousGeneration, generation) = (first.store, first.previousGeneration, first.previousGeneration)
         (author, contextName) = (first.author, first.contextName)
         append(first)
     }
@@ -101,7 +104,9 @@ package struct NoticeUnion: Sendable {
     ///
     /// - Complexity: O(*n*) in the IDs of the new notice.
     package mutating func append(_ next: SaveNotice) {
-        generation = next.generation
+        generation =
+            next.addsGenerations
+            ? generation.adding(from: next.previousGeneration, to: next.generation) : next.generation
         if author != next.author { author = nil }
         if contextName != next.contextName { contextName = nil }
         guard isComplete else { return }
@@ -133,4 +138,71 @@ package struct NoticeUnion: Sendable {
 extension SaveNotice {
     /// The number of IDs in the lists.
     fileprivate var idCount: Int { inserted.count + updated.count + deleted.count }
+}
+
+/// The notices that a reader has not taken yet: neighbors of one store as one.
+///
+/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each row of commits without a
+///   gap.
+package struct WaitingNotices: Sendable {
+    /// One notice as it came, or several as one.
+    private enum Item: Sendable {
+        case one(SaveNotice)
+        case several(NoticeUnion)
+
+        var store: StoreLocation {
+            switch self {
+            case .one(let notice): notice.store
+            case .several(let union): union.store
+            }
+        }
+
+        var generation: Generation {
+            switch self {
+            case .one(let notice): notice.generation
+            case .several(let union): union.generation
+            }
+        }
+
+        var notice: SaveNotice {
+            switch self {
+            case .one(let notice): notice
+            case .several(let union): union.notice
+            }
+        }
+    }
+
+    private var items: [Item] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { items.isEmpty }
+
+    /// Adds a notice.
+    ///
+    /// It is joined with the last one of its store, if no other commit is between them, or if the
+    /// generations are sums.
+    package mutating func append(_ notice: SaveNotice) {
+        guard let index = items.lastIndex(where: { $0.store == notice.store }),
+            items[index].generation == notice.previousGeneration || notice.addsGenerations
+        else { return items.append(.one(notice)) }
+        var union: NoticeUnion
+        switch items[index] {
+        case .one(let first): union = NoticeUnion(first)
+        case .several(let joined): union = joined
+        }
+        // Held once, so that adding to it copies nothing.
+        items[index] = .one(notice)
+        union.append(notice)
+        items[index] = .several(union)
+    }
+
+    /// Takes the first notice.
+    package mutating func takeFirst() -> SaveNotice? { items.isEmpty ? nil : items.removeFirst().notice }
+
+    /// Takes all notices.
+    package mutating func takeAll() -> [SaveNotice] {
+        defer { items = [] }
+        return items.map(\.notice)
+    }
 }

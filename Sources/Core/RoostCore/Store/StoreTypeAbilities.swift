@@ -40,6 +40,39 @@ public protocol ModelMatchingStoreType: PersistentStoreType {
     ) throws(StoreError) -> [Int]?
 }
 
+/// A type whose stores are on a server, so that the path of a store says nothing about the names
+/// beside it.
+package protocol ServerStoreType: PersistentStoreType {
+    /// The location of a new store that is to replace the store at `location`, on the same server.
+    ///
+    /// - Throws: `invalidRequest` for a location that cannot be read.
+    func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
+
+    /// The location that the store at `location` gets when it is kept after it was replaced.
+    ///
+    /// - Throws: `invalidRequest` for a location that cannot be read.
+    func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
+
+    /// Replaces a store by another store on the same server, in one transaction, if no commit has
+    /// changed it.
+    ///
+    /// - Parameters:
+    ///   - destination: The store to replace, which is not open anywhere.
+    ///   - generation: The generation that the store must have.
+    ///   - source: The new store, closed.
+    ///   - backup: The location that the replaced store gets; nil removes it.
+    /// - Throws: `busy` if a store is open anywhere or `destination` has another generation.
+    func replace(
+        _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
+        keepingAs backup: StoreLocation?
+    ) throws(StoreError)
+}
+
+extension StoreRegistry {
+    /// The types whose stores need no server.
+    package var withoutServers: [any PersistentStoreType] { all.filter { !($0 is any ServerStoreType) } }
+}
+
 extension PersistentStoreType {
     /// Makes a store's file smaller while other programs have it open; throws `busy` for a type
     /// that is not a ``CompactingStoreType``.

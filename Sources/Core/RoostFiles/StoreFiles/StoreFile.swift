@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 internal import RoostSystem
 
 /// The file-system protocols every store uses: checking, creating, flushing, publishing and removing files.
@@ -27,6 +27,20 @@ public enum StoreFile {
         let target = resolvingLink(path)
         let random = UInt64.random(in: .min ... .max).hexadecimal
         return "\(directory(of: target))/\(temporaryPrefix(for: target))\(random)\(temporarySuffix)"
+    }
+
+    /// A new random location beside a store, for one that is built there and then published.
+    ///
+    /// - Parameters:
+    ///   - location: The store.
+    ///   - type: Its type.
+    /// - Returns: The location; of a type that is a `ServerStoreType`, as the type says.
+    /// - Throws: `invalidRequest` for a location that the type cannot read.
+    package static func temporaryLocation(
+        beside location: StoreLocation, of type: any PersistentStoreType
+    ) throws(StoreError) -> StoreLocation {
+        if let server = type as? any ServerStoreType { return try server.temporaryLocation(beside: location) }
+        return StoreLocation(type: location.type, path: temporarySibling(of: location.path))
     }
 
     /// What the name of each temporary sibling of `path` begins with.

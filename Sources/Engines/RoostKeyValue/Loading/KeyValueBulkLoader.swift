@@ -84,7 +84,7 @@ final class KeyValueBulkLoader: BulkLoader {
         if isRecorded {
             recorder = HistoryRecorder(
                 startedEmpty ? .wholeLoad : .load, model: model, author: options.author,
-                contextName: options.contextName, clock: store.options.historyClock)
+                contextName: nil, clock: store.options.historyClock)
         }
         commitsInParts = store.options.isUnpublished && startedEmpty
         let load = KeyValueStore.Load(loader: ObjectIdentifier(self), isInParts: commitsInParts)

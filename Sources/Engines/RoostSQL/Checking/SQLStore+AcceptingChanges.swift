@@ -43,7 +43,7 @@ extension SQLStore: ChangeAcceptingStore {
             for (position, table) in schema.objectTables.enumerated() {
                 lastKeys[position] = try sign(table, snapshot, connection)
             }
-            try raiseLastKeys(lastKeys, connection)
+            try raiseLastKeys(lastKeys, SQLWriter(connection: connection))
             let now = try SQLTallies.set(found, connection, self)
             try finish(
                 historyRecorder(.acceptedChanges, author: nil, contextName: nil), from: found.generation, to: now,
@@ -123,7 +123,7 @@ extension SQLStore: ChangeAcceptingStore {
     ) throws(StoreError) -> Tally {
         let table = schema.table(of: entity.number).quotedName
         let sql = "SELECT _version, _checksum FROM \(table) WHERE _entity = \(schema.dialect.parameter(1))"
-        return try connection.withStatement(sql) { (statement) throws(StoreError) -> Tally in
+        return try connection.withRows(sql) { (statement) throws(StoreError) -> Tally in
             try statement.bind(.integer(Int64(entity.number)), at: 1)
             var tally = Tally()
             while try statement.step() {

@@ -139,7 +139,7 @@ extension SQLStore {
     ) throws(StoreError) -> Tally {
         let number = table.relationship.number
         var tally = Tally()
-        try connection.withStatement("SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName)") {
+        try connection.withRows("SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName)") {
             (statement) throws(StoreError) in
             var batch = LinkBatch(relationship: number)
             var hasMore = true

@@ -22,8 +22,20 @@ extension SQLCommit {
         try readUpdateHeads(&conflicts)
         var old = RecordBatch(model: model)
         for item in change.deletes { deleteHeads.append(try head(deleting: item, &old, &conflicts)) }
-        for item in change.unchanged { try requireUnchanged(item, &old, &conflicts) }
+        for item in inLockOrder(change.unchanged) { try requireUnchanged(item, &old, &conflicts) }
         try conflicts.throwIfAny()
+    }
+
+    /// Keeps others from putting anything at the ends of lists to which the change set adds.
+    ///
+    /// They wait, and then find the end taken. The locks come first, because an owner can also be among
+    /// the unchanged objects, whose lock is less.
+    func lockListOwners() throws(StoreError) {
+        guard writer.locks != nil, !change.lastPlaces.isEmpty else { return }
+        let owners = change.lastPlaces.map { last in
+            ObjectPlace(root: model.entities[last.relationship.source].root, key: last.expected.id.key)
+        }
+        for owner in owners.sorted(by: <) { _ = try head(owner, locking: .change) }
     }
 
     /// Throws code `conflict` where a place was taken after the last one that was read.
@@ -43,6 +55,11 @@ extension SQLCommit {
         }
     }
 
+    /// Items in the order of their places, if they are to be locked.
+    func inLockOrder(_ items: [PreparedChange.Item]) -> [PreparedChange.Item] {
+        writer.locks == nil ? items : items.sorted { $0.place < $1.place }
+    }
+
     private mutating func readUpdateHeads(_ conflicts: inout ChangeConflicts) throws(StoreError) {
         let updates = changes.updates
         updateHeads = [SQLRowHead?](repeating: nil, count: updates.count)
@@ -52,7 +69,8 @@ extension SQLCommit {
             let root = change.updates[start].place.root
             let plan = schema.updating[schema.tableOfEntity[root]]
             var old = RecordBatch(model: model)
-            try connection.withStatement(schema.reading.lookupSQL(root)) { (statement) throws(StoreError) in
+            let lookup = writer.locking(schema.reading.lookupSQL(root), .change)
+            try connection.withStatement(lookup) { (statement) throws(StoreError) in
                 let access = SQLRecordAccess(statement)
                 for order in start..<end {
                     let item = change.updates[order]
@@ -125,7 +143,7 @@ extension SQLCommit {
         deleting item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
         let version = changes.deletes[item.position].version
-        try read(item, into: &old)
+        try read(item, into: &old, locking: .removal)
         guard Self.holds(old, item, version: version) else {
             note(item, version: version, old, rank: change.rank(ofDelete: item), &conflicts)
             return nil
@@ -141,16 +159,21 @@ extension SQLCommit {
         _ item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
     ) throws(StoreError) {
         let version = changes.unchanged[item.position].version
-        if let head = try head(item.place), head.entity == item.entity, head.version == version { return }
+        if let head = try head(item.place, locking: .version), head.entity == item.entity, head.version == version {
+            return
+        }
         try read(item, into: &old)
         note(item, version: version, old, rank: change.rank(ofUnchanged: item), &conflicts)
     }
 
     /// Reads the record at the place of an item, whatever its entity.
-    private func read(_ item: PreparedChange.Item, into batch: inout RecordBatch) throws(StoreError) {
+    private func read(
+        _ item: PreparedChange.Item, into batch: inout RecordBatch, locking lock: SQLRowLock? = nil
+    ) throws(StoreError) {
         let root = item.place.root
         batch.removeAll()
-        let error = try connection.withStatement(schema.reading.lookupSQL(root)) {
+        let lookup = schema.reading.lookupSQL(root)
+        let error = try connection.withStatement(lock.map { writer.locking(lookup, $0) } ?? lookup) {
             (statement) throws(StoreError) -> StoreError? in
             try SQLRecordAccess(statement).look(
                 up: item.place.key, into: &batch, plan: schema.reading[root], accepting: store.acceptsChanges)
@@ -158,8 +181,9 @@ extension SQLCommit {
         if let error { throw error }
     }
 
-    func head(_ place: ObjectPlace) throws(StoreError) -> SQLRowHead? {
-        try connection.withStatement(schema.updating[schema.tableOfEntity[place.root]].headSQL) {
+    func head(_ place: ObjectPlace, locking lock: SQLRowLock? = nil) throws(StoreError) -> SQLRowHead? {
+        let sql = schema.updating[schema.tableOfEntity[place.root]].headSQL
+        return try connection.withStatement(lock.map { writer.locking(sql, $0) } ?? sql) {
             (statement) throws(StoreError) -> SQLRowHead? in try head(place, statement)
         }
     }

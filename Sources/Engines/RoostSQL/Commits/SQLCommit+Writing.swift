@@ -9,6 +9,10 @@ extension SQLCommit {
             try connection.run(
                 "DELETE FROM \(table.quotedName) WHERE _id = \(schema.dialect.parameter(1))",
                 .integer(item.place.key))
+            guard connection.changedRowCount == 1 else {
+                throw StoreError(
+                    .internalInconsistency, "The row of \(change.id(item)) was not removed; nothing was written.")
+            }
             tally.entities[head.entity].remove(head.contentHash)
             hasChanged = true
             for case let links? in schema.linkTables {
@@ -29,7 +33,8 @@ extension SQLCommit {
         let p = schema.dialect.parameter(1)
         let end = isSource ? "source" : "target"
         let removed = try connection.withStatement(
-            "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE \(end) = \(p)"
+            writer.locking(
+                "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE \(end) = \(p)", .change)
         ) { (statement) throws(StoreError) -> [Link] in
             try statement.bind(.integer(item.place.key), at: 1)
             var links: [Link] = []
@@ -106,7 +111,9 @@ extension SQLCommit {
         while start < change.updates.count {
             let end = endOfTable(start)
             let table = schema.tableOfEntity[change.updates[start].place.root]
-            try writeUpdates(start..<end, schema.objectTables[table].writing, schema.updating[table])
+            try writer.writingLockedRows { () throws(StoreError) in
+                try writeUpdates(start..<end, schema.objectTables[table].writing, schema.updating[table])
+            }
             start = end
         }
     }
@@ -134,7 +141,7 @@ extension SQLCommit {
                 access.statement.reset()
                 return record.storedContentHash
             }
-            guard connection.changedRowCount == 1 else {
+            guard writer.locks != nil || connection.changedRowCount == 1 else {
                 throw StoreError(
                     .internalInconsistency,
                     "The update of \(change.id(item)) found no row; nothing was written.")
@@ -154,7 +161,7 @@ extension SQLCommit {
         if history != nil {
             for item in change.inserts { history?.insert(item.place.key, entity: item.entity) }
         }
-        try store.raiseLastKeys(lastKeys, connection)
+        try store.raiseLastKeys(lastKeys, writer)
     }
 
     // MARK: Links
@@ -193,7 +200,7 @@ extension SQLCommit {
     private func storedLink(_ link: Link, in table: SQLSchema.LinkTable) throws(StoreError) -> Link? {
         let sql =
             "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))"
-        return try connection.withStatement(sql) { (statement) throws(StoreError) -> Link? in
+        return try connection.withStatement(writer.locking(sql, .change)) { (statement) throws(StoreError) -> Link? in
             try statement.bind([.integer(link.source), .integer(link.target)])
             return try statement.step() ? try Self.link(statement) : nil
         }
@@ -222,9 +229,12 @@ extension SQLCommit {
     /// The rows of the change are written and deleted already.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
-        for item in change.existing where try head(item.place)?.entity != item.entity {
-            missing.append(change.id(item))
+        // Found in the order of locks, reported in that of the change set.
+        var entities: [ObjectPlace: Int] = [:]
+        for item in inLockOrder(change.existing) {
+            entities[item.place] = try head(item.place, locking: .existence)?.entity
         }
+        for item in change.existing where entities[item.place] != item.entity { missing.append(change.id(item)) }
         var known: Set<ObjectPlace> = []
         for batch in change.addedLinks {
             let relationship = model.relationships[batch.relationship]
@@ -246,7 +256,7 @@ extension SQLCommit {
         // Whether it is of the right entity can differ between two relationships into one hierarchy only.
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
-        guard let head = try head(place), entity.includes(head.entity) else {
+        guard let head = try head(place, locking: .existence), entity.includes(head.entity) else {
             return missing.append(endOf: relationship, entity: entity, key: key)
         }
         if isRoot { known.insert(place) }

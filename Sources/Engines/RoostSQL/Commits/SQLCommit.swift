@@ -4,7 +4,8 @@ internal import RoostCore
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
-    let connection: any SQLConnection
+    /// The transaction.
+    let writer: SQLWriter
     /// The changes of the store's tallies.
     var tally: StoreTally
     /// The known tallies before the commit, then after it.
@@ -30,10 +31,17 @@ struct SQLCommit {
     var model: ManagedObjectModel { schema.model }
     var changes: ChangeSet { change.changes }
 
+    var connection: any SQLConnection { writer.connection }
+
+    /// For checks in a transaction that writes nothing.
     init(_ change: PreparedChange, store: SQLStore, connection: any SQLConnection) {
+        self.init(change, store: store, writer: SQLWriter(connection: connection))
+    }
+
+    init(_ change: PreparedChange, store: SQLStore, writer: SQLWriter) {
         self.change = change
         self.store = store
-        self.connection = connection
+        self.writer = writer
         var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
         // In the order of their keys, so the last one of a table has the highest.
         for item in change.inserts { lastKeys[store.schema.tableOfEntity[item.place.root]] = item.place.key }
@@ -50,6 +58,9 @@ struct SQLCommit {
     ///
     /// - Returns: The generations before and after it, which differ if anything changed.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
+        // Another transaction may have taken a key. It is named before the database refuses it again.
+        if writer.isRepeated { try requireNoDuplicates() }
+        try lockListOwners()
         try requireCurrentVersions()
         try requireLastPlaces()
         try checkConstraints()
@@ -63,6 +74,7 @@ struct SQLCommit {
         if changes.requiresUnreferencedDeletes { try findReferences() }
         try denials.throwIfAny()
         if !changes.userMetadata.isEmpty {
+            try SQLMetadata.lockUserMetadata(writer, storeName: store.database.name)
             var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name, schema)
             let old = metadata
             for (name, value) in changes.userMetadata { metadata[name] = value }
@@ -75,7 +87,7 @@ struct SQLCommit {
             let generation = try SQLTallies.read(connection, store).generation
             return (generation, generation)
         }
-        let generations = try SQLTallies.apply(tally, known: &knownTallies, connection, store)
+        let generations = try SQLTallies.apply(tally, at: writer.place, known: &knownTallies, connection, store)
         try store.finish(history, from: generations.previous, to: generations.now, connection)
         return generations
     }

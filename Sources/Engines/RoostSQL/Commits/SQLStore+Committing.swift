@@ -17,8 +17,8 @@ extension SQLStore {
         )
         let done: Done
         do throws(StoreError) {
-            done = try writing { (connection) throws(StoreError) -> Done in
-                var commit = SQLCommit(change, store: self, connection: connection)
+            done = try writingBesideOthers { (writer) throws(StoreError) -> Done in
+                var commit = SQLCommit(change, store: self, writer: writer)
                 let generations = try commit.run()
                 return (generations, commit.lastKeys, commit.knownTallies)
             }

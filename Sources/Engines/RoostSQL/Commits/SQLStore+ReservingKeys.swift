@@ -17,13 +17,13 @@ extension SQLStore {
             return max(state.nextBlockCount[table], Int64(count))
         }
         let root = schema.objectTables[table].root
-        let block = try writing { (connection) throws(StoreError) -> Range<Int64> in
-            let last = try Self.lastKey(root, connection, self)
+        let block = try writingBesideOthers { (writer) throws(StoreError) -> Range<Int64> in
+            let last = try Self.lastKey(root, writer, self)
             let (end, overflow) = last.addingReportingOverflow(blockCount)
             guard !overflow, end < Int64.max else {
                 throw StoreError(.limitExceeded, "The keys of '\(model.entities[root].name)' are used up.")
             }
-            try Self.setLastKey(end, root, connection, schema)
+            try Self.setLastKey(end, root, writer.connection, schema)
             return last + 1..<end + 1
         }
         return state.withLock { state in
@@ -62,9 +62,19 @@ extension SQLStore {
         }
     }
 
-    static func lastKey(_ root: Int, _ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> Int64 {
+    /// The last key that was given out, locked by a writer that may write another one.
+    static func lastKey(_ root: Int, _ writer: SQLWriter, _ store: SQLStore) throws(StoreError) -> Int64 {
+        let select = writer.locking(store.schema.lastKeySQL.select, .change)
+        return try lastKey(root, writer.connection, store, select: select)
+    }
+
+    /// The last key that was given out.
+    static func lastKey(
+        _ root: Int, _ connection: any SQLConnection, _ store: SQLStore, select: String? = nil
+    ) throws(StoreError) -> Int64 {
         let hasChecksum = store.schema.formatVersion >= 3
-        return try connection.withStatement(store.schema.lastKeySQL.select) { (statement) throws(StoreError) -> Int64 in
+        return try connection.withStatement(select ?? store.schema.lastKeySQL.select) {
+            (statement) throws(StoreError) -> Int64 in
             try statement.bind(.integer(Int64(root)), at: 1)
             func damaged(_ reason: String) -> StoreError {
                 StoreError(
@@ -94,13 +104,13 @@ extension SQLStore {
     }
 
     /// Raises the last keys to those that were written; by position in the schema's object tables.
-    func raiseLastKeys(_ lastKeys: [Int64?], _ connection: any SQLConnection) throws(StoreError) {
+    func raiseLastKeys(_ lastKeys: [Int64?], _ writer: SQLWriter) throws(StoreError) {
         let recorded = state.withLock { $0.recordedLastKeys }
         for (table, key) in lastKeys.enumerated() {
             guard let key, key > recorded[table] else { continue }
             let root = schema.objectTables[table].root
-            if try Self.lastKey(root, connection, self) < key {
-                try Self.setLastKey(key, root, connection, schema)
+            if try Self.lastKey(root, writer, self) < key {
+                try Self.setLastKey(key, root, writer.connection, schema)
             }
         }
     }

@@ -3,9 +3,14 @@ package import RoostCore
 
 /// The rows of `_roost_tallies`: counts, digests and the generation.
 package enum SQLTallies {
+    /// The columns of the key of the rows.
+    static func key(_ dialect: any SQLDialect) -> [String] {
+        ["kind", "number"] + (dialect is any SQLParallelDialect ? ["place"] : [])
+    }
+
     /// The generation and the store's mark; nil when they are not there.
     ///
-    /// Every commit writes both, and thus the page that they are on.
+    /// In a database with one place, every commit writes both, and thus the page that they are on.
     package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
@@ -13,11 +18,26 @@ package enum SQLTallies {
         return try connection.withStatement(
             "SELECT count, sum FROM _roost_tallies WHERE kind = '\(kind)' AND number = 0"
         ) { (statement) throws(StoreError) in
-            try statement.step() ? (try statement.integer(at: 0), try statement.integer(at: 1)) : nil
+            var found: (generation: Int64, mark: Int64)?
+            // One row for each place.
+            while try statement.step() {
+                found = ((found?.generation ?? 0) &+ (try statement.integer(at: 0)), try statement.integer(at: 1))
+            }
+            return found
         }
     }
 
-    /// The number that tells the tallies of one store from those of another: the first half of its UUID.
+    /// The generation of a store with one place, or with several.
+    ///
+    /// With several it is the sum of random numbers, one for each commit; see
+    /// ``Generation/highestSum``. Its highest bits are left out, so that a store can count commits
+    /// after its history was turned on.
+    package static func generation(sum: Int64, writerPlaceCount: Int) -> Generation {
+        let bits = UInt64(bitPattern: sum)
+        return Generation(number: writerPlaceCount > 1 ? bits & Generation.highestSum : bits)
+    }
+
+    /// The number by which the tallies of two stores differ: the first half of the UUID.
     package static func mark(of uuid: StoreUUID) -> Int64 {
         let bytes = uuid.uuid.uuid
         return [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7]
@@ -27,7 +47,7 @@ package enum SQLTallies {
     /// Everything that is recorded.
     static func read(_ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
-        var hasGeneration = false
+        var generation: Int64?
         try connection.withStatement("SELECT kind, number, count, sum FROM _roost_tallies") {
             (statement) throws(StoreError) in
             while try statement.step() {
@@ -35,33 +55,42 @@ package enum SQLTallies {
                 let number = Int(truncatingIfNeeded: try statement.integer(at: 1))
                 let count = Int(truncatingIfNeeded: try statement.integer(at: 2))
                 let sum = UInt64(bitPattern: try statement.integer(at: 3))
-                let kind = SQLTallyKind(rawValue: name)
-                guard kind == .generation || Tally.canBe(count: count) else { throw damaged(store) }
-                switch kind {
-                case .generation:
-                    tally.generation = Generation(number: UInt64(bitPattern: Int64(count)))
-                    hasGeneration = true
-                case .entity where tally.entities.indices.contains(number):
-                    tally.entities[number] = Tally(count: count, sum: sum)
+                // A count of one place can be less than nothing.
+                func add(to old: inout Tally) {
+                    old = Tally(count: old.count &+ count, sum: old.sum &+ sum)
+                }
+                switch SQLTallyKind(rawValue: name) {
+                case .generation: generation = (generation ?? 0) &+ Int64(count)
+                case .entity where tally.entities.indices.contains(number): add(to: &tally.entities[number])
                 case .relationship where tally.relationships.indices.contains(number):
-                    tally.relationships[number] = Tally(count: count, sum: sum)
+                    add(to: &tally.relationships[number])
                 default: throw damaged(store)
                 }
             }
         }
-        guard hasGeneration else { throw damaged(store) }
+        guard (tally.entities + tally.relationships).allSatisfy({ Tally.canBe(count: $0.count) }) else {
+            throw damaged(store)
+        }
+        guard let generation else { throw damaged(store) }
+        tally.generation = Self.generation(sum: generation, writerPlaceCount: store.schema.writerPlaceCount)
         return tally
     }
 
-    /// Adds what changed to what is recorded, and one to the generation.
+    /// Adds what changed to what is recorded, and makes the next generation.
     ///
-    /// A row is replaced on the condition that it holds what `known` says. Only where it does not, because somebody else wrote since, or
-    /// where nothing is known, it is read before. `known` then has what was written, which holds if the transaction is committed.
+    /// A row is replaced on the condition that it holds what `known` says. It is read before only if it
+    /// holds something else, because another process wrote since, or if nothing is known. `known` then
+    /// has what was written, which holds if the transaction is committed.
     ///
     /// - Returns: The generations before and after it.
     static func apply(
-        _ change: StoreTally, known: inout SQLKnownTallies, _ connection: any SQLConnection, _ store: SQLStore
+        _ change: StoreTally, at place: SQLWriterPlace = .all, known: inout SQLKnownTallies,
+        _ connection: any SQLConnection,
+        _ store: SQLStore
     ) throws(StoreError) -> (previous: Generation, now: Generation) {
+        if let dialect = store.schema.parallelDialect {
+            return try add(change, at: place, dialect, connection, store)
+        }
         // A count that no store can have is found before anything is added to it, whichever row it is in.
         if known[.generation, 0] == nil { _ = try read(connection, store) }
         // A commit of one object spends more on statements about the store than on its own: their texts are made once.
@@ -107,18 +136,86 @@ package enum SQLTallies {
         }
     }
 
-    /// Records counts and sums of entities and relationships, and adds one to the generation, which
-    /// is returned.
+    /// Adds what changed to the rows of a place, which no other transaction writes.
+    private static func add(
+        _ change: StoreTally, at place: SQLWriterPlace, _ dialect: any SQLParallelDialect,
+        _ connection: any SQLConnection,
+        _ store: SQLStore
+    ) throws(StoreError) -> (previous: Generation, now: Generation) {
+        let isCounted = store.schema.writerPlaceCount == 1
+        let increment = isCounted ? 1 : Int64.random(in: 1...Int64(Generation.highestSum))
+        var rows: [(SQLTallyKind, Int, Tally)] = [(.generation, 0, Tally(count: Int(increment)))]
+        for (number, tally) in change.entities.enumerated() where tally != Tally() {
+            rows.append((.entity, number, tally))
+        }
+        for (number, tally) in change.relationships.enumerated() where tally != Tally() {
+            rows.append((.relationship, number, tally))
+        }
+        var previous = place.generationSum
+        for start in stride(from: 0, to: rows.count, by: mostTogether) {
+            let part = rows[start..<min(start + mostTogether, rows.count)]
+            let insert =
+                store.schema.tallyInserts.indices.contains(part.count - 1)
+                ? store.schema.tallyInserts[part.count - 1] : addingInsert(dialect, rowCount: part.count)
+            // The sum is that before the statement.
+            let sql =
+                "WITH written AS (\(insert)) SELECT \(dialect.wrappingSum("count")) FROM _roost_tallies WHERE kind = '\(SQLTallyKind.generation.rawValue)'"
+            var values: [SQLValue] = []
+            for (kind, number, tally) in part {
+                values += [
+                    .text(kind.rawValue), .integer(Int64(number)), .integer(Int64(place.number)),
+                    .integer(Int64(tally.count)), .integer(Int64(bitPattern: tally.sum)),
+                ]
+            }
+            if place.generationSum != nil, let connection = connection as? any SQLDeferringConnection {
+                try connection.deferringRuns { () throws(StoreError) in
+                    try connection.withStatement(insert) { (statement) throws(StoreError) in
+                        try statement.bind(values)
+                        while try statement.step() {}
+                    }
+                }
+                continue
+            }
+            try connection.withStatement(sql) { (statement) throws(StoreError) in
+                try statement.bind(values)
+                guard try statement.step(), try !statement.isNull(at: 0) else { throw damaged(store) }
+                if start == 0 { previous = try statement.integer(at: 0) }
+            }
+        }
+        guard let previous else { throw damaged(store) }
+        func generation(_ sum: Int64) -> Generation {
+            Self.generation(sum: sum, writerPlaceCount: store.schema.writerPlaceCount)
+        }
+        let before = generation(previous)
+        return (before, isCounted ? try before.next() : generation(previous &+ increment))
+    }
+
+    /// The most rows that one statement writes.
+    private static let mostTogether = 32
+
+    /// INSERT of a number of rows; where a row exists, it is added to.
+    static func addingInsert(_ dialect: any SQLParallelDialect, rowCount: Int) -> String {
+        dialect.addingInsert(
+            into: "_roost_tallies", key: key(dialect), columns: ["count", "sum"], rowCount: rowCount)
+    }
+
+    /// Records counts and sums of entities and relationships, and returns the next generation.
     static func set(
         _ tally: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
     ) throws(StoreError) -> Generation {
+        let hasPlaces = store.schema.parallelDialect != nil
+        if hasPlaces {
+            try connection.run(
+                "DELETE FROM _roost_tallies WHERE kind <> \(store.schema.dialect.parameter(1))",
+                .text(SQLTallyKind.generation.rawValue))
+        }
         let upsert = SQLUpsert(
-            into: "_roost_tallies", key: ["kind", "number"], columns: ["count", "sum"], dialect: store.schema.dialect)
+            into: "_roost_tallies", key: key(store.schema.dialect), columns: ["count", "sum"],
+            dialect: store.schema.dialect)
         func set(_ tally: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) {
             try upsert.run(
-                [
-                    .text(kind.rawValue), .integer(Int64(number)), .integer(Int64(tally.count)),
-                    .integer(Int64(bitPattern: tally.sum)),
+                [.text(kind.rawValue), .integer(Int64(number))] + (hasPlaces ? [.integer(0)] : []) + [
+                    .integer(Int64(tally.count)), .integer(Int64(bitPattern: tally.sum)),
                 ], on: connection)
         }
         for (number, tally) in tally.entities.enumerated() { try set(tally, .entity, number) }
@@ -127,6 +224,39 @@ package enum SQLTallies {
         }
         var nothing = SQLKnownTallies(model: store.model)
         return try apply(StoreTally(model: store.model), known: &nothing, connection, store).now
+    }
+
+    /// Makes the rows of the generation anew, one for each place of a schema.
+    static func setPlaces(
+        of schema: SQLSchema, _ generation: Generation, mark: Int64, on connection: any SQLConnection
+    ) throws(StoreError) {
+        let kind = SQLTallyKind.generation
+        try connection.run(
+            "DELETE FROM _roost_tallies WHERE kind = \(schema.dialect.parameter(1))", .text(kind.rawValue))
+        for place in 0..<schema.writerPlaceCount {
+            let count = place == 0 ? Int64(bitPattern: generation.number) : 0
+            try insert(
+                kind, 0, at: place, Tally(count: Int(count), sum: UInt64(bitPattern: mark)), of: schema, on: connection)
+        }
+    }
+
+    /// Makes a row.
+    static func insert(
+        _ kind: SQLTallyKind, _ number: Int, at place: Int = 0, _ tally: Tally = Tally(), of schema: SQLSchema,
+        on connection: any SQLConnection
+    ) throws(StoreError) {
+        let columns = key(schema.dialect) + ["count", "sum"]
+        let p = SQLMetadata.parameters(columns.count, schema.dialect)
+        try connection.withStatement(
+            "INSERT INTO _roost_tallies (\(columns.joined(separator: ", "))) VALUES (\(p))"
+        ) { (statement) throws(StoreError) in
+            try statement.bind(
+                [.text(kind.rawValue), .integer(Int64(number))]
+                    + (schema.parallelDialect == nil ? [] : [.integer(Int64(place))]) + [
+                        .integer(Int64(tally.count)), .integer(Int64(bitPattern: tally.sum)),
+                    ])
+            while try statement.step() {}
+        }
     }
 
     /// One row as it is stored.

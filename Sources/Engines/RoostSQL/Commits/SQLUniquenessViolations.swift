@@ -58,7 +58,7 @@ struct SQLViolations {
             let conditions = constraint.columns.map { "\($0) IS NOT NULL" } + (constraint.scope.map { [$0] } ?? [])
             let sql =
                 "SELECT _id, _entity, \(columns) FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(columns), _id"
-            try connection.withStatement(sql) { (statement) throws(StoreError) in
+            try connection.withRows(sql) { (statement) throws(StoreError) in
                 var first: (id: ObjectID, values: [SQLValue])?
                 while try statement.step(), violations.count < Self.maximumCount {
                     let entity = Int(truncatingIfNeeded: try statement.integer(at: 1))

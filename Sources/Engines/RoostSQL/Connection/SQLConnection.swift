@@ -27,6 +27,12 @@ public protocol SQLConnectionAbilities: AnyObject {
     /// The default keeps none.
     func recycle(_ statement: any SQLStatement)
 
+    /// Prepares a SELECT that may have many rows. The caller may stop before the last row.
+    ///
+    /// Give it back with ``recycle(_:)``. The default is ``SQLConnection/statement(_:)``, for a
+    /// database that finds rows only as they are asked for.
+    func rows(_ sql: String) throws(StoreError) -> any SQLStatement
+
     /// Runs a statement that has no parameters and whose rows, if any, do not matter.
     func execute(_ sql: String) throws(StoreError)
 
@@ -49,6 +55,9 @@ public protocol SQLConnectionAbilities: AnyObject {
 extension SQLConnection {
     /// Resets the statement.
     public func recycle(_ statement: any SQLStatement) { statement.reset() }
+
+    /// Prepares the statement.
+    public func rows(_ sql: String) throws(StoreError) -> any SQLStatement { try statement(sql) }
 
     /// Prepares the statement and runs it.
     public func execute(_ sql: String) throws(StoreError) { try run(sql) }
@@ -77,6 +86,15 @@ extension SQLConnection {
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let statement = try statement(sql)
+        defer { recycle(statement) }
+        return try body(statement)
+    }
+
+    /// Runs `body` with a SELECT that may have many rows and gives it back, whatever happens.
+    func withRows<Result>(
+        _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let statement = try rows(sql)
         defer { recycle(statement) }
         return try body(statement)
     }

@@ -31,6 +31,8 @@ extension SQLDialect {
     /// False.
     public var hasPartialIndexes: Bool { false }
     /// False.
+    public var locksReadersToDropIndexes: Bool { false }
+    /// False.
     public var rewritesIndexesOfSetColumns: Bool { false }
 
     /// INSERT INTO.

@@ -74,6 +74,10 @@ public protocol SQLDialectAbilities: Sendable {
     ///
     /// Without, a load looks for values that are there twice; the default.
     var hasPartialIndexes: Bool { get }
+    /// Whether dropping an index keeps readers of its table waiting until the transaction ends.
+    ///
+    /// If so, a load makes indexes last only in a store that has no name yet. The default is false.
+    var locksReadersToDropIndexes: Bool { get }
     /// Whether setting a column to the value that it has writes the entries of its indexes again.
     ///
     /// If so, an update that changes no indexed column sets the others only. The default is false.

@@ -54,6 +54,20 @@ package protocol SQLBatchInserting: SQLConnection {
     func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
 }
 
+/// A connection that inserts many links faster than by INSERT.
+package protocol SQLLinkInserting: SQLConnection {
+    /// Whether it can; if not, INSERT is used.
+    var insertsLinks: Bool { get }
+
+    /// Inserts links in their order.
+    ///
+    /// - Parameters:
+    ///   - links: The links.
+    ///   - target: The table and its columns, `table (source, target, order, inverse order)`.
+    /// - Throws: `duplicateObject`, `noSpace`, and other errors of the database.
+    func insert(_ links: [Link], into target: String) throws(StoreError)
+}
+
 /// The reason why filling a batch ended.
 package enum SQLFill {
     /// The batch is full; there may be more rows.
@@ -146,6 +160,13 @@ extension SQLConnection {
         if let fast = self as? any SQLBatchInserting {
             return try fast.insert(records, plan: plan, version: version)
         }
+        try insertByStatements(records, plan: plan, version: version)
+    }
+
+    /// Inserts the records of a batch that belong to the plan's table, by INSERT statements.
+    package func insertByStatements(
+        _ records: RecordBatch, plan: SQLWritePlan, version: UInt32?
+    ) throws(StoreError) {
         var remaining = 0
         for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
             remaining += 1

@@ -25,7 +25,7 @@ extension SQLValue {
     /// The number with the bits of a float; a NaN keeps all of them.
     ///
     /// Converting a NaN may make it a quiet one.
-    static func widened(_ bits: UInt32) -> Double {
+    package static func widened(_ bits: UInt32) -> Double {
         let number = Float(bitPattern: bits)
         guard number.isNaN else { return Double(number) }
         let (sign, payload) = (UInt64(bits >> 31), UInt64(bits & 0x7F_FFFF))
@@ -33,7 +33,7 @@ extension SQLValue {
     }
 
     /// The bits of the float that a number is, or nearest to; nil for one that is too large.
-    private static func narrowed(_ number: Double) -> UInt32? {
+    package static func narrowed(_ number: Double) -> UInt32? {
         guard number.isNaN else {
             let narrow = Float(number)
             return narrow.isFinite || !number.isFinite ? narrow.bitPattern : nil

@@ -35,7 +35,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         var found = ids
         ids = []
         defer { ids = found }
-        try connection.withStatement(statement.keysSQL(withEntity: !isAlone)) { (rows) throws(StoreError) in
+        try connection.withRows(statement.keysSQL(withEntity: !isAlone)) { (rows) throws(StoreError) in
             try rows.bind(statement.values)
             try connection.endingWithTask { () throws(StoreError) in
                 while try rows.step() {

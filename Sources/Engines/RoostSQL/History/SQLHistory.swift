@@ -174,8 +174,10 @@ extension SQLSnapshot: HistorySnapshot {
 package enum SQLHistorySwitch {
     /// Makes the table of the history and begins it, or limits one that exists; the version of the
     /// database becomes ``SQLSchema/featureVersion``.
+    ///
+    /// Without `makesTable` the table is there already.
     package static func turnOn(
-        _ old: SQLSchema, uuid: StoreUUID, retention: HistoryRetention?, storeName: String,
+        _ old: SQLSchema, retention: HistoryRetention?, storeName: String, makesTable: Bool = true,
         on connection: any SQLConnection
     ) throws(StoreError) -> SQLSchema {
         if old.hasHistory {
@@ -190,29 +192,30 @@ package enum SQLHistorySwitch {
             )
         }
         let new = try SQLSchema(old.model, dialect: old.dialect, formatVersion: SQLSchema.featureVersion)
-        let known = Set(old.systemTables)
-        for item in new.systemTables where !known.contains(item) { try connection.execute(item.sql) }
+        if makesTable { try connection.execute(SQLSchema.historyTable(old.dialect).sql) }
         try SQLMetadata.setVersion(of: new, connection)
         guard let tally = try SQLTallies.generationAndMark(connection) else {
             throw StoreError(.corrupted, "The tallies of '\(storeName)' are missing. Restore it from a backup.")
         }
-        let generation = Generation(number: UInt64(bitPattern: tally.generation))
+        let generation = SQLTallies.generation(sum: tally.generation, writerPlaceCount: old.writerPlaceCount)
+        try SQLTallies.setPlaces(of: new, generation, mark: tally.mark, on: connection)
         try HistoryMaintenance.begin(
             retention, at: generation, in: SQLHistory(connection: connection, schema: new, storeName: storeName))
         return new
     }
 
-    /// Removes the history and its table.
+    /// Removes the history, and its table unless `dropsTable` is false.
     package static func turnOff(
-        _ old: SQLSchema, on connection: any SQLConnection
+        _ old: SQLSchema, dropsTable: Bool = true, on connection: any SQLConnection
     ) throws(StoreError) -> SQLSchema {
         let new = try SQLSchema(old.model, dialect: old.dialect)
-        let known = Set(new.systemTables)
-        for item in old.systemTables where !known.contains(item) {
-            try connection.execute("DROP TABLE \(old.dialect.quote(item.name))")
-        }
+        if dropsTable { try connection.execute("DROP TABLE \(old.dialect.quote(SQLHistory.table))") }
         try SQLMetadata.setHistorySettings(nil, connection, old)
         try SQLMetadata.setVersion(of: new, connection)
+        if let tally = try SQLTallies.generationAndMark(connection) {
+            let generation = SQLTallies.generation(sum: tally.generation, writerPlaceCount: old.writerPlaceCount)
+            try SQLTallies.setPlaces(of: new, generation, mark: tally.mark, on: connection)
+        }
         return new
     }
 

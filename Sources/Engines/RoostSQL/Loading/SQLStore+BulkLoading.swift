@@ -43,6 +43,8 @@ final class SQLBulkLoader: BulkLoader {
     private let mode: Mode
     /// The indexes to be made at the end.
     private var missingIndexes: [SQLSchema.Item] = []
+    /// Whether the database may refuse values that must be unique before the end.
+    private var canViolate = true
     private let linkSorter: SQLLinkSorter
     private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
     private let userMetadata: [String: MetadataValue]
@@ -84,18 +86,22 @@ final class SQLBulkLoader: BulkLoader {
             for table in store.schema.objectTables {
                 initialLastKeys.append(try SQLStore.lastKey(table.root, connection, store))
             }
-            recorder = store.historyRecorder(.wholeLoad, author: options.author, contextName: options.contextName)
+            recorder = store.historyRecorder(.wholeLoad, author: options.author, contextName: nil)
             if recorder != nil { previous = try SQLTallies.read(connection, store).generation }
             if let difference = store.difference {
                 missingIndexes = difference.newIndexes
             } else if try store.isEmpty(connection) {
-                missingIndexes = store.schema.indexes
+                let keepsIndexes =
+                    store.schema.parallelDialect?.makesIndexesWithTables == true
+                    || store.schema.dialect.locksReadersToDropIndexes && !store.isUnpublished
+                missingIndexes = keepsIndexes ? [] : store.schema.indexes
                 for index in missingIndexes {
                     try connection.execute(store.schema.dialect.dropIndex(index.name))
                 }
             } else {
                 recorder?.kind = .load
             }
+            canViolate = store.difference != nil || missingIndexes.isEmpty && !schema.constraints.isEmpty
         } catch {
             abandon()
             throw error
@@ -117,9 +123,14 @@ final class SQLBulkLoader: BulkLoader {
             for case let (table, key?) in highest.enumerated() {
                 lastKeys[table] = max(lastKeys[table] ?? 0, key)
                 guard store.difference?.keptTables.contains(table) != true else { continue }
+                let plan = schema.objectTables[table].writing
+                guard canViolate else {
+                    try connection.insertRecords(records, plan: plan, version: nil)
+                    continue
+                }
                 do throws(StoreError) {
                     try connection.attempting { () throws(StoreError) in
-                        try connection.insertRecords(records, plan: schema.objectTables[table].writing, version: nil)
+                        try connection.insertRecords(records, plan: plan, version: nil)
                     }
                 } catch  where error.code == .constraintViolation {
                     throw SQLViolations(schema, connection).error(loading: records, error)
@@ -151,13 +162,21 @@ final class SQLBulkLoader: BulkLoader {
     private func insert(_ batch: LinkBatch) throws(StoreError) {
         guard let table = schema.linkTables[batch.relationship] else { return }
         do throws(StoreError) {
-            let rowsPerInsert = max(1, min(64, schema.dialect.maximumParameterCount / 4))
-            var start = 0
-            while start < batch.count {
-                let count = batch.count - start >= rowsPerInsert ? rowsPerInsert : 1
-                try insert(batch.links[start..<start + count], into: table)
-                start += count
+            if let fast = connection as? any SQLLinkInserting, fast.insertsLinks {
+                let target = "\(table.quotedName) (\(SQLLinkColumns(isFlipped: false).list))"
+                return try fast.insert(batch.links, into: target)
             }
+            let rowsPerInsert = max(1, min(64, schema.dialect.maximumParameterCount / 4))
+            func insertAll() throws(StoreError) {
+                var start = 0
+                while start < batch.count {
+                    let count = batch.count - start >= rowsPerInsert ? rowsPerInsert : 1
+                    try insert(batch.links[start..<start + count], into: table)
+                    start += count
+                }
+            }
+            guard let connection = connection as? any SQLDeferringConnection else { return try insertAll() }
+            try connection.deferringRuns(insertAll)
         } catch  where error.code == .duplicateObject {
             throw error.withMessage(
                 "Two links of '\(table.relationship.name)' lead from one object to the same other object.")
@@ -202,7 +221,7 @@ final class SQLBulkLoader: BulkLoader {
             if !schema.dialect.hasPartialIndexes {
                 try SQLViolations(schema, connection).requireUnique(schema.constraints.filter { $0.scope != nil })
             }
-            try store.raiseLastKeys(lastKeys, connection)
+            try store.raiseLastKeys(lastKeys, SQLWriter(connection: connection))
             previous = try SQLTallies.read(connection, store).generation
             if change != StoreTally(model: store.model) {
                 var nothing = SQLKnownTallies(model: store.model)

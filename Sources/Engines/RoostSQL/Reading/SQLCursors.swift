@@ -244,6 +244,8 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
         if let lease { snapshot.end(lease) }
         (lease, entity) = (nil, name)
         canHaveLinks = snapshot.model.entities[description.source].includes(source.number)
-        if canHaveLinks { lease = try snapshot.lease(try snapshot.linkQuery(description, from: source), []) }
+        if canHaveLinks {
+            lease = try snapshot.lease(try snapshot.linkQuery(description, from: source), [], isRepeated: true)
+        }
     }
 }

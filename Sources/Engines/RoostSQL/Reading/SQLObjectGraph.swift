@@ -47,7 +47,8 @@ final class SQLObjectGraph: ObjectGraph {
             }
             return statement
         }
-        let lease = try snapshot.lease(try snapshot.schema.linkQuery(relationship, from: nil), [])
+        let lease = try snapshot.lease(
+            try snapshot.schema.linkQuery(relationship, from: nil), [], isRepeated: true)
         leases[relationship.number] = lease
         return try self.statement(for: relationship)
     }

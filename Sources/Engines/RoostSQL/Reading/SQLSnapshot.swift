@@ -117,8 +117,16 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     }
 
     /// A statement for a cursor, which gives it back with ``end(_:)``.
-    func lease(_ sql: String, _ values: [SQLValue]) throws(StoreError) -> SQLLease {
-        let statement = try open().statement(sql)
+    ///
+    /// - Parameters:
+    ///   - sql: A SELECT.
+    ///   - values: Its parameters.
+    ///   - isRepeated: Whether it is run again and again, for few rows each time.
+    /// - Returns: The statement.
+    /// - Throws: Errors of the database.
+    func lease(_ sql: String, _ values: [SQLValue], isRepeated: Bool = false) throws(StoreError) -> SQLLease {
+        let connection = try open()
+        let statement = isRepeated ? try connection.statement(sql) : try connection.rows(sql)
         let lease = SQLLease(statement)
         leases[ObjectIdentifier(lease)] = lease
         do throws(StoreError) {

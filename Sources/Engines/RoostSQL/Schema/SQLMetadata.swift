@@ -6,7 +6,19 @@ public enum SQLMetadata {
     public static func create(
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
+        try makeTables(of: schema, on: connection)
+        try fill(schema, uuid: uuid, userMetadata: userMetadata, on: connection)
+    }
+
+    /// Makes all tables and indexes of a schema.
+    package static func makeTables(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         for item in schema.items { try connection.execute(item.sql) }
+    }
+
+    /// Makes the rows that an empty store has.
+    package static func fill(
+        _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
+    ) throws(StoreError) {
         try setVersion(of: schema, connection)
         if schema.hasHistory {
             try setHistorySettings(try HistorySettings(after: .initial).bytes, connection, schema)
@@ -14,9 +26,7 @@ public enum SQLMetadata {
         try set("storeUUID", .text(uuid.description), connection, schema)
         try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
         try setUserMetadata(userMetadata, connection, schema)
-        try connection.run(
-            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, \(schema.dialect.parameter(3)))",
-            .text(SQLTallyKind.generation.rawValue), .integer(0), .integer(SQLTallies.mark(of: uuid)))
+        try SQLTallies.setPlaces(of: schema, .initial, mark: SQLTallies.mark(of: uuid), on: connection)
         try insertRows(of: schema, on: connection)
     }
 
@@ -29,6 +39,20 @@ public enum SQLMetadata {
             try connection.run("DELETE FROM _roost_metadata WHERE name = 'features'")
         }
     }
+
+    /// Keeps others from changing the metadata of programs until the transaction ends.
+    ///
+    /// - Throws: `corrupted` if they have no row.
+    static func lockUserMetadata(_ writer: SQLWriter, storeName: String) throws(StoreError) {
+        guard writer.locks != nil else { return }
+        let sql = writer.locking("SELECT 1 FROM _roost_metadata WHERE name = '\(userRow)'", .change)
+        guard try writer.connection.integer(sql) != nil else {
+            throw damaged(storeName, "its metadata '\(userRow)' are missing")
+        }
+    }
+
+    /// The name of the row with the metadata of programs.
+    private static let userRow = "user"
 
     /// The settings of the history, or nil.
     static func historySettings(
@@ -68,14 +92,11 @@ public enum SQLMetadata {
         for description in schema.model.entities {
             try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))
         }
-        let tally =
-            "INSERT INTO _roost_tallies (kind, number, count, sum) VALUES (\(parameters(2, schema.dialect)), 0, 0)"
         for entity in schema.model.entities {
-            try connection.run(tally, .text(SQLTallyKind.entity.rawValue), .integer(Int64(entity.number)))
+            try SQLTallies.insert(.entity, entity.number, of: schema, on: connection)
         }
         for relationship in schema.model.linkRelationships {
-            try connection.run(
-                tally, .text(SQLTallyKind.relationship.rawValue), .integer(Int64(relationship.number)))
+            try SQLTallies.insert(.relationship, relationship.number, of: schema, on: connection)
         }
         for root in schema.model.roots { try SQLStore.setLastKey(0, root, connection, schema) }
     }
@@ -144,7 +165,7 @@ public enum SQLMetadata {
     static func userMetadata(
         _ connection: any SQLConnection, storeName: String, _ schema: SQLSchema
     ) throws(StoreError) -> [String: MetadataValue] {
-        guard case .text(let text)? = try value("user", connection, storeName, schema.formatVersion) else {
+        guard case .text(let text)? = try value(userRow, connection, storeName, schema.formatVersion) else {
             throw damaged(storeName, "the user's metadata are missing")
         }
         return try MetadataDocument.decode(Array(text.utf8))
@@ -154,7 +175,7 @@ public enum SQLMetadata {
         _ metadata: [String: MetadataValue], _ connection: any SQLConnection, _ schema: SQLSchema
     ) throws(StoreError) {
         try set(
-            "user", .text(String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)), connection, schema)
+            userRow, .text(String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)), connection, schema)
     }
 
     /// Writes one row, with its checksum where the format has one.
@@ -208,7 +229,8 @@ public enum SQLMetadata {
 
 /// What the rows of `_roost_tallies` count.
 enum SQLTallyKind: String {
-    /// One row; its count is the generation, its sum the store's mark, which never changes.
+    /// A row for each place of a writer. The generation is the sum of their counts; the sum of each
+    /// is the store's mark, which never changes.
     case generation
     /// A row for each entity.
     case entity

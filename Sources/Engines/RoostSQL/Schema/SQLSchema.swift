@@ -66,6 +66,10 @@ public final class SQLSchema: Sendable {
     package let indexes: [Item]
 
     let dialect: any SQLDialect
+    /// The dialect, if several transactions can write at once.
+    ///
+    /// Tallies then have a row for each place.
+    let parallelDialect: (any SQLParallelDialect)?
     let checksum: SQLChecksum
     let objectTables: [SQLTable]
     /// By entity number, the position in `objectTables`.
@@ -79,6 +83,8 @@ public final class SQLSchema: Sendable {
     let reading: SQLReading
     /// How a row of the tallies is read and written.
     let tallySQL: (select: String, update: String)
+    /// The statements that add to 1, 2, … rows of the tallies; none where rows are replaced.
+    let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
     /// The property columns that lead an index, by table.
@@ -86,6 +92,11 @@ public final class SQLSchema: Sendable {
 
     /// Whether the store records its changes; the only feature that there is.
     package var hasHistory: Bool { formatVersion >= Self.featureVersion }
+
+    /// The number of commits that can write at once.
+    ///
+    /// A history has an order, so its transactions follow each other.
+    package var writerPlaceCount: Int { hasHistory ? 1 : parallelDialect?.writerPlaceCount ?? 1 }
 
     /// Everything in the order in which it is made.
     public var items: [Item] { systemTables + tables + indexes }
@@ -102,6 +113,7 @@ public final class SQLSchema: Sendable {
     ) throws(StoreError) {
         self.model = model
         self.dialect = dialect
+        parallelDialect = dialect as? any SQLParallelDialect
         self.formatVersion = formatVersion
         let checksum = SQLChecksum(formatVersion: formatVersion)
         self.checksum = checksum
@@ -109,6 +121,8 @@ public final class SQLSchema: Sendable {
         if formatVersion >= Self.featureVersion { systemTables.append(Self.historyTable(dialect)) }
         self.systemTables = systemTables
         tallySQL = SQLTallies.statements(dialect)
+        tallyInserts =
+            parallelDialect.map { dialect in (1...8).map { SQLTallies.addingInsert(dialect, rowCount: $0) } } ?? []
         let lastKeyColumns = formatVersion >= 3 ? ["last", "checksum"] : ["last"]
         lastKeySQL = (
             "SELECT \(lastKeyColumns.joined(separator: ", ")) FROM _roost_keys WHERE entity = \(dialect.parameter(1))",
@@ -203,7 +217,8 @@ public final class SQLSchema: Sendable {
         return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
     }
 
-    private static func historyTable(_ dialect: any SQLDialect) -> Item {
+    /// The table of the history.
+    package static func historyTable(_ dialect: any SQLDialect) -> Item {
         let columns = [
             "position \(dialect.integerType) NOT NULL", "part \(dialect.integerType) NOT NULL",
             "body \(dialect.blobType) NOT NULL",
@@ -222,16 +237,18 @@ public final class SQLSchema: Sendable {
             Item(name: name, table: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
         }
         let checksum = formatVersion >= 3 ? ["checksum \(integer) NOT NULL"] : []
+        let hasPlaces = dialect is any SQLParallelDialect
         return [
             table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"] + checksum, key: ["name"]),
             table("_roost_entities", ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
             table(
                 "_roost_tallies",
                 [
-                    "kind \(text) NOT NULL", "number \(integer) NOT NULL", "count \(integer) NOT NULL",
-                    "sum \(integer) NOT NULL",
+                    "kind \(text) NOT NULL", "number \(integer) NOT NULL",
+                ] + (hasPlaces ? ["place \(integer) NOT NULL"] : []) + [
+                    "count \(integer) NOT NULL", "sum \(integer) NOT NULL",
                 ],
-                key: ["kind", "number"]),
+                key: SQLTallies.key(dialect)),
             table(
                 "_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"] + checksum, key: ["entity"]),
         ]

@@ -313,6 +313,8 @@ package final class SQLWritePlan: Sendable {
     package let columns: SQLRowColumns
     /// The most rows an INSERT of the plan has.
     package let rowsPerInsert: Int
+    /// The table and its columns, `table (a, b)`, in the order of the parameters.
+    package let target: String
     /// INSERT of one row; parameters in the order of the columns.
     package let insertOneSQL: String
     /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
@@ -328,6 +330,7 @@ package final class SQLWritePlan: Sendable {
     ) {
         self.columns = SQLRowColumns(Array(columns.indices), fields: fields, model: model, checksum: checksum)
         let names = ["_id", "_entity", "_version", "_checksum"] + columns
+        target = "\(table) (\(names.joined(separator: ", ")))"
         rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
         existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
         insertOneSQL = Self.insertSQL(table, names, order, rows: 1, dialect)

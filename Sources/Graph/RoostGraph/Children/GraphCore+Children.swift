@@ -215,6 +215,22 @@ extension GraphCore {
         closeReader()
     }
 
+    /// Lets the children that follow this context take over a rollback.
+    ///
+    /// - Parameter objects: The objects whose changes were discarded, and whether they were new.
+    func passOnRollback(_ objects: [(id: ObjectID, wasInserted: Bool)]) {
+        guard !objects.isEmpty, !isPlanted(.childMissesRollback) else { return }
+        let inserted = objects.filter(\.wasInserted).map(\.id)
+        let others = objects.filter { !$0.wasInserted }.map(\.id)
+        forEachChild { child in
+            guard let context = child.context, context.mergesChangesAutomatically else { return }
+            _ = child.latching { () throws(StoreError) in
+                try context.takeOverChanges(inserted: [], updated: others, deleted: inserted)
+            }
+            child.reportChanges()
+        }
+    }
+
     /// The cores of the children that are alive.
     func forEachChild(_ body: (GraphCore) -> Void) {
         guard !children.isEmpty else { return }

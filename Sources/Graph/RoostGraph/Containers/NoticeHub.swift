@@ -35,7 +35,7 @@ final class NoticeHub: Sendable {
 /// touch.
 final class Inbox: Sendable {
     private struct State {
-        var notices: [SaveNotice] = []
+        var notices = WaitingNotices()
         var isOpen = false
         var wakesUp: (@Sendable () -> Void)?
     }
@@ -48,7 +48,7 @@ final class Inbox: Sendable {
     func setOpen(_ isOpen: Bool) {
         state.withLock { state in
             state.isOpen = isOpen
-            if !isOpen { state.notices.removeAll() }
+            if !isOpen { state.notices = WaitingNotices() }
         }
     }
 
@@ -61,21 +61,27 @@ final class Inbox: Sendable {
     func put(_ notice: SaveNotice) {
         let wakeUp = state.withLock { state in
             guard state.isOpen else { return nil as (@Sendable () -> Void)? }
-            state.notices.append(notice)
-            return state.notices.count == 1 ? state.wakesUp : nil
+            defer { state.notices.append(isLost(state) ? notice.withoutObjects : notice) }
+            return state.notices.isEmpty ? state.wakesUp : nil
         }
         wakeUp?()
     }
+
+    /// Whether a planted fault makes the next notice lose its objects.
+    private func isLost(_ state: State) -> Bool { isPlanted(.dropsJoinedObjects) && !state.notices.isEmpty }
 
     /// Whether notices are waiting.
     var hasNotices: Bool { state.withLock { !$0.notices.isEmpty } }
 
     /// Takes all notices.
     func take() -> [SaveNotice] {
-        state.withLock { state in
-            let taken = state.notices
-            state.notices.removeAll()
-            return taken
-        }
+        state.withLock { $0.notices.takeAll() }
+    }
+}
+
+extension SaveNotice {
+    /// The same notice as if the commits had changed nothing.
+    fileprivate var withoutObjects: SaveNotice {
+        SaveNotice(store: store, generations: (previousGeneration, generation), lists: Lists())
     }
 }

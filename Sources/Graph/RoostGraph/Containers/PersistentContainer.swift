@@ -182,60 +182,34 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Batch requests
 
-    private func notify(
-        _ result: BatchResult, _ store: Store, inserted: [ObjectID] = [], updated: [ObjectID] = [],
-        deleted: [ObjectID] = [], author: String?
-    ) {
-        let notice = SaveNotice(
-            store: store.location, generations: (result.generation, result.generation), author: (author, nil),
-            lists: SaveNotice.Lists(
-                inserted: inserted, updated: updated + (result.relatedObjectIDs ?? []), deleted: deleted))
-        if !notice.isEmpty { base.hub.post(notice, from: nil) }
-    }
-
-    /// Inserts objects as a request says, and notifies all contexts that merge automatically.
+    /// Inserts objects as a request says; contexts that merge automatically hear of them.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchInsertRequest)``.
     @discardableResult
     public func execute(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
-        var request = request
-        request.resultType = .objectIDs
-        let store = base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
-        let result = try store.execute(request)
-        notify(result, store, inserted: result.objectIDs ?? [], author: request.author)
-        return result
+        try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
     }
 
-    /// Updates objects as a request says, and notifies all contexts that merge automatically.
+    /// Updates objects as a request says; contexts that merge automatically hear of them.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchUpdateRequest)``.
     @discardableResult
     public func execute(_ request: BatchUpdateRequest) throws(StoreError) -> BatchResult {
-        var request = request
-        request.resultType = .objectIDs
-        let store = base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number)
-        let result = try store.execute(request)
-        notify(result, store, updated: result.objectIDs ?? [], author: request.author)
-        return result
+        try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
     }
 
-    /// Deletes objects as a request says, and notifies all contexts that merge automatically.
+    /// Deletes objects as a request says; contexts that merge automatically hear of them.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchDeleteRequest)``.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
-        var request = request
-        request.resultType = .objectIDs
         let name: EntityName? =
             switch request.selection {
             case .fetched(let fetch): fetch.entity
             case .objectIDs(let ids): ids.first?.entity
             }
         let number = if let name { try model.requireEntity(name).number } else { 0 }
-        let store = base.storeSet.store(ofEntity: number)
-        let result = try store.execute(request)
-        notify(result, store, deleted: result.objectIDs ?? [], author: request.author)
-        return result
+        return try base.storeSet.store(ofEntity: number).execute(request)
     }
 
     // MARK: IDs as text

@@ -58,7 +58,7 @@ extension GraphCore {
 
     /// Replaces temporary keys in references, relationships and undo steps, here and in children.
     private func replaceKeys(_ new: [ObjectPlace: Int64]) {
-        if let results {
+        if let results, !isPlanted(.overlooksLastingIDs) {
             for (place, key) in new {
                 results.note(place)
                 results.note(ObjectPlace(root: place.root, key: key))
@@ -105,7 +105,7 @@ extension GraphCore {
         let former = touched
         touched = []
         notifiedCount = 0
-        if let results { former.forEachUncounted { results.note($0) } }
+        if let results, !isPlanted(.overlooksOwnChanges) { former.forEachUncounted { results.note($0) } }
         defer { withExtendedLifetime(former) {} }
         former.forEachUncounted { object in
             object.state.remove(.touched)
@@ -298,6 +298,11 @@ extension GraphCore {
         object.state.remove(.touched)
         object.flags.subtract(
             isPlanted(.keepsDeletes) ? [.changed] : [.changed, .deleted, .propagated, .detectsConflicts])
+        if !deletedElsewhere.isEmpty, !isPlanted(.revivesDeleted),
+            deletedElsewhere.remove(ObjectPlace(root: object.root, key: object.key)) != nil
+        {
+            object.flags.insert(.inaccessible)
+        }
         changed.removeAll { $0 === object }
         touched.removeAll { $0 === object }
         undeleted.removeAll { $0 === object }

@@ -65,6 +65,8 @@ final class GraphCore {
     var commitCount = 0
     /// The number of times that something changed which is in no step.
     var outsideCount = 0
+    /// The changed objects that another context deleted.
+    var deletedElsewhere: Set<ObjectPlace> = []
     /// The members that are not shown because they are deleted here.
     var hiddenMembers: [(owner: ManagedObject, relationship: Int, member: ObjectPlace)] = []
 
@@ -267,6 +269,7 @@ final class GraphCore {
         undeleted.removeAll()
         hasPropagatedDeletes = false
         hiddenMembers.removeAll()
+        deletedElsewhere.removeAll()
         closeReader()
     }
 

@@ -6,31 +6,31 @@ extension ManagedObjectContext {
     ///
     /// Each comes after the objects have their new values. The sequence is `Sendable`, so another
     /// task can read it; it then uses the IDs.
-    public var changes: SaveNotices { commits.makeSequence() }
+    public var changes: SaveNotices { SaveNotices(commits.makeSource()) }
 }
 
 /// The sequences that a context feeds, as long as programs keep them.
-final class WeakBuffers {
+final class CommitSequences {
     private struct Weak {
-        weak var buffer: NoticeBuffer?
+        weak var source: NoticeSource?
     }
 
-    private var buffers: [Weak] = []
+    private var sources: [Weak] = []
 
-    deinit { for buffer in buffers { buffer.buffer?.end() } }
+    deinit { for weak in sources { weak.source?.queue.end() } }
 
-    var isEmpty: Bool { buffers.isEmpty }
+    var isEmpty: Bool { sources.isEmpty }
 
-    func makeSequence() -> SaveNotices {
-        let buffer = NoticeBuffer()
-        buffers.removeAll { $0.buffer == nil }
-        buffers.append(Weak(buffer: buffer))
-        return SaveNotices(buffer)
+    func makeSource() -> NoticeSource {
+        let source = NoticeSource()
+        sources.removeAll { $0.source == nil }
+        sources.append(Weak(source: source))
+        return source
     }
 
     func put(_ notice: SaveNotice) {
-        guard !buffers.isEmpty else { return }
-        for buffer in buffers { buffer.buffer?.put(notice) }
-        buffers.removeAll { $0.buffer == nil }
+        guard !sources.isEmpty else { return }
+        for weak in sources { weak.source?.queue.put(notice) }
+        sources.removeAll { $0.source == nil }
     }
 }

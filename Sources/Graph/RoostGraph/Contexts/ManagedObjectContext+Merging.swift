@@ -14,11 +14,13 @@ extension ManagedObjectContext {
     }
 
     /// Notes objects that another context changed, for results that follow.
-    private func noteForResults(_ ids: [ObjectID]) {
+    private func noteForResults(_ ids: [ObjectID], deleted: [ObjectID]) {
         guard let results = core.results, !isPlanted(.overlooksMerged) else { return }
-        for id in ids {
-            if let root = model.entity(id.entity)?.root { results.note(ObjectPlace(root: root, key: id.key)) }
+        func place(_ id: ObjectID) -> ObjectPlace? {
+            model.entity(id.entity).map { ObjectPlace(root: $0.root, key: id.key) }
         }
+        for place in ids.compactMap(place) { results.note(place) }
+        for place in deleted.compactMap(place) { results.noteDeletedElsewhere(place) }
     }
 
     /// Takes over changes that another context or a batch request made.
@@ -37,7 +39,7 @@ extension ManagedObjectContext {
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) {
         core.checkIsolation()
-        noteForResults(inserted + updated + deleted)
+        noteForResults(inserted + updated, deleted: deleted)
         let (stale, gone) = try core.withoutUndo { () throws(StoreError) in
             try takeOver(inserted: inserted, updated: updated, deleted: deleted)
         }
@@ -73,6 +75,7 @@ extension ManagedObjectContext {
             core.observation?.noteAll(object)
             retained.remove(object)
         }
+        for object in gone where object.flags.contains(.changed) { core.noteDeletedElsewhere(object) }
         core.forgetBases()
         try core.reread(stale)
         core.forgetReferences(to: gone.filter { !$0.flags.contains(.changed) })
@@ -88,6 +91,20 @@ extension ManagedObjectContext {
             generations.append(try snapshot.recordedTally()?.generation)
         }
         return generations
+    }
+
+    /// Notes that the context knows the commits between two generations of a store.
+    ///
+    /// If others committed too, the store has another generation than the context, and they are found
+    /// by that.
+    func noteGeneration(at position: Int, from previous: Generation, to next: Generation) {
+        guard let seen = seenGenerations[position] else { return }
+        if seen == previous {
+            seenGenerations[position] = next
+        } else if base.storeSet.stores[position].addsGenerations {
+            // Commits that overlap have the same one before them.
+            seenGenerations[position] = seen.adding(from: previous, to: next)
+        }
     }
 
     /// Takes over commits that no notice reported: those of other containers and processes.
@@ -127,6 +144,14 @@ extension GraphCore {
         guard let extra = object.extra else { return }
         observation?.noteForgotten(object)
         for index in extra.members.indices { extra.members[index].state.forgetBase() }
+    }
+
+    /// Notes that another context deleted an object that is changed here.
+    ///
+    /// It is inaccessible as soon as its changes are discarded.
+    func noteDeletedElsewhere(_ object: ManagedObject) {
+        guard !object.flags.contains(.inserted) else { return }
+        deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
     /// Takes objects that another context deleted out of pending relationships.
@@ -216,6 +241,7 @@ extension GraphCore {
         guard !object.flags.contains(.inFlight) else { return (false, []) }
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
+        if !deletedElsewhere.isEmpty { deletedElsewhere.remove(ObjectPlace(root: object.root, key: object.key)) }
         if isMissing { observation?.note(object, .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }

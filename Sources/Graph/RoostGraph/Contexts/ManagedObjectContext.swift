@@ -74,7 +74,7 @@ public final class ManagedObjectContext {
     var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     /// The sequences of commits that programs read.
-    let commits = WeakBuffers()
+    let commits = CommitSequences()
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
     /// Whether observers are being notified.
@@ -336,8 +336,8 @@ public final class ManagedObjectContext {
                 try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 commits.put(notice)
                 let position = base.storeSet.stores.firstIndex { $0.location == notice.store }
-                if let position, seenGenerations[position] == notice.previousGeneration {
-                    seenGenerations[position] = notice.generation
+                if let position {
+                    noteGeneration(at: position, from: notice.previousGeneration, to: notice.generation)
                 }
             }
             try mergeForeignCommits()
@@ -366,8 +366,11 @@ public final class ManagedObjectContext {
     public func rollback() {
         core.clearLatched()
         let objects = core.changed
+        // Afterwards, no object says that it was inserted.
+        let children = core.children.isEmpty ? [] : objects.map { ($0.objectID, $0.flags.contains(.inserted)) }
         core.rollback()
         core.awake(objects, from: .rollback)
+        core.passOnRollback(children)
         core.reportChanges()
         core.updateResults()
     }
@@ -388,6 +391,9 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
     /// the changes.
     ///
+    /// The changes of other objects stay: what refers to the object is still in its to-many
+    /// relationships.
+    ///
     /// - Parameters:
     ///   - object: An object of the context.
     ///   - mergingChanges: Whether the object's changes stay.
@@ -402,8 +408,13 @@ public final class ManagedObjectContext {
             core.updateResults()
         }
         guard mergingChanges else {
+            let cleared = core.withoutUndo { core.takeBackReferences(of: object) }
             core.discardChanges(of: object)
             core.turnIntoFault(object)
+            core.withoutUndo {
+                core.restoreMembers(of: object)
+                for (relationship, key) in cleared { core.clear(object, relationship, ifItIs: key) }
+            }
             return
         }
         try core.withoutUndo { () throws(StoreError) in _ = try core.reread([object]) }

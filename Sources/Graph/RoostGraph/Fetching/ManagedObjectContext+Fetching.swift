@@ -11,8 +11,10 @@ extension ManagedObjectContext {
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; what reading throws.
     /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
-    ///   one comparison more for each changed object of the entity; and if the predicate or the
-    ///   order follows relationships to an entity with unsaved changes, all objects are compared.
+    ///   one comparison more for each changed object of the entity. If the predicate or the order
+    ///   follows relationships to an entity with unsaved changes, also one for each object that
+    ///   refers to a changed one; if these are many, or a relationship has no inverse, all objects
+    ///   are compared.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -88,7 +90,7 @@ extension ManagedObjectContext {
         let isStoreRight =
             reach.followedRoots.isEmpty || !hasLinks && !core.changed.contains { reach.followedRoots.contains($0.root) }
         let fetch = try PendingFetch(
-            request, entity, pending.changes, isStoreRight: isStoreRight, snapshot: snapshot,
+            request, entity, pending.changes, isStoreRight: isStoreRight, following: reach.followed, snapshot: snapshot,
             graph: try reader.graph(ofEntity: entity.number))
         return (snapshot, fetch.concernsStoreOnly ? nil : fetch)
     }

@@ -13,6 +13,8 @@ struct PendingFetch {
     private let changes: ChangeSet
     private let snapshot: any StoreSnapshot
     private let graph: any ObjectGraph
+    /// The related objects as the changes leave them, if they were needed already.
+    private let changedGraph: ChangedGraph?
     /// The keys of the hierarchy that are in the change set.
     private let changedKeys: Set<Int64>
     /// The changed records of the entity, in the order of their keys.
@@ -29,12 +31,13 @@ struct PendingFetch {
     ///   - entity: Its entity.
     ///   - changes: All changes of the hierarchies that matter to it.
     ///   - isStoreRight: Whether no change can matter to an object that did not change itself.
+    ///   - followed: The relationships that the request follows; nil if they are not known.
     ///   - snapshot: The state of the store.
     ///   - graph: The objects of that state.
     /// - Throws: What compiling the request throws.
     init(
         _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ changes: ChangeSet, isStoreRight: Bool,
-        snapshot: any StoreSnapshot, graph: any ObjectGraph
+        following followed: [Int]?, snapshot: any StoreSnapshot, graph: any ObjectGraph
     ) throws(StoreError) {
         let model = changes.model
         checked = try CheckedFetchRequest(request, model: model)
@@ -42,7 +45,7 @@ struct PendingFetch {
         self.changes = changes
         self.snapshot = snapshot
         self.graph = graph
-        self.isStoreRight = isStoreRight || isPlanted(.overlooksRelated)
+        var isStoreRight = isStoreRight || isPlanted(.overlooksRelated)
         isLocal =
             checked.filter.matcher(over: nil).isQuick
             && request.sortDescriptors.allSatisfy { $0.key.names.count == 1 }
@@ -61,11 +64,35 @@ struct PendingFetch {
         for reference in changes.deletes where model.entity(reference.id.entity)?.root == entity.root {
             keys.insert(reference.id.key)
         }
+        var related = RecordBatch(model: model)
+        var changedGraph: ChangedGraph?
+        if !isStoreRight, let followed {
+            let after = try ChangedGraph(changes, over: graph)
+            changedGraph = after
+            let search = PendingCandidates(following: followed, changes, from: graph, to: after)
+            // Beyond a part of all objects, one pass over them is faster.
+            let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
+            if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
+                // The store is right about all others. Candidates are compared as changed objects are.
+                let unchanged = candidates.subtracting(keys).sorted()
+                try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
+                for index in 0..<related.count {
+                    let own = related.entityNumber(at: index)
+                    guard request.includesSubentities ? entity.includes(own) : own == entity.number else { continue }
+                    found.append((related.key(at: index), batches.count, index))
+                }
+                keys.formUnion(candidates)
+                isStoreRight = true
+            }
+        }
         found.sort { $0.key < $1.key }
         var records = RecordBatch(model: model)
-        for (_, number, index) in found { records.append(batches[number], at: index) }
+        for (_, number, index) in found {
+            records.append(number < batches.count ? batches[number] : related, at: index)
+        }
         self.records = records
         changedKeys = keys
+        (self.isStoreRight, self.changedGraph) = (isStoreRight, changedGraph)
     }
 
     /// Whether the changes cannot matter, so that the store answers alone.
@@ -73,7 +100,8 @@ struct PendingFetch {
 
     /// Returns the related objects as the changes leave them.
     private func relatedObjects() throws(StoreError) -> any ObjectGraph {
-        isLocal ? graph : try ChangedGraph(changes, over: graph)
+        if let changedGraph { return changedGraph }
+        return isLocal ? graph : try ChangedGraph(changes, over: graph)
     }
 
     private func source() throws(StoreError) -> any RecordVisitor {

@@ -9,6 +9,8 @@ struct RequestReach {
     let root: Int
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
+    /// The numbers of the relationships that are followed; nil if a path can begin at any object.
+    let followed: [Int]?
 
     init(_ request: FetchRequest, _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         root = entity.root
@@ -17,6 +19,7 @@ struct RequestReach {
         for descriptor in request.sortDescriptors {
             names.collect(path: descriptor.key.split(separator: ".").map(String.init), isFollowed: false)
         }
+        followed = names.isRooted ? names.followedRelationships(in: model).map(\.number) : nil
         followedRoots = names.followedRoots(in: model)
     }
 
@@ -35,15 +38,20 @@ private struct PathNames {
     /// Whether a path continues from an object of an entity that cannot be known.
     private var startsAnywhere = false
 
+    /// Whether all paths begin at the object that is compared.
+    var isRooted: Bool { !startsAnywhere && entities.isEmpty }
+
     func followedRoots(in model: ManagedObjectModel) -> Set<Int> {
         guard !startsAnywhere else { return Set(model.entities.map(\.root)) }
-        var roots = Set(entities.compactMap { model.entity($0)?.root })
-        for relationship in model.relationships {
+        let roots = Set(entities.compactMap { model.entity($0)?.root })
+        return roots.union(followedRelationships(in: model).map { model.entities[$0.destination].root })
+    }
+
+    func followedRelationships(in model: ManagedObjectModel) -> [ManagedObjectModel.Relationship] {
+        model.relationships.filter { relationship in
             let name = relationship.name.name
-            guard followed.contains(name) || relationship.isToMany && last.contains(name) else { continue }
-            roots.insert(model.entities[relationship.destination].root)
+            return followed.contains(name) || relationship.isToMany && last.contains(name)
         }
-        return roots
     }
 
     mutating func collect(path names: [String], isFollowed: Bool) {

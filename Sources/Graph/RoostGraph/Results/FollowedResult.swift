@@ -96,7 +96,8 @@ final class FollowedResult: ResultsFollower {
         }
         guard needsFetch || isRelated || isBehind || !own.isEmpty else { return }
         do throws(StoreError) {
-            let needsFetch = needsFetch || isRelated || isBehind || !request.includesPendingChanges
+            let isSavedOnly = !request.includesPendingChanges && !isPlanted(.overlooksOwnSaves)
+            let needsFetch = needsFetch || isRelated || isBehind || isSavedOnly
             if !needsFetch, let difference = try follow(own) {
                 (touched, error) = ([], nil)
                 change = difference.isEmpty ? nil : difference
@@ -119,7 +120,7 @@ final class FollowedResult: ResultsFollower {
             changes.append(
                 ResultsRowChange(
                     key: record.key, row: try request.row(record, examiner),
-                    isTouched: noted[record.key]?.contains(.touched) ?? false))
+                    isTouched: noted[record.key]?.contains(.touched) ?? false || isPlanted(.reportsUntouched)))
         }
         for key in missing where list.contains(key) {
             changes.append(ResultsRowChange(key: key, row: nil, isTouched: true))
@@ -139,6 +140,7 @@ final class FollowedResult: ResultsFollower {
         guard limit != nil || offset > 0 else { return .some(nil) }
         if isPlanted(.keepsWindow) { return .some(limit) }
         if offset > 0 {
+            if isPlanted(.trustsOffset) { return .some(nil) }
             // What was before the window is not known, so only moves inside of it are certain.
             guard missing.isEmpty else { return nil }
             for change in changes {

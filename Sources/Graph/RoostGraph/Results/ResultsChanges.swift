@@ -103,5 +103,8 @@ final class ResultsChannel: Sendable {
     }
 
     /// Ends the sequence.
-    func finish() { signal.finish() }
+    func finish() {
+        if isPlanted(.losesWaitingDifferences) { state.withLock { $0 = State() } }
+        signal.finish()
+    }
 }

@@ -220,7 +220,8 @@ package struct ResultsList: Sendable {
             if low < sections.count, sections[low].name == row.section {
                 section = low
             } else {
-                section = insertSection(row.section, at: low, serial: former[row.section])
+                section = insertSection(
+                    row.section, at: low, serial: isPlanted(.renewsSections) ? nil : former[row.section])
             }
         }
         section = max(0, section)

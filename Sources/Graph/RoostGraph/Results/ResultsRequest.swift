@@ -88,7 +88,7 @@ struct ResultsRequest {
         var unread: [Int64] = []
         for (key, note) in noted {
             guard let object = core.registered(entity.root, key), let row = object.row,
-                !note.contains(.stored) || object.flags.contains(.changed)
+                !note.contains(.stored) || core.hasPendingRow(object)
             else {
                 unread.append(key)
                 continue

@@ -152,7 +152,7 @@ final class FollowedTotals: ResultsFollower {
         var needsFetch = needsFetch || isBehind
         for (place, note) in noted {
             if place.root == request.entity.root { own[place.key] = note }
-            if request.follows(place.root) { needsFetch = true }
+            if request.follows(place.root), !isPlanted(.overlooksRelatedTotals) { needsFetch = true }
         }
         guard needsFetch || !own.isEmpty else { return }
         do throws(StoreError) {
@@ -174,7 +174,7 @@ final class FollowedTotals: ResultsFollower {
     }
 
     func report() {
-        guard isChanged else { return }
+        guard isChanged || isPlanted(.callsForNothing) else { return }
         isChanged = false
         onChange?()
     }

@@ -55,12 +55,20 @@ final class ResultsTracker {
     func note(_ object: ManagedObject) { note(ObjectPlace(root: object.root, key: object.key)) }
 
     /// Notes that an object changed.
-    func note(_ place: ObjectPlace) { noted[place, default: []].insert(.touched) }
+    func note(_ place: ObjectPlace) {
+        noted[place, default: []].formUnion(isPlanted(.forgetsTouched) ? [] : .touched)
+    }
 
     /// Notes that the changes of an object were discarded.
     func noteDiscarded(_ object: ManagedObject) {
+        if isPlanted(.overlooksDiscarded) { return }
         noted[ObjectPlace(root: object.root, key: object.key), default: []].formUnion([.touched, .stored])
     }
+
+    /// Notes that another context deleted an object.
+    ///
+    /// It stays in results only with values that a save would write.
+    func noteDeletedElsewhere(_ place: ObjectPlace) { noted[place, default: []].formUnion([.touched, .stored]) }
 
     /// Notes that an object can have changed: it is reported only if its values differ.
     func suspect(_ object: ManagedObject) {
@@ -87,7 +95,8 @@ final class ResultsTracker {
             let (noted, needsFetch) = (noted, needsFetch)
             self.noted.removeAll(keepingCapacity: noted.count < 4_096)
             self.needsFetch = false
-            let present = followers.compactMap(\.follower)
+            var present = followers.compactMap(\.follower)
+            if isPlanted(.updatesFirstResult) { present = Array(present.prefix(1)) }
             for follower in present { follower.update(noted, needsFetch: needsFetch) }
             for follower in present { follower.report() }
         }

@@ -36,7 +36,7 @@ extension ManagedObjectContext {
     /// - Throws: What reading deleted faults and ordered links throws.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
         core.survey = SaveSurvey()
-        core.changed.forEachUncounted { core.survey.note($0) }
+        core.changed.forEachUncounted { core.survey.note($0, flags: $0.flags, state: $0.state) }
         return try core.pendingChanges(store: 0).changes
     }
 }
@@ -62,12 +62,15 @@ extension GraphCore {
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
         // Neighbors are mostly of one entity, whose facts are looked up once.
-        var known: (entity: UInt16, ranges: [Range<Int>])?
+        var (known, ranges) = (-1, [Range<Int>]())
+        let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in
             guard isWholeStore || stores?.storeOfEntity[Int(object.entityNumber)] == store,
-                !object.flags.contains(.inaccessible), reach?.includes(object.root) ?? true
+                forCommit || reach?.includes(object.root) ?? true
             else { return }
-            if object.flags.contains(.deleted) {
+            let flags = object.flags
+            guard flags.isDisjoint(with: gone) else {
+                guard !flags.contains(.inaccessible) else { return }
                 let row = object.committedRow ?? object.firedRow
                 guard !object.flags.contains(.inaccessible) else { return }
                 pending.changes.delete(object.objectID, version: RowAccess.version(row))
@@ -86,7 +89,7 @@ extension GraphCore {
             let writable = UnsafeMutableRawPointer(mutating: row)
             let bytes = UnsafeRawBufferPointer(start: row, count: count)
             let committed = PrivateRow.committed(row)
-            if object.flags.contains(.inserted) {
+            if flags.contains(.inserted) {
                 if forCommit { RowAccess.seal(writable, count, key: object.key, version: 1) }
                 pending.changes.inserts.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.inserted.append(object)
@@ -105,10 +108,10 @@ extension GraphCore {
                 pending.updated.append(object)
             }
             guard forCommit else { return }
-            if known?.entity != object.entityNumber { known = (object.entityNumber, object.info.referenceRanges) }
-            guard let known, !known.ranges.isEmpty,
-                committed.map({ !RowAccess.haveEqualReferences(row, $0, in: known.ranges) }) ?? true
-            else { return }
+            let entity = Int(object.entityNumber)
+            if known != entity { (known, ranges) = (entity, object.info.referenceRanges) }
+            guard !ranges.isEmpty else { return }
+            if let committed, RowAccess.haveEqualReferences(row, committed, in: ranges) { return }
             collectNewReferences(object, row, object.info, &newReferences)
         }
         pending.changes.addedLinks = links.added
@@ -122,6 +125,17 @@ extension GraphCore {
             }
         }
         return pending
+    }
+
+    /// Whether a save would insert, delete or update the record of an object.
+    ///
+    /// An object whose relationships alone differ has no such record.
+    func hasPendingRow(_ object: ManagedObject) -> Bool {
+        if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
+        guard object.state.contains(.privateRow), let row = object.row else { return false }
+        guard let committed = PrivateRow.committed(row) else { return true }
+        return !RowAccess.haveEqualContent(
+            row, Int(object.byteCount), committed, object.tail.byteCount(committed))
     }
 
     /// Whether a delete rule lets other objects refer to a deleted one.

@@ -56,23 +56,24 @@ extension GraphCore {
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
         // Neighbors are mostly of one entity, and the bitmap of a record decides most rules.
-        var known: (entity: UInt16, store: Int, bits: [(offset: Int, bits: UInt8)]?)?
+        var (known, store) = (-1, 0)
+        var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in
-            survey.note(object)
-            guard object.state.contains(.privateRow), object.flags.isDisjoint(with: skipped), let row = object.row
+            let (flags, state) = (object.flags, object.state)
+            survey.note(object, flags: flags, state: state)
+            guard state.contains(.privateRow), flags.isDisjoint(with: skipped), let row = object.row
             else { return }
-            if isPlanted(.checksInsertsOnly), !object.flags.contains(.inserted) { return }
+            if isPlanted(.checksInsertsOnly), !flags.contains(.inserted) { return }
             if isPlanted(.stopsAtFirstFailure), !failures.failures.isEmpty { return }
-            if known?.entity != object.entityNumber {
-                let store = stores.storeOfEntity[Int(object.entityNumber)]
-                known = (
-                    object.entityNumber, store, rules[store].decidingBits(forEntity: Int(object.entityNumber))
-                )
+            let entity = Int(object.entityNumber)
+            if known != entity {
+                (known, store) = (entity, stores.storeOfEntity[entity])
+                let deciding = rules[store].decidingBits(forEntity: entity)
+                (bits, hasBits) = (deciding ?? [], deciding != nil)
             }
-            guard let known else { return }
-            if let bits = known.bits, !RowAccess.hasBits(row, bits) { return }
+            if hasBits, !RowAccess.hasBits(row, bits) { return }
             let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
-            try failures.check(reader, rules: &rules[known.store]) { _, _ in .object(object.objectID) }
+            try failures.check(reader, rules: &rules[store]) { _, _ in .object(object.objectID) }
         }
         return failures.failures
     }

@@ -59,6 +59,7 @@ extension GraphCore {
             }
             endFlight(object)
         }
+        if !deletedElsewhere.isEmpty { deletedElsewhere.remove(ObjectPlace(root: object.root, key: object.key)) }
         guard let row = object.row, object.state.contains(.privateRow) else { return }
         let committed = PrivateRow.committed(row)
         let old = committed.map { RowAccess.version($0) } ?? 0

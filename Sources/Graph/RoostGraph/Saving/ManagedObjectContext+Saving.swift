@@ -179,23 +179,26 @@ extension ManagedObjectContext {
         var failures: [ValidationFailure] = []
         let objects = core.changed
         // Neighbors are mostly of one entity, whose class is asked once.
-        var known: UInt16?
+        var known = -1
         var (properties, hasProperties) = ([String](), false)
+        let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in
-            guard !object.flags.contains(.inaccessible) else { return }
-            if object.flags.contains(.deleted) {
+            let flags = object.flags
+            guard flags.isDisjoint(with: gone) else {
+                guard !flags.contains(.inaccessible) else { return }
                 failures += try core.denials(of: object)
                 failures += object.validateForDelete()
                 return
             }
             guard object.state.contains(.privateRow) || object.extra != nil else { return }
-            if known != object.entityNumber {
-                known = object.entityNumber
+            let entity = Int(object.entityNumber)
+            if known != entity {
+                known = entity
                 properties = type(of: object).validatedProperties
                 hasProperties = !properties.isEmpty
             }
             if hasProperties { try validate(properties, of: object, &failures) }
-            let own = object.flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
+            let own = flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
             if !own.isEmpty { failures += own }
         }
         var survey = SaveSurvey()
@@ -318,7 +321,7 @@ extension ManagedObjectContext {
             object.didSave()
             core.expel(object)
         }
-        if seenGenerations[position] == receipt.previousGeneration { seenGenerations[position] = receipt.generation }
+        noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
         // What the rules of the model changed beside it: derived attributes of objects that depend on changed ones.
@@ -329,12 +332,13 @@ extension ManagedObjectContext {
             let known = Set(pending.inserted.all.map(\.objectID) + changed)
             others.removeAll { known.contains($0) }
         }
-        let notice = SaveNotice(
+        var notice = SaveNotice(
             store: base.storeSet.stores[position].location,
             generations: (receipt.previousGeneration, receipt.generation), author: (author, name),
             lists: SaveNotice.Lists(
                 inserted: pending.inserted.all.map(\.objectID), updated: changed + others,
                 deleted: pending.changes.deletes.map(\.id)))
+        notice.addsGenerations = base.storeSet.stores[position].addsGenerations
         base.hub.post(notice, from: inbox)
         commits.put(notice)
         for observer in saveObservers { observer.body(notice) }
@@ -352,13 +356,13 @@ struct SaveSurvey {
     private(set) var updates = (count: 0, bytes: 0)
 
     @inline(__always)
-    mutating func note(_ object: ManagedObject) {
-        if object.key < 0 { hasTemporaryKeys = true }
+    mutating func note(_ object: ManagedObject, flags: ManagedObject.Flags, state: ManagedObject.State) {
         if object.extra != nil { hasExtras = true }
-        guard object.state.contains(.privateRow) else { return }
-        if object.flags.contains(.inserted) {
+        if flags.contains(.inserted) {
+            if object.key < 0 { hasTemporaryKeys = true }
+            guard state.contains(.privateRow) else { return }
             inserts = (inserts.count &+ 1, inserts.bytes &+ Int(object.byteCount))
-        } else {
+        } else if state.contains(.privateRow) {
             updates = (updates.count &+ 1, updates.bytes &+ Int(object.byteCount))
         }
     }

@@ -72,6 +72,7 @@ extension GraphCore {
             return []
         case .noteMissing(let objects, let isReported):
             for object in objects { forgetRemovals(of: object) }
+            for object in objects where object.flags.contains(.changed) { noteDeletedElsewhere(object) }
             for object in objects
             where object.row != nil && object.flags.isDisjoint(with: [.changed, .inaccessible]) {
                 object.flags.insert(.inaccessible)

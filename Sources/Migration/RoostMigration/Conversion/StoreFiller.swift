@@ -49,7 +49,7 @@ package struct StoreFiller: Sendable {
             StoreFile.sweepTemporarySiblings(
                 of: location.path, companions: registry.companionSuffixes, holding: claim)
         }
-        let temporary = StoreLocation(type: location.type, path: StoreFile.temporarySibling(of: location.path))
+        let temporary = try StoreFile.temporaryLocation(beside: location, of: type)
         var report: ConversionReport
         let isFlushed: Bool
         do throws(StoreError) {

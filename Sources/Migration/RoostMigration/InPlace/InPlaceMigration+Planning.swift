@@ -5,8 +5,9 @@ extension InPlaceMigration {
     /// See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         let type = try replaceableType()
+        let server = type as? any ServerStoreType
         let path = StoreFile.resolvingLink(location.path)
-        try StoreFile.requireRegularFile(at: path, forWriting: false)
+        if server == nil { try StoreFile.requireRegularFile(at: path, forWriting: false) }
         guard try steps(from: type.metadata(at: location, options: readingOptions)) != nil else {
             let report = try nothing(type)
             return MigrationPlan(
@@ -14,6 +15,7 @@ extension InPlaceMigration {
                 objects: report.objects, links: report.links, losses: [], bytesNeeded: 0, bytesAvailable: nil,
                 secondsNeeded: 0, refusals: [], warnings: report.warnings)
         }
+        if let server { return try plan(onServer: server) }
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
         let sibling = StoreLocation(type: type.name, path: StoreFile.temporarySibling(of: path))

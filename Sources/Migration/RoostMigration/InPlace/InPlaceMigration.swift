@@ -11,6 +11,7 @@ struct InPlaceMigration: Sendable {
     /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         let type = try replaceableType()
+        if let server = type as? any ServerStoreType { return try run(onServer: server) }
         do throws(StoreError) {
             return try run(type)
         } catch {
@@ -89,7 +90,7 @@ struct InPlaceMigration: Sendable {
     }
 
     /// The report of a store that was migrated.
-    private func finished(
+    func finished(
         _ report: MigrationReport, backup: String?, _ path: String, since start: ContinuousClock.Instant
     ) -> MigrationReport {
         var report = report
@@ -131,12 +132,7 @@ struct InPlaceMigration: Sendable {
             do throws(StoreError) {
                 try options.conversion.cancellation?.check()
                 try store.store.close()
-                if let retention {
-                    var opening = settlingOptions
-                    (opening.tracksHistory, opening.historyRetention) = (true, retention)
-                    try type.open(store.location, options: opening).close()
-                    outcome.report.warnings.append(Self.historyWarning)
-                }
+                if let retention { try beginHistory(of: store, type, retention, &outcome.report) }
                 // The type knows what of a closed store must be flushed, and what stands beside its file.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {
@@ -149,8 +145,19 @@ struct InPlaceMigration: Sendable {
         return (report, backup)
     }
 
+    /// Gives a new store, which was closed, a history like that of the old store, and warns of it.
+    func beginHistory(
+        of store: UnpublishedStore, _ type: any PersistentStoreType, _ retention: HistoryRetention,
+        _ report: inout MigrationReport
+    ) throws(StoreError) {
+        var opening = settlingOptions
+        (opening.tracksHistory, opening.historyRetention) = (true, retention)
+        try type.open(store.location, options: opening).close()
+        report.warnings.append(Self.historyWarning)
+    }
+
     /// Makes the new store beside the old one; nil when that has the model.
-    private func migrate(
+    func migrate(
         _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
     ) throws(StoreError) -> ChainRun.Outcome? {
         let identity = try source.metadata()
@@ -216,7 +223,8 @@ struct InPlaceMigration: Sendable {
             )
         }
         let type = try registry.type(named: location.type)
-        guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
+        let canBeReplaced = type.capabilities.contains(.file) || type is any ServerStoreType
+        guard canBeReplaced, type.capabilities.contains(.writing) else {
             throw StoreError(
                 .unsupported,
                 "Stores of type '\(type.name)' are no files that Roost writes, so '\(location)' cannot be migrated in place; migrate it into another store."
@@ -231,7 +239,7 @@ struct InPlaceMigration: Sendable {
         return options
     }
 
-    private var settlingOptions: StoreOptions {
+    var settlingOptions: StoreOptions {
         StoreOptions(
             timeoutSeconds: options.conversion.timeoutSeconds,
             typeOptions: options.conversion.sourceTypeOptions

@@ -90,8 +90,8 @@ struct ChainRun: Sendable {
         switch destination {
         case .location(let location): return location
         case .store(let store):
-            return StoreLocation(
-                type: store.type.name, path: store.type.capabilities.contains(.file) ? store.location.path : "")
+            let hasPlace = store.type.capabilities.contains(.file) || store.type is any ServerStoreType
+            return StoreLocation(type: store.type.name, path: hasPlace ? store.location.path : "")
         }
     }
 

@@ -21,8 +21,9 @@ struct UnpublishedStore: Sendable {
         beside place: StoreLocation, model: ManagedObjectModel, identity: StoreMetadata, options: ConversionOptions,
         registry: StoreRegistry
     ) throws(StoreError) {
-        let path = place.path.isEmpty ? "" : StoreFile.temporarySibling(of: place.path)
-        location = StoreLocation(type: place.type, path: path)
+        location =
+            place.path.isEmpty
+            ? place : try StoreFile.temporaryLocation(beside: place, of: try registry.type(named: place.type))
         store = try registry.create(
             location, model: model,
             options: StoreOptions(

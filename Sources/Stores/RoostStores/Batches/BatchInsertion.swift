@@ -41,9 +41,8 @@ struct BatchInsertion {
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
     private var loader: (any BulkLoader)?
-    /// The author and the context, for the store's history.
+    /// The author, for the store's history.
     var author: String?
-    var contextName: String?
     /// The next key of a load.
     private var nextKey: Int64 = 0
 
@@ -293,7 +292,7 @@ struct BatchInsertion {
         // Closed first: a store may have to wait until nobody reads, to make room.
         snapshot.close()
         var options = BulkLoadOptions()
-        (options.author, options.contextName) = (author, contextName)
+        options.author = author
         let loader = try store.concurrentBulkLoader(options)
         self.loader = loader
         // From now on nobody changes what it shows.
@@ -370,7 +369,7 @@ struct BatchInsertion {
             }
             isFirst = false
             var changes = ChangeSet(model: model)
-            (changes.author, changes.contextName) = (author, contextName)
+            changes.author = author
             changes.inserts = records
             if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
             changes.existing = destinations.references.map(\.id)

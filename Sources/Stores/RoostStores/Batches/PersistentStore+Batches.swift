@@ -102,29 +102,27 @@ extension PersistentStore {
             return try upsert.run(request)
         }
         var insertion = try BatchInsertion(request.entity, in: self, rules: rules)
-        (insertion.author, insertion.contextName) = (request.author, request.contextName)
+        insertion.author = request.author
         return try insertion.run(request)
     }
 
     /// Updates objects by rules that are compiled already.
     func execute(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
-        try executePrepared(request.resultType, request.author, request.contextName) {
-            (snapshot) throws(StoreError) in
+        try executePrepared(request.resultType, request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
     /// Deletes objects by rules that are compiled already.
     func execute(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
-        try executePrepared(request.resultType, request.author, request.contextName) {
-            (snapshot) throws(StoreError) in
+        try executePrepared(request.resultType, request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
     /// Works out changes on a snapshot and commits them; anew where objects changed in between.
     private func executePrepared(
-        _ resultType: BatchResultType, _ author: String?, _ contextName: String?,
+        _ resultType: BatchResultType, _ author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws(StoreError) -> BatchResult {
         try refuseEarly()
@@ -132,7 +130,7 @@ extension PersistentStore {
             let batch = try prepared(prepare)
             try throwIfCancelled()
             var changes = batch.changes
-            (changes.author, changes.contextName) = (author, contextName)
+            changes.author = author
             return batch.result(resultType, try commit(changes))
         }
     }

@@ -75,9 +75,8 @@ struct Upsert {
         var released: Set<Key> = []
     }
 
-    /// The author and the context, for the store's history.
+    /// The author, for the store's history.
     private let author: String?
-    private let contextName: String?
     private let store: any PersistentStore
     let rules: ModelRules
     let model: ManagedObjectModel
@@ -103,7 +102,7 @@ struct Upsert {
         }
         self.store = store
         self.rules = rules
-        (author, contextName) = (request.author, request.contextName)
+        author = request.author
         skips = request.onConflict == .skip
         properties = BatchProperties(entity, in: model)
         let layout = entity.layout
@@ -241,7 +240,7 @@ struct Upsert {
         try reserveKeys(for: resolution)
         var editing = RecordEditing(rules, on: snapshot)
         var changes = ChangeSet(model: model)
-        (changes.author, changes.contextName) = (author, contextName)
+        changes.author = author
         var (ids, kept): ([ObjectID], [ChangeSet.Reference]) = ([], [])
         var insertedRows: [Int] = []
         var start = 0

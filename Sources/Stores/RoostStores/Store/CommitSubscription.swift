@@ -42,6 +42,9 @@ package final class CommitSubscription: Sendable {
 
     deinit { stop() }
 
+    /// Whether the system reports commits of other processes, so that they are found at once.
+    package var isWatched: Bool { CommitWatcher.shared.watches(entry) }
+
     private func stop() {
         feed.remove(number)
         CommitWatcher.shared.remove(entry)
@@ -63,8 +66,8 @@ final class CommitWatcher: Sendable {
         private let lastToken = Mutex<HistoryToken?>(nil)
         /// Whether nothing more will come; held while the store is read.
         private let isEnded = Mutex(false)
-        /// The number of the signal's file in the system's watch; nil without one.
-        fileprivate let number = Mutex<CInt?>(nil)
+        /// The observation of a signal that is not a file.
+        private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
 
         init(
             _ store: any PersistentStore, _ feed: CommitFeed, signal: (any CommitSignal)?,
@@ -74,6 +77,15 @@ final class CommitWatcher: Sendable {
         }
 
         fileprivate var path: String? { signal?.path }
+
+        /// Whether a signal that is not a file is observed.
+        fileprivate var isObserved: Bool { observation.withLock { $0 != nil } }
+
+        /// Begins to observe a signal that is not a file.
+        fileprivate func observe() {
+            let made = signal?.observe { [weak self] in _ = self?.lookAgain() }
+            observation.withLock { $0 = made }
+        }
 
         func isOf(_ other: any PersistentStore) -> Bool { store === other }
 
@@ -120,6 +132,9 @@ final class CommitWatcher: Sendable {
                 defer { isEnded = true }
                 return !isEnded
             }
+            // The observation ends outside of the lock: its thread may be about to look.
+            let observed = observation.withLock { $0.take() }
+            withExtendedLifetime(observed) {}
             if isOver { end() }
         }
     }
@@ -127,7 +142,8 @@ final class CommitWatcher: Sendable {
     static let shared = CommitWatcher()
 
     private struct State {
-        var entries: [ObjectIdentifier: Entry] = [:]
+        /// The stores, with the numbers of their signals' files in the system's watch; nil without one.
+        var entries: [ObjectIdentifier: (entry: Entry, number: CInt?)] = [:]
         var isRunning = false
     }
 
@@ -141,12 +157,10 @@ final class CommitWatcher: Sendable {
     private let watch = FileWatch()
 
     func add(_ entry: Entry) {
-        if let path = entry.path, let watch {
-            let number = watch.add(path)
-            entry.number.withLock { $0 = number }
-        }
+        entry.observe()
         let startsThread = state.withLock { state in
-            state.entries[ObjectIdentifier(entry)] = entry
+            // Under the lock: entries of one file share a number, which the last one of them ends.
+            state.entries[ObjectIdentifier(entry)] = (entry, entry.path.flatMap { watch?.add($0) })
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -160,17 +174,25 @@ final class CommitWatcher: Sendable {
     }
 
     func remove(_ entry: Entry) {
-        let number = entry.number.withLock { $0.take() }
-        let isLast = state.withLock { state in
-            state.entries[ObjectIdentifier(entry)] = nil
-            return number != nil && !state.entries.values.contains { $0.number.withLock { $0 } == number }
+        let removed = state.withLock { state in
+            let removed = state.entries.removeValue(forKey: ObjectIdentifier(entry))
+            if let number = removed?.number, !state.entries.values.contains(where: { $0.number == number }) {
+                watch?.remove(number)
+            }
+            return removed
         }
-        if isLast, let number { watch?.remove(number) }
+        // The last reference to a store ends outside of the lock.
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Whether the system reports changes of the signal of an entry.
+    fileprivate func watches(_ entry: Entry) -> Bool {
+        entry.isObserved || state.withLock { $0.entries[ObjectIdentifier(entry)]?.number != nil }
     }
 
     /// Ends what listens to a store, before it is closed.
     func end(_ store: any PersistentStore) {
-        let entries = state.withLock { $0.entries.values.filter { $0.isOf(store) } }
+        let entries = state.withLock { $0.entries.values.map(\.entry).filter { $0.isOf(store) } }
         for entry in entries {
             entry.stop()
             remove(entry)
@@ -201,10 +223,9 @@ final class CommitWatcher: Sendable {
                 state.isRunning = false
                 return nil
             }
-            guard let numbers else { return Array(state.entries.values) }
-            return state.entries.values.filter { entry in
-                entry.number.withLock { $0.map(numbers.contains) ?? false }
-            }
+            return state.entries.values.filter { known in
+                numbers.map { numbers in known.number.map(numbers.contains) ?? false } ?? true
+            }.map(\.entry)
         }
         guard let entries else { return false }
         for entry in entries where !entry.lookAgain() { remove(entry) }
@@ -249,6 +270,7 @@ extension StoreSnapshot {
                 for part in parts {
                     if union == nil { union = NoticeUnion(part) } else { union?.append(part) }
                 }
+                if union?.isComplete == false { return nil }
             }
             (parts, count) = ([], 0)
         }

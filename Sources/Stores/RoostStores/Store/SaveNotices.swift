@@ -23,56 +23,62 @@ public struct SaveNotices: AsyncSequence, Sendable {
     /// A sequence does not fail.
     public typealias Failure = Never
 
-    package let buffer: NoticeBuffer
+    package let source: NoticeSource
 
-    package init(_ buffer: NoticeBuffer) { self.buffer = buffer }
+    package init(_ source: NoticeSource) { self.source = source }
 
     /// Makes an iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer) }
+    public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// Takes notices out of a sequence.
     public struct Iterator: AsyncIteratorProtocol {
-        let buffer: NoticeBuffer
+        let source: NoticeSource
 
         /// Waits for the next notice; returns nil at the end.
-        public mutating func next() async -> SaveNotice? { await buffer.next() }
+        public mutating func next() async -> SaveNotice? { await source.queue.next() }
 
         /// Waits for the next notice; returns nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SaveNotice? {
-            await buffer.next()
+            await source.queue.next()
         }
     }
 }
 
-/// The notices that a sequence has not given yet: at most one for each store.
-package final class NoticeBuffer: Sendable {
-    /// The waiting notices of one store: one notice as it came, or several joined.
-    private struct Waiting {
-        let store: StoreLocation
-        var single: SaveNotice?
-        var union: NoticeUnion?
+/// A queue and the subscriptions that fill it, kept by a sequence and its iterators.
+///
+/// A subscription keeps the queue alone. Its listener is called under a lock that it also takes
+/// when it ends, so the listener must never be the last to release it.
+package final class NoticeSource: Sendable {
+    package let queue = NoticeQueue()
+    private let subscriptions: [CommitSubscription]
 
-        mutating func append(_ notice: SaveNotice) {
-            if let single { union = NoticeUnion(single) }
-            single = nil
-            union?.append(notice)
+    /// Creates a queue that is filled by other means.
+    package init() { subscriptions = [] }
+
+    /// Begins to listen to stores.
+    init(_ stores: [Store]) throws(StoreError) {
+        var subscriptions: [CommitSubscription] = []
+        for store in stores {
+            subscriptions.append(
+                try CommitSubscription(
+                    to: store, listener: { [queue] in queue.put($0) }, end: { [queue] in queue.end() }))
         }
+        self.subscriptions = subscriptions
     }
+}
 
+/// The notices that a sequence has not given yet.
+package final class NoticeQueue: Sendable {
     private struct State {
-        var notices: [Waiting] = []
+        var notices = WaitingNotices()
         var isEnded = false
         var waiting: [Int: CheckedContinuation<SaveNotice?, Never>] = [:]
         var lastWait = 0
-        /// The subscriptions that feed the buffer.
-        var sources: [CommitSubscription] = []
     }
 
     private let state = Mutex(State())
 
-    package init() {}
-
-    package func keep(_ sources: [CommitSubscription]) { state.withLock { $0.sources = sources } }
+    init() {}
 
     /// Adds a notice.
     package func put(_ notice: SaveNotice) {
@@ -80,11 +86,7 @@ package final class NoticeBuffer: Sendable {
         let (reader, given): (CheckedContinuation<SaveNotice?, Never>?, SaveNotice) = state.withLock { state in
             guard !state.isEnded else { return (nil, notice) }
             if let number = state.waiting.keys.min() { return (state.waiting.removeValue(forKey: number), notice) }
-            if let index = state.notices.firstIndex(where: { $0.store == notice.store }) {
-                state.notices[index].append(notice)
-            } else {
-                state.notices.append(Waiting(store: notice.store, single: notice))
-            }
+            state.notices.append(notice)
             return (nil, notice)
         }
         reader?.resume(returning: given)
@@ -110,10 +112,7 @@ package final class NoticeBuffer: Sendable {
                 let given: SaveNotice?? = state.withLock { state in
                     // A cancellation after this finds the continuation.
                     if Task.isCancelled { return .some(nil) }
-                    if !state.notices.isEmpty {
-                        let first = state.notices.removeFirst()
-                        return .some(first.single ?? first.union?.notice)
-                    }
+                    if let first = state.notices.takeFirst() { return .some(first) }
                     if state.isEnded { return .some(nil) }
                     state.waiting[number] = continuation
                     return nil
@@ -130,30 +129,18 @@ package final class NoticeBuffer: Sendable {
 extension Store {
     /// The commits to the store from now on, of this process and of others.
     ///
-    /// Commits of this process are named object by object, in their order; so are batch requests. A
-    /// bulk load is not, and neither are commits of other processes: these show within a fifth of a
-    /// second where the system can watch files, and after a second at most.
+    /// Commits of this process are named object by object, in their order; so are batch requests, and
+    /// commits of other processes if the store records a history. A bulk load is not. Commits of other
+    /// processes show within a fifth of a second where the system can watch files, and after a second
+    /// at most.
     ///
     /// - Throws: `closed`, and what reading the store throws.
     public var changes: SaveNotices {
-        get throws(StoreError) {
-            try SaveNotices(of: [self])
-        }
+        get throws(StoreError) { try SaveNotices(of: [self]) }
     }
 }
 
 extension SaveNotices {
     /// Begins to listen to stores.
-    package init(of stores: [Store]) throws(StoreError) {
-        let buffer = NoticeBuffer()
-        var sources: [CommitSubscription] = []
-        for store in stores {
-            // Not kept by what the buffer keeps.
-            sources.append(
-                try CommitSubscription(
-                    to: store, listener: { [weak buffer] in buffer?.put($0) }, end: { [weak buffer] in buffer?.end() }))
-        }
-        buffer.keep(sources)
-        self.init(buffer)
-    }
+    package init(of stores: [Store]) throws(StoreError) { self.init(try NoticeSource(stores)) }
 }

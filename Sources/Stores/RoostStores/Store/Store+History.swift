@@ -38,15 +38,7 @@ extension Store {
         try reading { (view) throws(StoreError) in
             let cursor = try view.snapshot.historyCursor(HistoryRequest(after: token))
             var transactions: [HistoryTransaction] = []
-            var beginning: HistoryTransaction?
-            while var transaction = try cursor.next() {
-                if let before = beginning {
-                    transaction.changes = before.changes + transaction.changes
-                    transaction.linkChanges = before.linkChanges + transaction.linkChanges
-                }
-                beginning = transaction.isComplete ? nil : transaction
-                if transaction.isComplete { transactions.append(transaction) }
-            }
+            while let transaction = try cursor.nextWhole() { transactions.append(transaction) }
             return transactions
         }
     }

@@ -54,6 +54,11 @@ public final class Store: Sendable {
     /// Whether every change throws code `readOnly`.
     public var isReadOnly: Bool { persistentStore.isReadOnly }
 
+    /// Whether the generations are sums; see ``Generation/highestSum``.
+    package var addsGenerations: Bool {
+        (persistentStore as? any CommitReportingStore)?.commitFeed.addsGenerations ?? false
+    }
+
     /// Returns the metadata, as the last commit left them.
     ///
     /// - Throws: `closed`, and what reading the store throws.

@@ -68,9 +68,19 @@ enum StoreArguments {
         if let store = try typedStore(text, arguments) { return store }
         // What exists without being a store is not going to be replaced by one.
         try StoreFile.requireAbsent(at: text)
+        // `music.lmdb`, as the type is called.
+        if let type = fileTypes.first(where: { text.hasSuffix(".\($0)") }) {
+            return PersistentStoreDescription(StoreLocation(type: type, path: text))
+        }
         throw UsageError(
             "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments) ?? "")"
         )
+    }
+
+    /// The names of the types whose stores are files and can be made.
+    private static var fileTypes: [String] {
+        StoreRegistry.standard.all.filter { $0.capabilities.contains(.file) && $0.capabilities.contains(.writing) }
+            .map(\.name)
     }
 
     /// Returns the store to be made that `text` means; nil for a bare path without a store.

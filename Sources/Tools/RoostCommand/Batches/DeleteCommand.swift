@@ -38,7 +38,7 @@ extension Subcommand {
         run: runDelete)
 
     @Sendable private static func runDelete(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let keys = try arguments.allValues("id").map(key)
+        let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
                 throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")

@@ -137,6 +137,11 @@ struct ConformanceRun {
         _ types: [any PersistentStoreType], _ exclusions: [Exclusion]
     ) throws -> [StoreFixture] {
         try types.map { type in
+            guard !(type is any ServerStoreType) || StoreFixture.server != nil else {
+                throw UsageError(
+                    "stores of type '\(type.name)' are on a server; set \(StoreFixture.serverVariable) to the parameters of a connection, such as 'host=/tmp dbname=test'"
+                )
+            }
             let own = exclusions.filter { $0.type == nil || $0.type == type.name }.map(\.exclusion)
             let fixture = StoreFixture.builtIn(type, exclusions: own)
             do throws(ConformanceFailure) { try fixture.requireSoundExclusions() } catch {

@@ -14,7 +14,29 @@ extension StoreFixture {
         // A store in memory is kept under its name as long as the process lives.
         StoreFixture(
             type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer
-        ).with { $0.sample = sample(of: type) }
+        ).with { fixture in
+            fixture.sample = sample(of: type)
+            guard type is any ServerStoreType, let server else { return }
+            fixture.makeLocation = { location(of: type, on: server, in: $0, $1) }
+        }
+    }
+
+    /// The variable that names the server for types whose stores are on one.
+    static let serverVariable = "ROOST_POSTGRES"
+    /// The parameters of the connections to the server; nil without one.
+    static var server: String? {
+        ProcessInfo.processInfo.environment[serverVariable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Returns the location of the store with a name in a run with a directory.
+    private static func location(
+        of type: any PersistentStoreType, on server: String, in directory: String, _ name: String
+    ) -> StoreLocation {
+        // A schema cannot have every name that a file can have.
+        let number = "\(directory)/\(name)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+        }
+        return StoreLocation(type: type.name, path: "\(server) schema=conformance_\(String(number, radix: 16))")
     }
 
     /// Returns a function that makes a store of a type that cannot write one itself.

@@ -78,7 +78,7 @@ extension Subcommand {
 
     @Sendable private static func runFetch(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let format = try RecordFormat(argument: arguments.value("format"))
-        let keys = try arguments.allValues("id").map(Self.key)
+        let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
                 throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")
@@ -99,10 +99,19 @@ extension Subcommand {
         }
     }
 
-    /// The key that `--id` names.
-    static func key(_ text: String) throws -> Int64 {
-        guard let key = Int64(text), key > 0 else {
-            throw UsageError("option '--id' needs the key of an object, a whole number of at least 1")
+    /// The key that `--id` names: `5`, or `Album/5` and `Album/p5`, as objects are written elsewhere.
+    static func key(_ text: String, ofEntity entity: String) throws -> Int64 {
+        var digits = text[...]
+        if let slash = text.lastIndex(of: "/") {
+            guard text[..<slash] == entity else {
+                throw UsageError(
+                    "option '--id' names '\(text)', and the command is about '\(entity)'; write the key alone")
+            }
+            digits = text[text.index(after: slash)...]
+            if digits.first == "p" { digits.removeFirst() }
+        }
+        guard let key = Int64(digits), key > 0 else {
+            throw UsageError("option '--id' needs the key of an object, a whole number of at least 1, or \(entity)/key")
         }
         return key
     }

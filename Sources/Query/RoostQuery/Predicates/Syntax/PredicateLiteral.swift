@@ -1,5 +1,5 @@
 internal import Foundation
-internal import RoostCore
+package import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
@@ -154,7 +154,7 @@ extension FetchRequest.CastType {
 
 extension ManagedObjectModel {
     /// Reads `Entity/5` and `Entity/p5`; nil when it is not written so, or when there is no such entity.
-    func objectID(_ text: String) -> ObjectID? {
+    package func objectID(_ text: String) -> ObjectID? {
         // Looked for by its text: a name that is not known must not become one for the life of the process.
         ObjectID(text: text) { name in entities.first { $0.name.text == name }?.name }
     }

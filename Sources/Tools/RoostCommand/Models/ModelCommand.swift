@@ -4,8 +4,9 @@ internal import RoostMigration
 
 extension Subcommand {
     static let model = Subcommand(
-        name: "model", summary: "Print, validate or compare models, show their history, or generate Swift classes.",
-        usage: "print|validate|generate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
+        name: "model",
+        summary: "Print, validate, draw or compare models, show their history, or generate Swift classes.",
+        usage: "print|validate|graph|generate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
         discussion: """
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), or a store,
             which may be named as in the configuration.
@@ -15,9 +16,13 @@ extension Subcommand {
                       from a model of Apple's is printed as a warning, and so is what no store acts on: indexes of expressions,
                       partial and spatial indexes, fetch request templates, fetched properties, value transformers, derived
                       attributes.
+            graph     Draw the entities: attributes, superentities, relationships with counts and delete rules. With --format: mermaid,
+                      which many Markdown viewers draw, dot for Graphviz, or svg, which needs Graphviz's program dot. --entity and
+                      --depth draw a part of a large model.
             diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
                       it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
                       Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
+                      With --format draw NEW, as graph does, with what was added, removed and changed in colors.
             history   Print the versions in a bundle of models (.xcdatamodeld, .momd), why each comes after the one before it, and what
                       it changes, as diff does. A bundle does not say in which order its versions were made. The order follows from
                       --versions, from numbers in names that begin with the same word, from --mapping (what a mapping model leads
@@ -41,6 +46,15 @@ extension Subcommand {
                 "mapping", value: "FILE",
                 help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be given several times."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
+            CommandOption(
+                "format", value: "mermaid|dot|svg",
+                help: "The format of the diagram, for graph (default: mermaid) and diff."),
+            CommandOption(
+                "entity", value: "NAME",
+                help: "Draw only this entity, with those around it; can be given several times."),
+            CommandOption(
+                "depth", value: "N", needs: "entity",
+                help: "How many relationships away from --entity an entity may be (default: 1)."),
             CommandOption("output", "o", value: "DIR", help: "The directory of the generated files, for generate."),
             CommandOption("check", needs: "output", help: "Compare the generated files with the model. Write nothing."),
             CommandOption(
@@ -60,6 +74,7 @@ extension Subcommand {
             "roost model print Music.xcdatamodeld > Music.roostmodel.json",
             "roost model validate Music.roostmodel.json",
             "roost model diff music.sqlite Music.xcdatamodeld",
+            "roost model graph music.sqlite --entity=Album",
             "roost model history Music.xcdatamodeld",
             "roost model generate Music.roostmodel.json --output Sources/Music/Generated",
         ],
@@ -67,11 +82,11 @@ extension Subcommand {
 
     @Sendable private static func runModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let verb = arguments.positions[0]
-        let verbs = ["print", "validate", "generate", "diff", "history"]
+        let verbs = ["print", "validate", "graph", "generate", "diff", "history"]
         guard verbs.contains(verb) else {
             let hint =
                 nearestName(to: verb, among: verbs).map { "did you mean '\($0)'?" }
-                ?? "it is print, validate, generate, diff or history"
+                ?? "it is print, validate, graph, generate, diff or history"
             throw UsageError("unknown model command '\(verb)'; \(hint)")
         }
         guard arguments.positions.count == (verb == "diff" ? 3 : 2) else {
@@ -81,6 +96,7 @@ extension Subcommand {
         switch verb {
         case "print": return try printModel(arguments, console)
         case "validate": return try validate(arguments, console)
+        case "graph": return try drawModel(arguments, console)
         case "generate": return try generate(arguments, console)
         case "diff": return try diffModels(arguments, console)
         default: return try printHistory(arguments, console)
@@ -137,7 +153,9 @@ extension Subcommand {
             arguments.positions[2], version: arguments.value("model-version"), arguments
         ).model
         let change = change(from: old, to: new, arguments)
-        if arguments.has("json") {
+        if let diagram = try diagram(of: new, comparedWith: old, arguments) {
+            try console.print(diagram)
+        } else if arguments.has("json") {
             try console.printJSON(change)
         } else {
             for line in change.text { try console.print(line) }

@@ -1,0 +1,59 @@
+/// The tables that Roost makes on a PostgreSQL server, written and read by libpq.
+#ifndef POSTGRESQL_STORE_H
+#define POSTGRESQL_STORE_H
+
+#include <libpq-fe.h>
+
+#include "stores.h"
+
+/// The most bytes that a track or an album takes in a COPY.
+#define POSTGRESQL_ROW_LIMIT 512
+
+#define POSTGRESQL_COPY_TRACKS \
+    "COPY \"Track\" (_id, _entity, _version, _checksum, title, artist, duration, \"playCount\", loved, date, uuid," \
+    " thumb, album) FROM STDIN (FORMAT binary)"
+
+/// The columns of a track, in the order in which they are read and written.
+extern const char *const postgresql_track_columns;
+
+/// Rows on their way to the server.
+typedef struct postgresql_copy {
+    PGconn *connection;
+    size_t count;
+    char bytes[(256 << 10) + POSTGRESQL_ROW_LIMIT];
+} postgresql_copy;
+
+/// Connects to the server that ROOST_POSTGRES names.
+int postgresql_open(baseline_run *run, PGconn **out);
+void postgresql_close(PGconn *connection);
+/// Sets the message of the connection, and returns -1.
+int postgresql_fail(baseline_run *run, PGconn *connection);
+/// Frees a result, which must be one of success.
+int postgresql_require(baseline_run *run, PGconn *connection, PGresult *result);
+/// Runs one or several statements.
+int postgresql_execute(baseline_run *run, PGconn *connection, const char *sql);
+/// Removes the tables.
+int postgresql_remove(baseline_run *run, PGconn *connection);
+
+/// Makes the tables anew and loads them by COPY in one transaction; the index over the albums comes last.
+int postgresql_load(
+    baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
+    int64_t track_count);
+
+int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *connection, const char *sql);
+int postgresql_copy_track(baseline_run *run, postgresql_copy *copy, const track *value);
+int postgresql_end_copy(baseline_run *run, postgresql_copy *copy);
+
+/// Writes a row as COPY has it: the number of columns, then each with its length. Returns its bytes.
+size_t postgresql_encode_track(char *out, const track *value);
+size_t postgresql_encode_album(char *out, const album *value);
+
+/// Reads all columns of a track from a row in binary format.
+void postgresql_read_track(const PGresult *result, int row, track *out);
+
+/// Sends every track, in the order of keys or as they lie.
+int postgresql_send_tracks(baseline_run *run, PGconn *connection, int is_ordered, const object_sink *sink);
+/// Sends every album, then every track.
+int postgresql_send_all(baseline_run *run, PGconn *connection, const object_sink *sink);
+
+#endif

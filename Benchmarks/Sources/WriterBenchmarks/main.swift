@@ -1,0 +1,125 @@
+#if PostgreSQL
+    import CWriters
+    import Foundation
+    import Roost
+    import RoostCore
+
+    // Durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server, beside a program in C that writes the same rows: one
+    // increment of a counter or one new object in each. Both are run in turn; the best of three counts.
+
+    /// The least that Roost may reach, as a part of what C reaches.
+    let limit = 0.8
+    let counterCount: Int64 = 1000
+
+    struct Failure: Error { let text: String }
+
+    let model = try ManagedObjectModel(entities: [
+        EntityDescription("Counter", attributes: [AttributeDescription("value", type: .integer64)])
+    ])
+
+    /// Commits of one thread; its counters are its own, so that it knows their versions.
+    func write(_ store: any PersistentStore, _ number: Int, of threadCount: Int, _ commitCount: Int) throws {
+        let slotCount = Int(counterCount) / threadCount
+        var values = [Int64](repeating: 0, count: slotCount)
+        for index in 0..<commitCount {
+            var changes = ChangeSet(model: model)
+            if index % 2 == 0 {
+                let slot = (index / 2) % slotCount
+                let id = ObjectID("Counter", key: Int64(slot * threadCount + number + 1))
+                try changes.update(id, version: UInt32(values[slot] + 1), values: ["value": .int(values[slot] + 1)])
+                values[slot] += 1
+            } else {
+                let key = try store.reserveKeys(1, for: "Counter").lowerBound
+                try changes.insert(ObjectID("Counter", key: key), values: ["value": 1])
+            }
+            _ = try store.commit(changes)
+        }
+    }
+
+    /// Runs `body` on several threads; throws the first error.
+    func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+        let group = DispatchGroup()
+        let errors = NSLock()
+        nonisolated(unsafe) var failure: (any Error)?
+        for number in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                defer { group.leave() }
+                do { try body(number) } catch { errors.withLock { failure = failure ?? error } }
+            }
+        }
+        group.wait()
+        if let failure { throw failure }
+    }
+
+    func seconds(_ body: () throws -> Void) rethrows -> Double {
+        let start = ContinuousClock.now
+        try body()
+        return start.duration(to: .now) / .seconds(1)
+    }
+
+    guard let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"], !parameters.isEmpty else {
+        print("ROOST_POSTGRES names no server; skipped.")
+        exit(0)
+    }
+    let commitCount = Int(ProcessInfo.processInfo.environment["COMMITS"] ?? "") ?? 4000
+    let location = StoreLocation(type: "postgresql", path: "\(parameters) schema=roost_writers")
+
+    func runRoost(_ threadCount: Int, _ commits: Int) throws -> Double {
+        try? StoreRegistry.standard.type(named: location.type).destroy(location)
+        let store = try StoreRegistry.standard.create(location, model: model)
+        defer { try? StoreRegistry.standard.type(named: location.type).destroy(location) }
+        var changes = ChangeSet(model: model)
+        for key in 1...counterCount { try changes.insert(ObjectID("Counter", key: key), values: ["value": 0]) }
+        _ = try store.commit(changes)
+        let time = try seconds {
+            try onThreads(threadCount) { number in try write(store, number, of: threadCount, commits) }
+        }
+        let snapshot = try store.snapshot()
+        let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
+        guard recorded == counted, counted.entities[0].count == Int(counterCount) + commits / 2 * threadCount else {
+            throw Failure(text: "The tallies are not those of the objects.")
+        }
+        snapshot.close()
+        try store.close()
+        return time
+    }
+
+    func runC(_ threadCount: Int, _ commits: Int) throws -> Double {
+        try parameters.withCString { parameters in
+            var run = writers_run()
+            run.parameters = parameters
+            run.thread_count = Int32(threadCount)
+            run.commit_count = Int64(commits)
+            func require(_ code: Int32) throws {
+                guard code == 0 else {
+                    throw Failure(
+                        text: withUnsafeBytes(of: run.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+                }
+            }
+            try require(writers_prepare(&run))
+            var code: Int32 = 0
+            let time = seconds { code = writers_commit(&run) }
+            try require(code)
+            try require(writers_finish(&run))
+            return time
+        }
+    }
+
+    var isWithin = true
+    print("threads   C commits/s   Roost commits/s   Roost/C (at least \(limit))")
+    for threadCount in [1, 2, 4, 8] {
+        let commits = commitCount / threadCount / 2 * 2
+        var (best, bestC) = (0.0, 0.0)
+        for _ in 0..<3 {
+            bestC = max(bestC, Double(commits * threadCount) / (try runC(threadCount, commits)))
+            best = max(best, Double(commits * threadCount) / (try runRoost(threadCount, commits)))
+        }
+        isWithin = isWithin && best / bestC >= limit
+        let numbers = [bestC, best, best / bestC].map { String(format: $0 < 10 ? "%.2f" : "%.0f", $0) }
+        print("\(threadCount)\t\(numbers[0])\t\(numbers[1])\t\(numbers[2])")
+    }
+    exit(isWithin ? 0 : 1)
+#else
+    print("Built without the trait PostgreSQL; nothing is measured.")
+#endif

@@ -1,0 +1,72 @@
+internal import RoostCore
+internal import RoostGraph
+
+/// A controller, and the result that its differences give.
+final class FollowedList<Object: ManagedObject> {
+    let controller: FetchedResultsController<Object>
+    private let request: FetchRequest
+    private let sections: String?
+    private(set) var changes: [ResultsChange] = []
+    private var rows: [[ObjectID]]
+
+    convenience init(
+        _ request: Fetch<Object>, in context: ManagedObjectContext, sections: String? = nil
+    ) throws where Object: ManagedObjectClass {
+        self.init(
+            try FetchedResultsController(request, in: context, sections: sections), request.request, sections)
+    }
+
+    /// Follows a controller that was made for a request.
+    init(_ controller: FetchedResultsController<Object>, _ request: FetchRequest, _ sections: String?) {
+        (self.controller, self.request, self.sections) = (controller, request, sections)
+        rows = controller.sections.map { Array($0) }
+        controller.onChange = { [weak self] change in
+            guard let self else { return }
+            changes.append(change)
+            rows = change.applying(to: rows)
+        }
+    }
+
+    /// Fails unless the differences so far give the result.
+    func expectLaw() throws {
+        try expectEqual(rows, controller.sections.map { Array($0) }, "the old result with the differences")
+    }
+
+    /// Takes the one difference since the last call, and checks the result.
+    func takeChange() throws -> ResultsChange {
+        try expectEqual(changes.count, 1, "the number of differences")
+        let change = changes.removeLast()
+        try expectLaw()
+        return change
+    }
+
+    /// Returns how the result differs from that of a fetch.
+    func problems() throws -> [String] {
+        changes.removeAll()
+        var problems: [String] = []
+        let shown = controller.sections.map { Array($0) }
+        var ordered = request
+        if let sections, ordered.sortDescriptors.first?.key != sections {
+            ordered.sortDescriptors.insert(.init(sections), at: 0)
+        } else if sections != nil, let first = ordered.sortDescriptors.first, !first.options.isEmpty {
+            ordered.sortDescriptors.insert(.init(first.key, ascending: first.isAscending), at: 1)
+        }
+        let fetched = try controller.context.fetchIDs(ordered)
+        let ids = shown.flatMap(\.self)
+        if ids != fetched {
+            let (missing, more) = (Set(fetched).subtracting(ids), Set(ids).subtracting(fetched))
+            let first = zip(ids, fetched).first { $0 != $1 }
+            problems.append(
+                "\(ids.count) objects without \(missing) and with \(more), first \(String(describing: first))")
+        }
+        if rows != shown { problems.append("the differences give \(rows), not \(shown)") }
+        if let error = controller.error { problems.append("\(error)") }
+        return problems
+    }
+
+    func expectFetched() throws {
+        let kept = changes
+        try expectEqual(try problems(), [], "problems")
+        changes = kept
+    }
+}

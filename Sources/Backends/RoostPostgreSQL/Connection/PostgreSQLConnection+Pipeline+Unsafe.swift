@@ -1,0 +1,149 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    package import RoostCore
+    internal import RoostSQL
+
+    // What is sent before the answer to what was sent before is there. At most one of these is under way: a FETCH
+    // ahead, a COPY, or statements in libpq's pipeline mode; see <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
+
+    extension PostgreSQLConnection: SQLDeferringConnection {
+        /// The most statements whose results are outstanding.
+        private static let mostDeferred = 64
+        private static let what = "A statement on"
+
+        /// Whether something is under way.
+        var isWorking: Bool { ahead != nil || openCopy != nil || deferredCount > 0 }
+
+        /// Waits for the end of everything that is under way.
+        ///
+        /// - Throws: The first error of it.
+        func settle() throws(StoreError) {
+            try collectAhead()
+            try endCopy()
+            if deferredCount > 0 { _ = try finishDeferred() }
+        }
+
+        /// Ends what is under way in a transaction that is to be undone.
+        func abandonWork() {
+            _ = try? collectAhead()
+            abandonCopy()
+            if deferredCount > 0 { _ = try? finishDeferred() }
+        }
+
+        // MARK: Statements in a pipeline
+
+        package func deferringRuns(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+            isDeferring = true
+            defer { isDeferring = false }
+            try body()
+        }
+
+        /// Sends a statement without waiting for its result.
+        func runLater(
+            _ statement: PostgreSQLPrepared, _ parameters: PostgreSQLParameters
+        ) throws(StoreError) {
+            try collectAhead()
+            try endCopy()
+            if deferredCount >= Self.mostDeferred { _ = try finishDeferred() }
+            let connection = try open()
+            if deferredCount == 0 {
+                guard PQenterPipelineMode(connection) == 1 else { throw lost(Self.what) }
+            }
+            deferredCount += 1
+            let isSent = parameters.withPointers {
+                PQsendQueryPrepared(connection, statement.name, $0, $1, $2, $3, 1)
+            }
+            guard isSent == 1 else { throw lost(Self.what) }
+        }
+
+        /// Runs statements in their order with one message, until one of them fails.
+        ///
+        /// Statements that were deferred come first.
+        ///
+        /// - Parameters:
+        ///   - statements: The statements, which stay prepared, and the values of their parameters.
+        ///   - what: What is done, for messages.
+        /// - Returns: Their results.
+        /// - Throws: The first error.
+        func run(
+            together statements: [(sql: String, values: [SQLValue])], _ what: String
+        ) throws(StoreError) -> [PostgreSQLResult] {
+            try collectAhead()
+            try endCopy()
+            var ready: [(PostgreSQLPrepared, PostgreSQLParameters)] = []
+            for (sql, values) in statements {
+                let prepared = try prepare(sql)
+                var parameters = PostgreSQLParameters(types: prepared.parameterTypes)
+                for (index, value) in values.enumerated() { try parameters.set(value, at: index) }
+                ready.append((prepared, parameters))
+            }
+            for (prepared, parameters) in ready { try runLater(prepared, parameters) }
+            return try finishDeferred(what)
+        }
+
+        /// Waits for the results of the statements in the pipeline.
+        ///
+        /// - Returns: Their results.
+        /// - Throws: The first error; the transaction is over then.
+        private func finishDeferred(_ what: String = what) throws(StoreError) -> [PostgreSQLResult] {
+            let connection = try open()
+            defer { deferredCount = 0 }
+            guard PQpipelineSync(connection) == 1 else { throw lost(what) }
+            var results: [PostgreSQLResult] = []
+            var failure: PostgreSQLError?
+            // Each statement has one result and an end; the last result is that of the synchronization.
+            var endCount = 0
+            while true {
+                guard let result = try next(what) else {
+                    endCount += 1
+                    guard endCount <= deferredCount else { throw lost(what) }
+                    continue
+                }
+                if result.status == PGRES_PIPELINE_SYNC { break }
+                if let error = result.error { failure = failure ?? error }
+                results.append(result)
+            }
+            guard PQexitPipelineMode(connection) == 1 else { throw lost(what) }
+            if let failure { throw StoreError.postgreSQL(failure, what, name) }
+            return results
+        }
+
+        // MARK: Rows ahead
+
+        /// Sends a FETCH whose rows are taken later.
+        func fetchAhead(_ sql: String) throws(StoreError) -> PostgreSQLRowsAhead {
+            try settle()
+            let connection = try open()
+            guard PQsendQueryParams(connection, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost(Self.what) }
+            let rows = PostgreSQLRowsAhead()
+            ahead = rows
+            return rows
+        }
+
+        /// Waits for rows that were asked for ahead.
+        func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
+            if rows === ahead { try collectAhead() }
+            guard let outcome = rows.outcome.take() else {
+                throw StoreError(.internalInconsistency, "Rows of '\(name)' were taken twice; please report this.")
+            }
+            return try outcome.get()
+        }
+
+        private func collectAhead() throws(StoreError) {
+            guard let rows = ahead else { return }
+            ahead = nil
+            do throws(StoreError) {
+                rows.outcome = .success(try finish(Self.what))
+            } catch {
+                rows.outcome = .failure(error)
+                throw error
+            }
+        }
+    }
+
+    /// Rows that were asked for and may not have come yet.
+    final class PostgreSQLRowsAhead {
+        /// Nil before they have come.
+        var outcome: Result<PostgreSQLResult, StoreError>?
+    }
+#endif

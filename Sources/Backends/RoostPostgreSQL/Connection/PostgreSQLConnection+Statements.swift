@@ -1,0 +1,88 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    package import RoostCore
+    package import RoostSQL
+
+    extension PostgreSQLConnection: SQLConnection {
+        /// The most statements that stay prepared.
+        private static let mostPrepared = 256
+
+        package func statement(_ sql: String) throws(StoreError) -> any SQLStatement {
+            PostgreSQLStatement(self, try prepare(sql))
+        }
+
+        package func rows(_ sql: String) throws(StoreError) -> any SQLStatement {
+            try requireText(sql)
+            return PostgreSQLCursor(self, sql)
+        }
+
+        package func execute(_ sql: String) throws(StoreError) { try query(sql) }
+
+        package func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+            try query("SAVEPOINT roost")
+            do throws(StoreError) {
+                let result = try body()
+                try query("RELEASE SAVEPOINT roost")
+                return result
+            } catch {
+                // The error that led here counts. Where going back fails, the transaction is over, and that shows at once.
+                _ = try? query("ROLLBACK TO SAVEPOINT roost; RELEASE SAVEPOINT roost")
+                throw error
+            }
+        }
+
+        /// Returns the number of parameters of a statement.
+        func parameterCount(of sql: String) throws(StoreError) -> Int { try prepare(sql).parameterTypes.count }
+
+        func prepare(_ sql: String) throws(StoreError) -> PostgreSQLPrepared {
+            lastNumber += 1
+            if let known = prepared[sql] {
+                known.lastUse = lastNumber
+                return known
+            }
+            try requireText(sql)
+            if prepared.count >= Self.mostPrepared,
+                let oldest = prepared.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                prepared[oldest.key] = nil
+                try query("DEALLOCATE \(oldest.value.name)")
+            }
+            // That of a commit can be told from others in a log of the server.
+            let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
+            try settle()
+            let connection = try open()
+            guard PQsendPrepare(connection, name, sql, 0, nil) == 1 else { throw lost("Preparing a statement on") }
+            _ = try finish("A statement on")
+            guard PQsendDescribePrepared(connection, name) == 1 else { throw lost("Preparing a statement on") }
+            let description = try finish("A statement on")
+            let types = (0..<PQnparams(description.handle)).map { PQparamtype(description.handle, $0) }
+            let made = PostgreSQLPrepared(name: name, parameterTypes: types)
+            made.lastUse = lastNumber
+            prepared[sql] = made
+            return made
+        }
+
+        /// Runs a statement and fetches all its rows, in binary format.
+        func run(_ statement: PostgreSQLPrepared, _ parameters: PostgreSQLParameters) throws(StoreError)
+            -> PostgreSQLResult
+        {
+            try send(parameters) { PQsendQueryPrepared($0, statement.name, $1, $2, $3, $4, 1) }
+        }
+
+        /// Runs a statement that is not prepared, whose parameters have types of their own.
+        func run(_ sql: String, _ parameters: PostgreSQLParameters) throws(StoreError) -> PostgreSQLResult {
+            try send(parameters) { PQsendQueryParams($0, sql, $1, parameters.types, $2, $3, $4, 1) }
+        }
+
+        /// Notes a cursor that is not needed any more; now and then such cursors are closed.
+        func closeLater(_ cursor: String) {
+            unusedCursors.append(cursor)
+            // What is under way keeps its errors for the statement after it, which this one must not hide.
+            guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
+            let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
+            unusedCursors = []
+            // A transaction that ended meanwhile has none.
+            _ = try? query(sql)
+        }
+    }
+#endif

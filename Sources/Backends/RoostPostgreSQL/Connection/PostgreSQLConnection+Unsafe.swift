@@ -1,0 +1,458 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    internal import Dispatch
+    package import RoostCore
+    internal import RoostSystem
+
+    /// A connection to a server, for one thread at a time.
+    ///
+    /// Every call waits for the socket with a deadline, so that a dead network ends in an error.
+    package final class PostgreSQLConnection {
+        /// The name of the store in messages.
+        let name: String
+        private(set) var settings: PostgreSQLSettings
+        private var handle: OpaquePointer?
+        /// Called while a statement runs; its error ends the statement.
+        private var checks: [() throws(StoreError) -> Void] = []
+        /// Whether the end of a cancelled statement is waited for.
+        private var isCancelling = false
+        /// The longest time to wait for an answer; nil for that of the settings.
+        var patience: Duration?
+        /// The lease without which nothing is sent; nil for a store that has none.
+        var lease: PostgreSQLLeaseClock?
+        /// The rows that the last command changed.
+        package private(set) var changedRowCount = 0
+        /// The statements that are prepared, by their text.
+        var prepared: [String: PostgreSQLPrepared] = [:]
+        var lastNumber = 0
+        /// The transactions that were begun.
+        var transactionCount = 0
+        /// The COPY that takes rows, if one is open.
+        var openCopy: PostgreSQLCopy?
+        /// The rows that a FETCH was sent for, until they are taken.
+        var ahead: PostgreSQLRowsAhead?
+        /// The statements that were sent and whose results were not read.
+        var deferredCount = 0
+        /// Whether statements are sent without waiting for their results.
+        var isDeferring = false
+        /// Cursors of the transaction that are not needed any more.
+        var unusedCursors: [String] = []
+
+        /// Connects to a server.
+        ///
+        /// - Parameters:
+        ///   - location: The parameters of the connection.
+        ///   - settings: The settings of the store.
+        /// - Throws: `ioFailure` for a server that cannot be reached, `permissionDenied`, `notFound` for a
+        ///   database that does not exist, `busy` for a server without a free connection.
+        init(_ location: PostgreSQLLocation, _ settings: PostgreSQLSettings) throws(StoreError) {
+            name = location.name
+            self.settings = settings
+            try connect(location)
+            do throws(StoreError) { try prepareSession(location) } catch {
+                close()
+                throw error
+            }
+        }
+
+        deinit { close() }
+
+        func close() {
+            if let handle { PQfinish(handle) }
+            handle = nil
+            (openCopy, ahead, deferredCount) = (nil, nil, 0)
+        }
+
+        /// Whether the connection has met no error.
+        var isSound: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
+
+        /// Whether a transaction is open and has no error.
+        package var isInTransaction: Bool {
+            guard let handle else { return false }
+            switch PQtransactionStatus(handle) {
+            case PQTRANS_INTRANS, PQTRANS_ACTIVE: return true
+            default: return false
+            }
+        }
+
+        /// Whether no transaction is open.
+        var isIdle: Bool { handle.map { PQtransactionStatus($0) == PQTRANS_IDLE } ?? false }
+
+        /// The version of the server: 150018 for 15.18.
+        var serverVersion: Int { handle.map { Int(PQserverVersion($0)) } ?? 0 }
+
+        // MARK: Connecting
+
+        private func connect(_ location: PostgreSQLLocation) throws(StoreError) {
+            var parameters = location.parameters
+            // A dead peer is found by the system too; given parameters count.
+            for (key, value) in [
+                ("client_encoding", "UTF8"), ("fallback_application_name", "roost"), ("keepalives_idle", "30"),
+                ("keepalives_interval", "10"), ("keepalives_count", "3"),
+            ] where !parameters.contains(where: { $0.key == key }) || key == "client_encoding" {
+                parameters.removeAll { $0.key == key }
+                parameters.append((key, value))
+            }
+            let keys = parameters.map { strdup($0.key) }
+            let values = parameters.map { strdup($0.value) }
+            defer { for text in keys + values { free(text) } }
+            let connection = (keys.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { keys in
+                (values.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { values in
+                    PQconnectStartParams(keys.baseAddress, values.baseAddress, 0)
+                }
+            }
+            guard let connection else {
+                throw StoreError(.outOfResources, "A connection to '\(name)' was not made, because memory is used up.")
+            }
+            handle = connection
+            // Notices of the server are not for this program's error stream.
+            PQsetNoticeReceiver(connection, { _, _ in }, nil)
+            let deadline = ContinuousClock.now + settings.connectTimeout
+            var state = PGRES_POLLING_WRITING
+            while PQstatus(connection) != CONNECTION_BAD {
+                switch state {
+                case PGRES_POLLING_OK:
+                    guard PQsetnonblocking(connection, 1) == 0 else { throw lost("Connecting to") }
+                    return
+                case PGRES_POLLING_READING: try wait(connection, POLLIN, until: deadline, "Connecting to")
+                case PGRES_POLLING_WRITING: try wait(connection, POLLOUT, until: deadline, "Connecting to")
+                default: throw refused(connection)
+                }
+                state = PQconnectPoll(connection)
+            }
+            throw refused(connection)
+        }
+
+        /// The error of a connection that was not made.
+        ///
+        /// libpq gives its text only, not SQLSTATE.
+        private func refused(_ connection: OpaquePointer) -> StoreError {
+            let text = Self.line(PQerrorMessage(connection))
+            if PQconnectionNeedsPassword(connection) != 0 {
+                return StoreError(
+                    .permissionDenied,
+                    "The server of '\(name)' asks for a password; set PGPASSWORD, or write one into ~/.pgpass or a service file.",
+                    underlying: PostgreSQLError(state: "28P01", text: text))
+            }
+            var state = ""
+            if text.contains("does not exist") && text.contains("database") {
+                state = "3D000"
+            } else if text.contains("too many") || text.contains("connection slots") {
+                state = "53300"
+            } else if text.contains("authentication failed") || text.contains("no pg_hba.conf entry")
+                || text.contains("role ") && text.contains("does not exist")
+            {
+                state = "28000"
+            }
+            return .postgreSQL(PostgreSQLError(state: state, text: text), "Connecting to", name)
+        }
+
+        private func prepareSession(_ location: PostgreSQLLocation) throws(StoreError) {
+            guard serverVersion >= 120_000 else {
+                throw StoreError(
+                    .unsupported,
+                    "The server of '\(name)' has version \(serverVersion); stores need PostgreSQL 12 or later.")
+            }
+            // Names that a store uses are looked up in its schema, after the system's own. A commit is durable on return.
+            let schema = try literal(PostgreSQLDialect().quote(location.schema))
+            let sql =
+                "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding')"
+            let result = try query(sql)
+            // Settings of later versions, which a role can have too.
+            if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
+            if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
+            guard result.text(0, 7) == "UTF8" else {
+                throw StoreError(
+                    .unsupported,
+                    "The database of '\(name)' has the encoding \(result.text(0, 7) ?? "?"); stores need UTF8: createdb --encoding=UTF8 --template=template0."
+                )
+            }
+        }
+
+        /// Runs `body`, whose statements are answered within a time or not at all.
+        func withPatience<Result>(
+            _ patience: Duration, _ body: () throws(StoreError) -> Result
+        ) throws(StoreError) -> Result {
+            self.patience = patience
+            defer { self.patience = nil }
+            return try body()
+        }
+
+        /// Uses the server as a profile says.
+        func use(_ profile: PostgreSQLProfile) throws(StoreError) {
+            guard settings.profile != profile else { return }
+            settings.profile = profile
+            try query("SET default_transaction_isolation = '\(settings.isolation)'")
+        }
+
+        /// Refuses a connection pooler that gives the server's session to others between transactions.
+        ///
+        /// A lock of the session and its settings would be lost then. A pooler shows by the number of
+        /// the session at its start, which is not the server's. Without one, this is one statement.
+        ///
+        /// - Throws: `unsupported`.
+        func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
+            func number(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
+                try connection.query("SELECT pg_backend_pid()").text(0, 0)
+            }
+            let own = try number(self)
+            guard own != String(PQbackendPID(try open())) else { return }
+            // A second session in a transaction gets the server's session that this one has just left, if it has left it.
+            let other = try PostgreSQLConnection(location, settings)
+            defer { other.close() }
+            try other.query("BEGIN")
+            guard try number(other) != own, try number(self) == own else {
+                throw StoreError(
+                    .unsupported,
+                    "'\(name)' is reached through a connection pooler in transaction mode, such as PgBouncer with pool_mode = transaction. Use session mode, or connect to the server itself."
+                )
+            }
+        }
+
+        /// Returns a text as a literal, for the few statements that take no parameters.
+        func literal(_ text: String) throws(StoreError) -> String {
+            try escaped(text) { PQescapeLiteral($0, $1, $2) }
+        }
+
+        /// Returns a text as an identifier.
+        func identifier(_ text: String) throws(StoreError) -> String {
+            try escaped(text) { PQescapeIdentifier($0, $1, $2) }
+        }
+
+        private func escaped(
+            _ text: String, _ escape: (OpaquePointer, UnsafePointer<CChar>?, Int) -> UnsafeMutablePointer<CChar>?
+        ) throws(StoreError) -> String {
+            let connection = try open()
+            let count = text.utf8.count
+            guard !text.utf8.contains(0), let escaped = text.withCString({ escape(connection, $0, count) }) else {
+                throw StoreError(.invalidRequest, "A name or a text of '\(name)' cannot be written in a statement.")
+            }
+            defer { PQfreemem(escaped) }
+            return String(cString: escaped)
+        }
+
+        // MARK: Commands
+
+        func open() throws(StoreError) -> OpaquePointer {
+            guard let handle else { throw StoreError(.closed, "A connection to '\(name)' was closed before.") }
+            if let lease { try lease.requireCounting(name) }
+            return handle
+        }
+
+        /// Runs one or several statements without parameters.
+        ///
+        /// - Returns: The last result, in text format.
+        @discardableResult
+        func query(_ sql: String, _ what: String = "A statement on") throws(StoreError) -> PostgreSQLResult {
+            try requireText(sql)
+            try settle()
+            let connection = try open()
+            guard PQsendQuery(connection, sql) == 1 else { throw lost(what) }
+            return try finish(what)
+        }
+
+        /// Runs a statement with parameters.
+        func send(
+            _ parameters: PostgreSQLParameters, _ what: String = "A statement on",
+            _ call: (
+                OpaquePointer, Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
+                UnsafePointer<Int32>?
+            ) ->
+                Int32
+        ) throws(StoreError) -> PostgreSQLResult {
+            try settle()
+            let connection = try open()
+            let isSent = parameters.withPointers { call(connection, $0, $1, $2, $3) }
+            guard isSent == 1 else { throw lost(what) }
+            return try finish(what)
+        }
+
+        /// Waits for the results of what was sent.
+        ///
+        /// - Returns: The last result.
+        func finish(_ what: String) throws(StoreError) -> PostgreSQLResult {
+            var last: PostgreSQLResult?
+            var failure: PostgreSQLError?
+            while let result = try next(what) {
+                if let error = result.error { failure = failure ?? error }
+                last = result
+                switch result.status {
+                case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                    changedRowCount = 0
+                    return result
+                default: break
+                }
+            }
+            if let failure { throw StoreError.postgreSQL(failure, what, name) }
+            guard let last else { throw lost(what) }
+            changedRowCount = last.changedRowCount
+            return last
+        }
+
+        /// Waits for the next result; nil at the end of a command.
+        func next(_ what: String) throws(StoreError) -> PostgreSQLResult? {
+            let connection = try open()
+            // The common case: the end of a command comes with its result.
+            if PQisBusy(connection) == 0, PQflush(connection) == 0 {
+                return PQgetResult(connection).map { PostgreSQLResult($0) }
+            }
+            // Who cancels does not wait for as long as the statement could take.
+            let deadline =
+                ContinuousClock.now
+                + (isCancelling ? settings.connectTimeout : patience ?? settings.responseTimeout)
+            try flush(what, until: deadline)
+            while PQisBusy(connection) == 1 {
+                try wait(connection, POLLIN, until: deadline, what)
+                guard PQconsumeInput(connection) == 1 else { throw lost(what) }
+            }
+            return PQgetResult(connection).map { PostgreSQLResult($0) }
+        }
+
+        /// Sends what libpq holds back.
+        func flush(_ what: String, until deadline: ContinuousClock.Instant) throws(StoreError) {
+            let connection = try open()
+            while true {
+                switch PQflush(connection) {
+                case 0: return
+                case 1:
+                    // The server may have to be read from before it takes more.
+                    try wait(connection, POLLIN | POLLOUT, until: deadline, what)
+                    guard PQconsumeInput(connection) == 1 else { throw lost(what) }
+                default: throw lost(what)
+                }
+            }
+        }
+
+        /// Waits for notifications of channels that the session listens to.
+        ///
+        /// - Returns: Whether one came.
+        /// - Throws: `ioFailure` if the connection is lost.
+        func waitForNotification(milliseconds: Int32) throws(StoreError) -> Bool {
+            let connection = try open()
+            let socket = PQsocket(connection)
+            guard socket >= 0 else { throw lost("Listening to") }
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            let count = poll(&entry, 1, milliseconds)
+            guard count >= 0 || errno == EINTR else { throw lost("Listening to") }
+            guard count > 0 else { return false }
+            guard PQconsumeInput(connection) == 1 else { throw lost("Listening to") }
+            var hasCome = false
+            while let notification = PQnotifies(connection) {
+                PQfreemem(notification)
+                hasCome = true
+            }
+            return hasCome
+        }
+
+        /// Waits for the socket.
+        func wait(
+            _ connection: OpaquePointer, _ events: Int32, until deadline: ContinuousClock.Instant, _ what: String
+        ) throws(StoreError) {
+            let socket = PQsocket(connection)
+            guard socket >= 0 else { throw lost(what) }
+            while true {
+                let left = ContinuousClock.now.duration(to: deadline)
+                guard left > .zero else {
+                    // The state of the server is unknown, so the connection is of no use any more.
+                    close()
+                    throw StoreError(
+                        .timedOut,
+                        "\(what) '\(name)' failed: the server did not answer in time; the option responseTimeoutSeconds is the limit."
+                    )
+                }
+                // Checks are made now and then; without one, the deadline is what counts.
+                let slice = checks.isEmpty ? min(left, .seconds(60)) : min(left, .milliseconds(50))
+                var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
+                let milliseconds = Int32(
+                    clamping: slice.components.seconds * 1000 + slice.components.attoseconds / 1_000_000_000_000_000 + 1
+                )
+                let count = poll(&entry, 1, milliseconds)
+                if count > 0 { return }
+                if count < 0, errno != EINTR { throw lost(what) }
+                for check in checks {
+                    do throws(StoreError) { try check() } catch {
+                        cancel(connection)
+                        throw error
+                    }
+                }
+            }
+        }
+
+        /// Asks the server to end the statement that runs, and waits for its end.
+        private func cancel(_ connection: OpaquePointer) {
+            guard let request = PQgetCancel(connection) else { return close() }
+            let isSent = send(request)
+            // Of several statements it is unknown which one ended.
+            guard isSent, deferredCount == 0 else { return close() }
+            let held = checks
+            (checks, isCancelling) = ([], true)
+            defer { (checks, isCancelling) = (held, false) }
+            do throws(StoreError) {
+                while let result = try next("Cancelling a statement on") {
+                    guard result.status != PGRES_COPY_IN else { return close() }
+                }
+            } catch {
+                close()
+            }
+        }
+
+        /// Sends a request to end a statement, over a connection of its own, and frees it.
+        ///
+        /// libpq waits for the server without a limit, so a thread does it, which is left alone after the
+        /// time for connecting.
+        ///
+        /// - Returns: Whether it was sent in time.
+        private func send(_ request: OpaquePointer) -> Bool {
+            // Proof: only the thread uses it; see <https://www.postgresql.org/docs/15/libpq-cancel.html>.
+            nonisolated(unsafe) let request = request
+            let (isSent, isDone) = (Mutex(false), DispatchSemaphore(value: 0))
+            do throws(SystemFailure) {
+                try SystemThread.start("roost cancel", stackByteCount: 1 << 20) {
+                    var reason = [CChar](repeating: 0, count: 256)
+                    let code = PQcancel(request, &reason, Int32(reason.count))
+                    PQfreeCancel(request)
+                    isSent.withLock { $0 = code == 1 }
+                    isDone.signal()
+                }
+            } catch {
+                PQfreeCancel(request)
+                return false
+            }
+            let parts = settings.connectTimeout.components
+            let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
+            guard isDone.wait(timeout: .now() + .milliseconds(Int(clamping: milliseconds))) == .success else {
+                return false
+            }
+            return isSent.withLock { $0 }
+        }
+
+        /// Runs `body`, whose statements end with the error of `check`.
+        package func ending<Result>(
+            when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+        ) throws(StoreError) -> Result {
+            checks.append(check)
+            defer { checks.removeLast() }
+            return try body()
+        }
+
+        /// The error of a connection that is lost.
+        func lost(_ what: String) -> StoreError {
+            let text = handle.map { Self.line(PQerrorMessage($0)) } ?? "closed"
+            return .postgreSQL(PostgreSQLError(state: "", text: text), what, name)
+        }
+
+        /// The first line of a text of libpq.
+        static func line(_ text: UnsafePointer<CChar>?) -> String {
+            guard let text else { return "" }
+            let whole = String(cString: text)
+            return whole.split(separator: "\n").first.map(String.init) ?? ""
+        }
+
+        /// Refuses a statement that would end early.
+        func requireText(_ sql: String) throws(StoreError) {
+            guard !sql.utf8.contains(0) else {
+                throw StoreError(.internalInconsistency, "A statement on '\(name)' has a character U+0000.")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,101 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// A SELECT whose rows a cursor of the server gives, so that memory does not grow with them.
+    ///
+    /// Only in a transaction, with whose end it ends.
+    final class PostgreSQLCursor: PostgreSQLStatement {
+        /// The bytes that the rows of one FETCH have at most, roughly.
+        ///
+        /// While one lot is read, the server finds the next, as much as the socket holds.
+        private static let mostBytes = 512 << 10
+        private static let mostRows = 1024
+        /// The number of rows of a FETCH from which the next FETCH is sent ahead.
+        private static let fewestAhead = 256
+        /// The longest wait for rows after which the next rows are asked for ahead.
+        ///
+        /// A caller that stops reading waits for these.
+        private static let mostPatience = Duration.milliseconds(20)
+
+        private let sql: String
+        private var values: [SQLValue] = []
+        /// The name of the open cursor; nil before it is opened and after its end.
+        private var cursor: String?
+        private var isAtEnd = false
+        private var nextCount = 64
+        /// The rows that were asked for already, and how many at most.
+        private var ahead: (rows: PostgreSQLRowsAhead, count: Int)?
+
+        init(_ connection: PostgreSQLConnection, _ sql: String) {
+            self.sql = sql
+            super.init(connection, nil)
+        }
+
+        deinit { reset() }
+
+        override func bind(_ value: SQLValue, at position: Int) throws(StoreError) {
+            guard position > 0 else { throw StoreError(.internalInconsistency, "Parameters count from 1.") }
+            while values.count < position { values.append(.null) }
+            values[position - 1] = value
+        }
+
+        override func step() throws(StoreError) -> Bool {
+            if let result, row + 1 < result.rowCount {
+                row += 1
+                return true
+            }
+            guard !isAtEnd else { return false }
+            if cursor == nil { try openCursor() }
+            try fetch()
+            guard let result, result.rowCount > 0 else { return false }
+            row = 0
+            return true
+        }
+
+        override func reset() {
+            super.reset()
+            if let cursor { connection.closeLater(cursor) }
+            (cursor, isAtEnd, nextCount, ahead) = (nil, false, 64, nil)
+        }
+
+        private func openCursor() throws(StoreError) {
+            var parameters = PostgreSQLParameters(types: [])
+            for value in values { try parameters.append(value) }
+            connection.lastNumber += 1
+            let name = "roost_\(connection.lastNumber)"
+            _ = try connection.run("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", parameters)
+            cursor = name
+        }
+
+        private func fetch() throws(StoreError) {
+            guard let cursor else { return }
+            // The old rows go before the new ones come.
+            (result, row) = (nil, -1)
+            let start = ContinuousClock.now
+            let (fetched, count): (PostgreSQLResult, Int)
+            if let ahead {
+                self.ahead = nil
+                (fetched, count) = (try connection.take(ahead.rows), ahead.count)
+            } else {
+                count = nextCount
+                fetched = try connection.run(Self.fetch(count, cursor), PostgreSQLParameters(types: []))
+            }
+            let isQuick = ContinuousClock.now - start < Self.mostPatience
+            result = fetched
+            isAtEnd = fetched.rowCount < count
+            if isAtEnd {
+                connection.closeLater(cursor)
+                self.cursor = nil
+            }
+            let rowBytes = PQresultMemorySize(fetched.handle) / max(1, Int(fetched.rowCount))
+            nextCount = max(1, min(count * 2, Self.mostRows, Self.mostBytes / max(1, rowBytes)))
+            if !isAtEnd, isQuick, count >= Self.fewestAhead {
+                ahead = (try connection.fetchAhead(Self.fetch(nextCount, cursor)), nextCount)
+            }
+        }
+
+        private static func fetch(_ count: Int, _ cursor: String) -> String { "FETCH FORWARD \(count) FROM \(cursor)" }
+    }
+#endif

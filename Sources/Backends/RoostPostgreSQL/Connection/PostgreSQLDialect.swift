@@ -1,0 +1,187 @@
+#if PostgreSQL
+    package import RoostCore
+    package import RoostSQL
+    internal import RoostJSONText
+
+    /// The SQL of PostgreSQL.
+    package struct PostgreSQLDialect: SQLParallelDialect {
+        /// The end of the names of primary keys, which PostgreSQL makes.
+        static let primaryKeySuffix = "_pkey"
+        /// The columns that every table has.
+        private static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
+
+        private let profile: PostgreSQLProfile
+
+        /// Makes the dialect of a profile.
+        package init(_ profile: PostgreSQLProfile = .postgresql) { self.profile = profile }
+
+        /// NAMEDATALEN less its final zero.
+        package var maximumIdentifierByteCount: Int { 63 }
+        /// See <https://www.postgresql.org/docs/15/limits.html>.
+        package var maximumColumnCount: Int { 1600 }
+        /// A message has 16 bits for their number.
+        package var maximumParameterCount: Int { 65535 }
+
+        /// System columns, and names that system tables and the indexes of primary keys have.
+        package func isReserved(_ name: String) -> Bool {
+            let name = name.lowercased()
+            return name.hasPrefix("pg_") || name.hasSuffix(Self.primaryKeySuffix) || Self.systemColumns.contains(name)
+        }
+        /// Double quotes, doubled inside.
+        ///
+        /// That is what `PQescapeIdentifier` gives for a text in UTF-8; it needs a connection.
+        package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
+        /// `$1`.
+        package func parameter(_ position: Int) -> String { "$\(position)" }
+
+        /// BIGINT.
+        package var integerType: String { "BIGINT" }
+        /// TEXT with the collation C, which compares bytes; without it in the portable profile, whose
+        /// databases compare bytes.
+        package var textType: String { profile == .portable ? "TEXT" : "TEXT COLLATE \"C\"" }
+        /// BYTEA.
+        package var blobType: String { "BYTEA" }
+        /// DOUBLE PRECISION, which is stored and sent bit by bit.
+        package var floatingType: String { "DOUBLE PRECISION" }
+
+        /// CREATE INDEX with nulls first, last where it descends.
+        package func createIndex(
+            _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
+        ) -> String {
+            let list = columns.map { order($0.quotedName, ascending: $0.isAscending)[0] }.joined(separator: ", ")
+            let rows = condition.map { " WHERE \($0)" } ?? ""
+            return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(quote(name)) ON \(table) (\(list))\(rows)"
+        }
+
+        /// True.
+        package var hasPartialIndexes: Bool { true }
+        /// True: DROP INDEX locks the table.
+        package var locksReadersToDropIndexes: Bool { true }
+
+        /// ON CONFLICT DO UPDATE.
+        package func upsert(into table: String, key: [String], columns: [String]) -> String? {
+            let all = key + columns
+            let parameters = (1...all.count).map { parameter($0) }.joined(separator: ", ")
+            let settings = columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+            return
+                "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(parameters)) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
+        }
+
+        /// The number of places of writers.
+        static let placeCount = 32
+        /// 32.
+        package var writerPlaceCount: Int { Self.placeCount }
+
+        /// True in the portable profile.
+        package var makesIndexesWithTables: Bool { profile == .portable }
+
+        /// FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE and FOR UPDATE.
+        ///
+        /// In the portable profile it is FOR UPDATE for rows that are written. A transaction
+        /// `SERIALIZABLE` needs no lock for the others.
+        ///
+        /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
+        package func rowLock(_ lock: SQLRowLock) -> String {
+            guard profile == .postgresql else {
+                return switch lock {
+                case .existence, .version: ""
+                case .change, .removal: "FOR UPDATE"
+                }
+            }
+            return switch lock {
+            case .existence: "FOR KEY SHARE"
+            case .version: "FOR SHARE"
+            case .change: "FOR NO KEY UPDATE"
+            case .removal: "FOR UPDATE"
+            }
+        }
+
+        private static let lowBits = "4294967295"
+
+        /// The sums of both halves, since SUM fails beyond 64 bits.
+        package func wrappingSum(_ column: String) -> String {
+            let low = "SUM(\(column) & \(Self.lowBits))::bigint"
+            return
+                "(((SUM((\(column) >> 32)::integer) + (\(low) >> 32)) << 32) | (\(low) & \(Self.lowBits)))"
+        }
+
+        /// ON CONFLICT DO UPDATE.
+        package func addingInsert(into table: String, key: [String], columns: [String], rowCount: Int) -> String {
+            let all = key + columns
+            let rows = (0..<rowCount).map { row in
+                "(" + (1...all.count).map { parameter(row * all.count + $0) }.joined(separator: ", ") + ")"
+            }
+            func sum(_ column: String) -> String {
+                let (old, new) = ("\(table).\(column)", "excluded.\(column)")
+                let low = "((\(old) & \(Self.lowBits)) + (\(new) & \(Self.lowBits)))"
+                return
+                    "(((\(old) >> 32) + (\(new) >> 32) + (\(low) >> 32)) << 32) | (\(low) & \(Self.lowBits))"
+            }
+            let settings = columns.map { "\($0) = \(sum($0))" }.joined(separator: ", ")
+            return
+                "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES \(rows.joined(separator: ", ")) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
+        }
+
+        /// IS DISTINCT FROM.
+        package func isDistinct(_ left: String, from right: String) -> String { "(\(left) IS DISTINCT FROM \(right))" }
+
+        /// NaN is greater than every number and equal to itself.
+        package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
+            "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < 'NaN')"
+        }
+
+        /// NaN is equal to itself.
+        package func isNoNaN(_ column: String) -> String? { "(\(column) IS DISTINCT FROM 'NaN'::double precision)" }
+
+        /// The order of an index, in which NaN comes after all numbers.
+        package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
+            order(column, ascending: ascending)
+        }
+
+        /// NULLS FIRST, or NULLS LAST where it descends.
+        package func order(_ column: String, ascending: Bool) -> [String] {
+            [ascending ? "\(column) NULLS FIRST" : "\(column) DESC NULLS LAST"]
+        }
+
+        /// SUM, which is a decimal number, as an integer; fails beyond 64 bits.
+        package func sum(_ column: String) -> String? { "CAST(SUM(\(column)) AS BIGINT)" }
+
+        /// An array in one parameter.
+        package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
+            var text: [UInt8] = [UInt8(ascii: "{")]
+            var type: String?
+            text.reserveCapacity(values.count * 8)
+            for value in values {
+                if text.count > 1 { text.append(UInt8(ascii: ",")) }
+                let own: String
+                switch value {
+                case .integer(let number):
+                    own = "bigint"
+                    text += Array(String(number).utf8)
+                case .text(let element):
+                    own = "text"
+                    text.append(UInt8(ascii: "\""))
+                    for byte in element.utf8 {
+                        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
+                        text.append(byte)
+                    }
+                    text.append(UInt8(ascii: "\""))
+                default: return nil
+                }
+                guard type == nil || type == own else { return nil }
+                type = own
+            }
+            text.append(UInt8(ascii: "}"))
+            return type.map {
+                (.text(String(decoding: text, as: UTF8.self)), "SELECT unnest(\(parameter)::text::\($0)[])")
+            }
+        }
+
+        /// EXPLAIN (FORMAT JSON); see <https://www.postgresql.org/docs/15/sql-explain.html>.
+        package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
+            // A plan for any values, since the statement's are not known here.
+            guard let connection = connection as? PostgreSQLConnection else { return SQLPlan() }
+            return try PostgreSQLPlan.plan(of: sql, on: connection)
+        }
+    }
+#endif

@@ -1,0 +1,229 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    internal import Foundation
+    internal import RoostCore
+
+    /// The place of a store: a database on a server, and a schema in it.
+    ///
+    /// The path of a location is `//user@host:5432/database?schema=music`, or a list of parameters as
+    /// libpq has it: `host=db.example.org dbname=app schema=music`. What a path leaves out comes from
+    /// the environment, as in every program with libpq.
+    struct PostgreSQLLocation: Sendable {
+        /// The schema of a location that names none.
+        static let standardSchema = "roost"
+        /// The longest name of a schema; a temporary one is longer.
+        private static let longestSchema = 38
+        /// The text between the name of a store and the number of a temporary store beside it.
+        static let temporaryMark = "~roost~"
+
+        /// The parameters for libpq.
+        let parameters: [(key: String, value: String)]
+        /// The name of the schema.
+        let schema: String
+        /// The location for messages, without a password.
+        let name: String
+        /// The path without a schema.
+        private let base: String
+        private let isURI: Bool
+
+        /// Reads the path of a location.
+        ///
+        /// - Throws: `invalidRequest` for a path that libpq does not read, and for one with a password.
+        init(_ path: String) throws(StoreError) {
+            guard !path.utf8.contains(0) else { throw Self.malformed("it has a character U+0000") }
+            // `postgresql:///database` has lost two slashes as the text of a location.
+            let path = path.hasPrefix("/") && !path.hasPrefix("//") ? "//" + path : path
+            isURI = path.hasPrefix("//")
+            let found: String?
+            (base, found) = try isURI ? Self.schema(ofURI: path) : Self.schema(ofParameters: path)
+            let schema = found ?? Self.standardSchema
+            self.schema = schema
+            let parameters = try Self.parse(isURI ? "postgresql:" + base : base)
+            self.parameters = parameters
+            guard !schema.isEmpty, !schema.hasPrefix("pg_"), schema != "information_schema",
+                schema.utf8.count <= 63, !schema.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+            else {
+                throw Self.malformed(
+                    "a schema has 1 to \(Self.longestSchema) bytes and no control characters, and does not begin with 'pg_'"
+                )
+            }
+            // libpq would take some of these for a location of their own, with a password.
+            let isPlain = parameters.allSatisfy { parameter in
+                parameter.key != "dbname"
+                    || !parameter.value.contains { "@=".contains($0) } && !parameter.value.contains("://")
+            }
+            guard isPlain else { throw Self.malformed("the name of its database has '@', '=' or '://'") }
+            guard !parameters.contains(where: { $0.key == "password" || $0.key == "sslpassword" }) else {
+                throw StoreError(
+                    .invalidRequest,
+                    "The location of a store in PostgreSQL has no password, because locations are shown; set PGPASSWORD, or write it into ~/.pgpass or a service file."
+                )
+            }
+            func parameter(_ key: String) -> String? { parameters.first { $0.key == key }?.value }
+            let host = parameter("host") ?? parameter("hostaddr") ?? ""
+            let database = parameter("dbname") ?? parameter("service").map { "service \($0)" } ?? ""
+            name = "postgresql://\(host)/\(database)?schema=\(schema)"
+        }
+
+        /// Refuses a schema that a new store cannot have.
+        ///
+        /// - Parameter isTemporary: Whether the store has a temporary name.
+        /// - Throws: `invalidRequest`.
+        func requireCreatable(isTemporary: Bool = false) throws(StoreError) {
+            if isTemporary, schema.contains(Self.temporaryMark) { return }
+            guard schema.utf8.count <= Self.longestSchema else {
+                throw Self.malformed("the schema of a new store has at most \(Self.longestSchema) bytes")
+            }
+            guard !schema.contains(Self.temporaryMark), schema != "public" else {
+                throw Self.malformed(
+                    "a new store cannot have the schema 'public', or a name with '\(Self.temporaryMark)', which temporary stores have"
+                )
+            }
+        }
+
+        /// Whether two locations have the same parameters of the connection.
+        func hasParameters(of other: PostgreSQLLocation) -> Bool {
+            parameters.count == other.parameters.count
+                && zip(parameters, other.parameters).allSatisfy { $0.key == $1.key && $0.value == $1.value }
+        }
+
+        /// The path of another schema in the same database.
+        func path(schema: String) -> String {
+            guard isURI else {
+                let value = schema.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+                return (base.isEmpty ? "" : base + " ") + "schema='\(value)'"
+            }
+            var allowed = CharacterSet.alphanumerics
+            allowed.insert(charactersIn: "-._~")
+            let value = schema.addingPercentEncoding(withAllowedCharacters: allowed) ?? schema
+            return base + (base.contains("?") ? "&" : "?") + "schema=" + value
+        }
+
+        /// A schema for a store that is not published yet, or that is to be removed.
+        ///
+        /// The first half of its number is the time, in seconds since 1970.
+        func temporarySchema() -> String {
+            let seconds = UInt64(max(0, Date().timeIntervalSince1970)) & 0xFFFF_FFFF
+            return temporaryPrefix + Self.digits(seconds << 32 | .random(in: 0...0xFFFF_FFFF))
+        }
+
+        /// The seconds since a store with a temporary name was made; 0 for another name.
+        static func secondsSinceMaking(_ schema: String) -> Double {
+            guard let mark = schema.firstRange(of: temporaryMark),
+                let seconds = UInt32(schema[mark.upperBound...].prefix(8), radix: 16)
+            else { return 0 }
+            return Date().timeIntervalSince1970 - Double(seconds)
+        }
+
+        /// Whether a schema has a temporary name beside this one.
+        func isTemporary(_ other: String) -> Bool {
+            guard other.hasPrefix(temporaryPrefix) else { return false }
+            let digits = other.dropFirst(temporaryPrefix.count)
+            return digits.utf8.count == 16 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        }
+
+        /// The schema that a store gets when it is published; its own for one without a temporary name.
+        var publishedSchema: String {
+            String(schema[..<(schema.firstRange(of: Self.temporaryMark)?.lowerBound ?? schema.endIndex)])
+        }
+
+        /// A schema for a store that was replaced and is kept.
+        func backupSchema() -> String { "\(schema).backup-\(Self.digits(.random(in: .min ... .max)))" }
+
+        /// Returns 16 hexadecimal digits.
+        private static func digits(_ number: UInt64) -> String {
+            let number = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - number.utf8.count) + number
+        }
+
+        /// The beginning of the names of temporary schemas beside this one.
+        private var temporaryPrefix: String { publishedSchema + Self.temporaryMark }
+
+        private static func malformed(_ reason: String) -> StoreError {
+            StoreError(
+                .invalidRequest,
+                "The location is none of a store in PostgreSQL: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
+            )
+        }
+
+        // MARK: Reading
+
+        private static func schema(ofURI path: String) throws(StoreError) -> (String, String?) {
+            guard let mark = path.firstIndex(of: "?") else { return (path, nil) }
+            var schema: String?
+            var others: [Substring] = []
+            for item in path[path.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false) {
+                guard item.hasPrefix("schema=") else {
+                    others.append(item)
+                    continue
+                }
+                guard schema == nil, let text = String(item.dropFirst("schema=".count)).removingPercentEncoding else {
+                    throw malformed("its schema cannot be read")
+                }
+                schema = text
+            }
+            let rest = String(path[..<mark])
+            return (others.isEmpty || others == [""] ? rest : rest + "?" + others.joined(separator: "&"), schema)
+        }
+
+        /// Takes the parameter `schema` out of a list of `key = value` with the quotes of libpq.
+        private static func schema(ofParameters text: String) throws(StoreError) -> (String, String?) {
+            var schema: String?
+            var others: [Substring] = []
+            var rest = text[...]
+            while true {
+                rest = rest.drop { $0.isWhitespace }
+                guard !rest.isEmpty else { break }
+                let start = rest.startIndex
+                guard let equals = rest.firstIndex(of: "=") else { throw malformed("a parameter has no '='") }
+                let key = rest[..<equals].filter { !$0.isWhitespace }
+                rest = rest[rest.index(after: equals)...].drop { $0.isWhitespace }
+                var value = ""
+                let isQuoted = rest.first == "'"
+                if isQuoted { rest.removeFirst() }
+                var isClosed = !isQuoted
+                while let next = rest.first {
+                    if isQuoted ? next == "'" : next.isWhitespace {
+                        if isQuoted { rest.removeFirst() }
+                        isClosed = true
+                        break
+                    }
+                    rest.removeFirst()
+                    if next == "\\", let escaped = rest.first {
+                        rest.removeFirst()
+                        value.append(escaped)
+                    } else {
+                        value.append(next)
+                    }
+                }
+                guard isClosed else { throw malformed("a quoted value has no end") }
+                if key == "schema" {
+                    guard schema == nil else { throw malformed("it has two schemas") }
+                    schema = value
+                } else {
+                    others.append(text[start..<rest.startIndex])
+                }
+            }
+            return (others.joined(separator: " "), schema)
+        }
+
+        private static func parse(_ text: String) throws(StoreError) -> [(key: String, value: String)] {
+            var message: UnsafeMutablePointer<CChar>?
+            guard let options = PQconninfoParse(text, &message) else {
+                // The text of libpq quotes what it does not understand, which may be a password.
+                if let message { PQfreemem(message) }
+                throw malformed("libpq does not read it")
+            }
+            defer { PQconninfoFree(options) }
+            var parameters: [(key: String, value: String)] = []
+            var next = options
+            while let keyword = next.pointee.keyword {
+                if let value = next.pointee.val {
+                    parameters.append((String(cString: keyword), String(cString: value)))
+                }
+                next += 1
+            }
+            return parameters
+        }
+    }
+#endif

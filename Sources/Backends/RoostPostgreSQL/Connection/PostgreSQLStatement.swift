@@ -1,0 +1,128 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// A statement that the server of a connection has prepared.
+    final class PostgreSQLPrepared {
+        let name: String
+        let parameterTypes: [Oid]
+        /// When it was used last, in numbers of uses.
+        var lastUse = 0
+
+        init(name: String, parameterTypes: [Oid]) { (self.name, self.parameterTypes) = (name, parameterTypes) }
+    }
+
+    /// A statement whose rows are all fetched when it runs.
+    ///
+    /// For statements that change something or give few rows.
+    class PostgreSQLStatement: SQLStatement {
+        let connection: PostgreSQLConnection
+        private let prepared: PostgreSQLPrepared?
+        var parameters: PostgreSQLParameters
+        var result: PostgreSQLResult?
+        let scratch = PostgreSQLScratch()
+        /// The current row of the result; −1 before the first.
+        var row: Int32 = -1
+
+        init(_ connection: PostgreSQLConnection, _ prepared: PostgreSQLPrepared?) {
+            (self.connection, self.prepared) = (connection, prepared)
+            parameters = PostgreSQLParameters(types: prepared?.parameterTypes ?? [])
+        }
+
+        func bind(_ value: SQLValue, at position: Int) throws(StoreError) {
+            try parameters.set(value, at: position - 1)
+        }
+
+        func step() throws(StoreError) -> Bool {
+            if result == nil {
+                guard let prepared else { return false }
+                parameters.compact()
+                if connection.isDeferring {
+                    try connection.runLater(prepared, parameters)
+                    return false
+                }
+                result = try connection.run(prepared, parameters)
+                row = -1
+            }
+            guard let result, row + 1 < result.rowCount else { return false }
+            row += 1
+            return true
+        }
+
+        func reset() {
+            (result, row) = (nil, -1)
+        }
+
+        /// The result and its current row; throws without a current row.
+        final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
+            guard let result, row >= 0, row < result.rowCount else {
+                throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")
+            }
+            return (result, row)
+        }
+
+        func value(at column: Int) throws(StoreError) -> SQLValue {
+            let (result, row) = try current()
+            return try result.value(row, Int32(clamping: column), connection.name)
+        }
+
+        func isNull(at column: Int) throws(StoreError) -> Bool {
+            let (result, row) = try current()
+            return result.isNull(row, Int32(clamping: column))
+        }
+
+        func integer(at column: Int) throws(StoreError) -> Int64 {
+            let (result, row) = try current()
+            guard let number = result.integer(row, Int32(clamping: column)) else {
+                throw StoreError(
+                    .corrupted,
+                    "A value of '\(connection.name)' that must be an integer is none; restore it from a backup.")
+            }
+            return number
+        }
+    }
+
+    extension PostgreSQLResult {
+        /// The integer in a column; nil for anything else.
+        func integer(_ row: Int32, _ column: Int32) -> Int64? {
+            guard column < columnCount, !isNull(row, column) else { return nil }
+            return Self.integer(bytes(row, column), type(column))
+        }
+
+        /// The integer that the bytes of a type are; nil for anything else.
+        static func integer(_ bytes: UnsafeRawBufferPointer, _ type: Oid) -> Int64? {
+            switch type {
+            case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)
+            case PostgreSQLType.int4: return bytes.bigEndian(as: Int32.self).map(Int64.init)
+            case PostgreSQLType.int2: return bytes.bigEndian(as: Int16.self).map(Int64.init)
+            case PostgreSQLType.oid: return bytes.bigEndian(as: UInt32.self).map(Int64.init)
+            case PostgreSQLType.bool: return bytes.first.map(Int64.init)
+            default: return nil
+            }
+        }
+
+        /// The value in a column, which is in binary format.
+        func value(_ row: Int32, _ column: Int32, _ name: String) throws(StoreError) -> SQLValue {
+            guard column < columnCount else {
+                throw StoreError(.internalInconsistency, "A statement on '\(name)' has no column \(column).")
+            }
+            if isNull(row, column) { return .null }
+            let bytes = bytes(row, column)
+            switch type(column) {
+            case PostgreSQLType.float8:
+                if let bits = bytes.bigEndian(as: UInt64.self) { return .real(Double(bitPattern: bits)) }
+            case PostgreSQLType.bytea: return .blob(Array(bytes))
+            case PostgreSQLType.text, PostgreSQLType.varchar, PostgreSQLType.name, PostgreSQLType.json:
+                if let text = PostgreSQLText.text(bytes).flatMap({ String(validating: $0, as: UTF8.self) }) {
+                    return .text(text)
+                }
+            default:
+                if let number = integer(row, column) { return .integer(number) }
+            }
+            throw StoreError(
+                .corrupted,
+                "A value of '\(name)' has a form that Roost does not write. Restore the store from a backup.")
+        }
+    }
+#endif

@@ -1,0 +1,117 @@
+#if PostgreSQL
+    internal import Foundation
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// The key by which a commit is found again whose answer was lost.
+    ///
+    /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts the
+    /// same key in another transaction. That waits for the end of the first transaction, finds the
+    /// key if it was committed, and keeps it from being committed if it was not.
+    struct PostgreSQLCommitKey {
+        /// The table of the keys.
+        static let table = "_roost_commits"
+        /// CREATE TABLE of it.
+        static let creation =
+            "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT clock_timestamp(), is_fence BOOLEAN NOT NULL DEFAULT FALSE)"
+        /// DELETE of the keys that are older than a day.
+        static let sweep = "DELETE FROM \(table) WHERE at < clock_timestamp() - interval '1 day'"
+
+        /// INSERT of a key, which is the parameter.
+        private static let insertion = "INSERT INTO \(table) (id) VALUES ($1)"
+
+        /// 16 random bytes, marked as such.
+        private let bytes: [UInt8]
+
+        init() {
+            var generator = SystemRandomNumberGenerator()
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(16)
+            for number in [generator.next(), generator.next()] { PostgreSQLValueBytes.append(number, to: &bytes) }
+            // Version 4 of RFC 9562.
+            bytes[6] = bytes[6] & 0x0F | 0x40
+            bytes[8] = bytes[8] & 0x3F | 0x80
+            self.bytes = bytes
+        }
+
+        /// INSERT of the key.
+        var insertion: String { "INSERT INTO \(Self.table) (id) VALUES ('\(digits)')" }
+
+        private var digits: String {
+            bytes.map { (byte) -> String in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        }
+
+        /// Inserts the key and commits, with one message.
+        ///
+        /// - Parameters:
+        ///   - connection: The connection with the transaction.
+        ///   - what: What is done, for messages.
+        ///   - fence: A statement that fails if the transaction must not be committed.
+        /// - Throws: Errors of the database; nothing was written then, unless the connection was lost.
+        func commit(
+            _ connection: PostgreSQLConnection, _ what: String, fencedBy fence: String? = nil
+        ) throws(StoreError) {
+            // A connection that is used once prepares nothing.
+            guard connection.transactionCount > 1 else {
+                try connection.query([insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what)
+                return
+            }
+            let last: [(sql: String, values: [SQLValue])] = [fence, "COMMIT"].compactMap(\.self).map { ($0, []) }
+            _ = try connection.run(together: [(Self.insertion, [.blob(bytes)])] + last, what)
+        }
+
+        private var condition: String { "id = '\(digits)'" }
+
+        /// INSERT of the key in a transaction that has no commit, if it is not there.
+        private var fence: String {
+            "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
+        }
+
+        /// Finds out whether the commit took place.
+        ///
+        /// - Parameters:
+        ///   - error: The error that the commit ended with.
+        ///   - location: The store.
+        ///   - settings: Its settings; they say how long to try.
+        /// - Throws: `error` if nothing was written; `outcomeUnknown` if the server stays away.
+        func resolve(
+            after error: StoreError, _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings
+        ) throws(StoreError) {
+            let deadline = ContinuousClock.now + .seconds(max(1, min(settings.timeoutSeconds, 1e9)))
+            var last = error
+            repeat {
+                let isCommitted: Bool
+                do throws(StoreError) { isCommitted = try ask(location, settings) } catch {
+                    last = error
+                    Thread.sleep(forTimeInterval: 0.1)
+                    continue
+                }
+                guard isCommitted else {
+                    throw error.withMessage("\(error.message) Nothing was written.", code: .ioFailure)
+                }
+                return
+            } while ContinuousClock.now < deadline
+            throw last.withMessage(
+                "Whether the last commit to '\(location.name)' took place is not known, because the server cannot be reached: \(last.message) Read the objects again before you repeat it.",
+                code: .outcomeUnknown)
+        }
+
+        /// Returns whether the commit took place; if not, keeps it from taking place later.
+        private func ask(
+            _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings
+        ) throws(StoreError) -> Bool {
+            let connection = try PostgreSQLConnection(location, settings)
+            defer { connection.close() }
+            try connection.query("SET lock_timeout = \(settings.lockTimeout)")
+            // The row says whose it is: this connection can be lost too, after it has inserted the key. A transaction
+            // that is serializable cannot see a row for which it had to wait, and is repeated by the caller.
+            try connection.query(fence)
+            let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
+            switch result.text(0, 0) {
+            case "f": return true
+            case "t": return false
+            default: throw connection.lost("Asking after a commit to")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,361 @@
+#if PostgreSQL
+    internal import Dispatch
+    internal import RoostCore
+    internal import RoostSQL
+    internal import RoostSystem
+
+    /// An open store on a server: connections for reading and for writing, and the lock of an open
+    /// store.
+    final class PostgreSQLDatabase: SQLParallelDatabase, CommitSignaling {
+        private struct State {
+            var idleReaders: [PostgreSQLConnection] = []
+            var idleWriters: [PostgreSQLConnection] = []
+            /// Transactions under way.
+            var userCount = 0
+            var isClosed = false
+            /// The lock; nil after the end.
+            var lock: PostgreSQLStoreLock?
+            /// Commits since old keys were last removed.
+            var commitCount = 0
+        }
+
+        /// The most idle connections of each kind that are kept.
+        private static let mostIdle = 16
+        /// The commits after which old keys of commits are removed.
+        private static let commitsPerSweep = 4096
+
+        let location: PostgreSQLLocation
+        let settings: PostgreSQLSettings
+        /// The store that was opened.
+        private let incarnation: PostgreSQLIncarnation
+        /// The statement that takes the lock of the store for a transaction; nil where a lease is enough.
+        private let lockSQL: String?
+        /// The clock of the lease; nil where a lock is taken.
+        private let leaseClock: PostgreSQLLeaseClock?
+        private let signal: PostgreSQLSignal
+        private let readers: DispatchSemaphore
+        private let writers: DispatchSemaphore
+        private let state = Mutex(State())
+
+        let dialect: any SQLDialect
+        var name: String { location.name }
+        var commitSignal: (any CommitSignal)? { signal }
+
+        /// Takes over the lock of a store that was examined.
+        init(
+            _ location: PostgreSQLLocation, _ lock: PostgreSQLStoreLock, _ incarnation: PostgreSQLIncarnation
+        ) throws(StoreError) {
+            (self.location, settings, self.incarnation) = (location, lock.settings, incarnation)
+            leaseClock = lock.leaseClock
+            dialect = PostgreSQLDialect(settings.profile)
+            lockSQL =
+                settings.profile == .portable
+                ? nil
+                : try lock.withConnection { (connection) throws(StoreError) in
+                    "SELECT pg_try_advisory_xact_lock_shared(\(try PostgreSQLStoreLock.key(location.schema, connection)))"
+                }
+            signal = PostgreSQLSignal(location, settings, incarnation.uuid, lock)
+            readers = DispatchSemaphore(value: settings.readerCount)
+            writers = DispatchSemaphore(value: settings.writerCount)
+            state.withLock { $0.lock = lock }
+        }
+
+        deinit { try? close() }
+
+        // MARK: Reading
+
+        func beginReading() throws(StoreError) -> any SQLConnection { try begin(.reading).connection }
+
+        func endReading(_ connection: any SQLConnection) { end(connection, readers, \.idleReaders) }
+
+        // MARK: Writing
+
+        func beginWriting() throws(StoreError) -> any SQLConnection { try begin(.writing).connection }
+
+        func beginWritingBesideOthers() throws(StoreError) -> (connection: any SQLConnection, place: SQLWriterPlace) {
+            let (connection, row) = try begin(.writingBesideOthers)
+            return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
+        }
+
+        /// Returns true for unique values, keys and links that others wrote first, for deadlocks, and for
+        /// serialization failures.
+        func isTransient(_ error: StoreError) -> Bool {
+            // Other codes can be those of a question after a commit, which has the error of the last attempt below it.
+            guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
+                let error = error.underlying as? PostgreSQLError
+            else { return false }
+            return error.state == "23505" || error.isSerializationFailure
+        }
+
+        func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
+            guard let connection = connection as? PostgreSQLConnection else { return }
+            let key = PostgreSQLCommitKey()
+            defer { end(connection, writers, \.idleWriters) }
+            do throws(StoreError) {
+                try key.commit(connection, "Committing to", fencedBy: fenceSQL)
+                guard connection.isIdle else {
+                    throw StoreError(.internalInconsistency, "A transaction of '\(name)' is open after its end.")
+                }
+            } catch {
+                let cause = error.underlying as? PostgreSQLError
+                if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, error) }
+                guard cause?.isConnectionLoss == true || error.code == .timedOut else { throw error }
+                connection.close()
+                try key.resolve(after: error, location, settings)
+            }
+            sweepIfDue()
+        }
+
+        /// The error of ``fenceSQL``: division by zero, which no other statement of a commit makes.
+        private static let fenceState = "22012"
+
+        /// The statement that fails at the end of a transaction if another store has the name by then.
+        ///
+        /// Without a lock by name, each statement finds the tables that have their names when it runs.
+        private var fenceSQL: String? {
+            guard leaseClock != nil else { return nil }
+            return
+                "SELECT 1 / CASE WHEN to_regclass('_roost_tallies')::oid::bigint = \(incarnation.tableNumber) THEN 1 ELSE 0 END"
+        }
+
+        func rollBackWriting(_ connection: any SQLConnection) { end(connection, writers, \.idleWriters) }
+
+        /// Removes old keys of commits now and then.
+        private func sweepIfDue() {
+            let isDue = state.withLock { state in
+                state.commitCount += 1
+                guard state.commitCount >= Self.commitsPerSweep else { return false }
+                state.commitCount = 0
+                return true
+            }
+            guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
+            // The commit is durable already. What stays is removed another time.
+            _ = try? connection.query(PostgreSQLCommitKey.sweep)
+            keep(connection, \.idleWriters)
+        }
+
+        // MARK: Connections
+
+        /// The purpose of a transaction.
+        private enum Purpose {
+            case reading
+            case writing
+            case writingBesideOthers
+        }
+
+        /// Takes a connection and begins a transaction on it.
+        private func begin(
+            _ purpose: Purpose
+        ) throws(StoreError) -> (connection: PostgreSQLConnection, row: PostgreSQLIncarnation.Row) {
+            let isReading = purpose == .reading
+            let places = isReading ? readers : writers
+            let idle: WritableKeyPath<State, [PostgreSQLConnection]> = isReading ? \.idleReaders : \.idleWriters
+            try enter()
+            let patience = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
+            guard places.wait(timeout: patience) == .success else {
+                leave()
+                throw StoreError(
+                    .busy,
+                    isReading
+                        ? "All connections of '\(name)' for reading are in use; close snapshots, or open the store with more readerConnections."
+                        : "All connections of '\(name)' for writing are in use, by this program; try again."
+                )
+            }
+            do throws(StoreError) {
+                while let pooled = state.withLock({ $0[keyPath: idle].popLast() }) {
+                    do throws(StoreError) { return (pooled, try begin(purpose, on: pooled)) } catch {
+                        pooled.close()
+                        // The server ended the connection while it was idle.
+                        guard (error.underlying as? PostgreSQLError)?.isConnectionLoss == true else { throw error }
+                        try state.withLock({ $0.lock })?.renewIfLost()
+                    }
+                }
+                let connection = try PostgreSQLConnection(location, settings)
+                return (connection, try begin(purpose, on: connection))
+            } catch {
+                places.signal()
+                leave()
+                throw error
+            }
+        }
+
+        /// Begins a transaction.
+        ///
+        /// - Returns: The row of its place; of any place, for one that does not write beside others.
+        private func begin(
+            _ purpose: Purpose, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> PostgreSQLIncarnation.Row {
+            connection.lease = leaseClock
+            let deadline = ContinuousClock.now + settings.patience
+            while true {
+                do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
+                    // In the portable profile another transaction had a place, and was committed.
+                    guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
+                        ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
+                    else {
+                        connection.close()
+                        throw error
+                    }
+                    usleep(.random(in: 0...2000))
+                }
+            }
+        }
+
+        private func beginOnce(
+            _ purpose: Purpose, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> PostgreSQLIncarnation.Row {
+            let isPortable = settings.profile == .portable
+            let write = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
+            let select = PostgreSQLIncarnation.select
+            let noWait = settings.timeoutSeconds > 0 ? "" : " NOWAIT"
+            let (begin, rowSQL) =
+                switch purpose {
+                case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
+                // A transaction that waits for a place then fails, and does not continue with what it saw before.
+                case .writing where isPortable: (write, PostgreSQLIncarnation.update())
+                case .writingBesideOthers where isPortable:
+                    (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
+                case .writing: (write, "\(select) ORDER BY place FOR UPDATE\(noWait)")
+                case .writingBesideOthers:
+                    (
+                        write,
+                        "\(PostgreSQLIncarnation.selectWithSum) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
+                    )
+                }
+            let what = "Beginning a transaction on"
+            connection.transactionCount += 1
+            // The lock keeps the store from being removed or renamed until the transaction ends. Its session's lock may
+            // be lost, and another store may have the name since.
+            let lock: Bool?
+            var row: PostgreSQLIncarnation.Row?
+            let isFirst = connection.transactionCount == 1
+            if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what) }
+            // Read by itself, because a transaction that reads what all commits write would meet them all.
+            let sum =
+                isPortable && purpose == .writingBesideOthers
+                ? try generationSum(on: connection, isFirst: isFirst) : nil
+            if isFirst {
+                // It may be used once only, so nothing is prepared yet.
+                let first = try connection.query([begin, lockSQL].compactMap(\.self).joined(separator: "; "), what)
+                lock = lockSQL.map { _ in first.text(0, 0) == "t" }
+                row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what))
+            } else {
+                let statements = [begin, lockSQL, rowSQL].compactMap(\.self)
+                let results = try connection.run(together: statements.map { ($0, []) }, what)
+                lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, 0) == 1 }
+                row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
+            }
+            if let sum { row?.generationSum = sum }
+            if purpose == .writingBesideOthers, row == nil, !isPortable {
+                row = try waitForPlace(on: connection, select, rowSQL)
+            }
+            return try incarnation.require(row, isLocked: lock ?? true, name)
+        }
+
+        /// Reads the sum that makes the generation, in a transaction of its own.
+        private func generationSum(
+            on connection: PostgreSQLConnection, isFirst: Bool
+        ) throws(StoreError) -> Int64? {
+            let what = "Beginning a transaction on"
+            let sql = PostgreSQLIncarnation.sum
+            guard isFirst else { return try connection.run(together: [(sql, [])], what).last?.integer(0, 0) }
+            return try connection.query(sql, what).text(0, 0).flatMap { Int64($0) }
+        }
+
+        /// Waits until one of the places is free.
+        ///
+        /// - Returns: Its row; nil if the store has none.
+        /// - Throws: `busy` after the timeout.
+        private func waitForPlace(
+            on connection: PostgreSQLConnection, _ select: String, _ rowSQL: String
+        ) throws(StoreError) -> PostgreSQLIncarnation.Row? {
+            let deadline = ContinuousClock.now + settings.patience
+            let what = "Beginning a transaction on"
+            repeat {
+                usleep(.random(in: 500...5000))
+                if let row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what)) { return row }
+            } while ContinuousClock.now < deadline
+            guard PostgreSQLIncarnation.Row(text: try connection.query(select, what)) != nil else { return nil }
+            throw StoreError(
+                .busy, "All places for writers of '\(name)' are taken, by other commits or by a load; try again.")
+        }
+
+        /// Ends a transaction and takes the connection back.
+        private func end(
+            _ connection: any SQLConnection, _ places: DispatchSemaphore,
+            _ idle: WritableKeyPath<State, [PostgreSQLConnection]>
+        ) {
+            if let connection = connection as? PostgreSQLConnection {
+                connection.abandonWork()
+                if connection.isSound, !connection.isIdle { _ = try? connection.query("ROLLBACK") }
+                keep(connection, idle)
+            }
+            places.signal()
+            leave()
+        }
+
+        private func keep(_ connection: PostgreSQLConnection, _ idle: WritableKeyPath<State, [PostgreSQLConnection]>) {
+            connection.unusedCursors = []
+            let isKept =
+                connection.isSound && connection.isIdle
+                && state.withLock { state in
+                    guard !state.isClosed, state[keyPath: idle].count < Self.mostIdle else { return false }
+                    state[keyPath: idle].append(connection)
+                    return true
+                }
+            if !isKept { connection.close() }
+        }
+
+        private func enter() throws(StoreError) {
+            try state.withLock { (state) throws(StoreError) in
+                guard !state.isClosed else { throw StoreError(.closed, "The store '\(name)' was closed before.") }
+                state.userCount += 1
+            }
+        }
+
+        private func leave() {
+            let lock = state.withLock { state in
+                state.userCount -= 1
+                return state.isClosed && state.userCount == 0 ? state.lock.take() : nil
+            }
+            lock?.release()
+        }
+
+        // MARK: The end
+
+        func close() throws(StoreError) {
+            let (connections, lock) = state.withLock { state in
+                state.isClosed = true
+                let connections = state.idleReaders + state.idleWriters
+                (state.idleReaders, state.idleWriters) = ([], [])
+                return (connections, state.userCount == 0 ? state.lock.take() : nil)
+            }
+            signal.finish()
+            for connection in connections { connection.close() }
+            lock?.release()
+        }
+
+        func byteCount() throws(StoreError) -> Int {
+            let connection = try beginReading()
+            defer { endReading(connection) }
+            if settings.profile == .portable {
+                // Not every database has the function.
+                let function = "SELECT COUNT(*) FROM pg_proc WHERE proname = 'pg_total_relation_size'"
+                guard let count = try connection.integer(function), count > 0 else { return 0 }
+            }
+            let schema = SQLValue.text(location.schema)
+            return try connection.withStatement(PostgreSQLCatalog.byteCount) { (statement) throws(StoreError) -> Int in
+                try statement.bind(schema, at: 1)
+                return try statement.step() ? Int(clamping: try statement.integer(at: 0)) : 0
+            }
+        }
+
+        /// Gives the planner numbers about the tables that a load has filled.
+        func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
+            guard let connection = connection as? PostgreSQLConnection else { return }
+            let tables = try PostgreSQLCatalog.tables(of: location.schema, on: connection)
+            guard !tables.isEmpty else { return }
+            try connection.query("ANALYZE \(tables.map { PostgreSQLDialect().quote($0) }.joined(separator: ", "))")
+        }
+    }
+#endif

@@ -1,0 +1,170 @@
+#if PostgreSQL
+    internal import Foundation
+    internal import RoostCore
+
+    /// A row by which a program says that it has a store open, where a server has no locks by name.
+    ///
+    /// It counts until a time, which the program moves on while it runs. To remove or rename a store, a
+    /// program takes a lease alone, which it gets only without others; then other programs wait.
+    struct PostgreSQLLease: Sendable {
+        /// The table of the leases.
+        static let table = "_roost_openings"
+        /// CREATE TABLE of it.
+        static let creation =
+            "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, until TIMESTAMP WITH TIME ZONE NOT NULL, is_alone BOOLEAN NOT NULL)"
+        /// The time for which a lease counts.
+        static let seconds = 20
+        /// The time for which one counts that is taken alone, and is not moved on.
+        static let secondsAlone = 30
+        /// The time after which it is moved on.
+        static let renewalSeconds = 5
+        /// The longest wait for an answer about a lease, and for a lock while it is taken alone.
+        static let patience = Duration.seconds(3)
+
+        /// Whether a schema has the table.
+        static func exists(in schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
+            try PostgreSQLCatalog.tables(of: schema, on: connection).contains(table)
+        }
+
+        /// The table in the schema of the store.
+        private let table: String
+        private let id = UUID()
+        private let storeName: String
+
+        /// Makes a lease that is not taken yet.
+        init(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) {
+            storeName = schema
+            table = "\(try connection.identifier(schema)).\(Self.table)"
+        }
+
+        private func end(alone isAlone: Bool) -> String {
+            "clock_timestamp() + interval '\(isAlone ? Self.secondsAlone : Self.seconds) seconds'"
+        }
+
+        /// Takes the lease, or takes it once more in another way.
+        ///
+        /// - Parameters:
+        ///   - isAlone: Whether there may be no other lease.
+        ///   - patience: How long to wait for others.
+        ///   - connection: A connection without a transaction.
+        /// - Returns: The time at which it was sent.
+        /// - Throws: `busy`.
+        @discardableResult
+        func take(
+            alone isAlone: Bool, patience: Duration, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> ContinuousClock.Instant {
+            let deadline = ContinuousClock.now + patience
+            while true {
+                let sent = ContinuousClock.now
+                let isFree = try connection.retrying { () throws(StoreError) -> Bool in
+                    try connection.query("DELETE FROM \(table) WHERE until < clock_timestamp()")
+                    let others = try connection.query(
+                        "SELECT 1 FROM \(table) WHERE id <> '\(id)'\(isAlone ? "" : " AND is_alone") LIMIT 1")
+                    guard others.rowCount == 0 else { return false }
+                    try connection.query(
+                        "INSERT INTO \(table) (id, until, is_alone) VALUES ('\(id)', \(end(alone: isAlone)), \(isAlone)) ON CONFLICT (id) DO UPDATE SET until = excluded.until, is_alone = excluded.is_alone"
+                    )
+                    return true
+                }
+                if isFree { return sent }
+                guard ContinuousClock.now < deadline else {
+                    throw StoreError(
+                        .busy,
+                        isAlone
+                            ? "The store '\(storeName)' of '\(connection.name)' is open, here or in another program. Close it first; after a crash, wait \(Self.seconds) seconds."
+                            : "'\(connection.name)' is being removed, replaced or changed by another program; try again."
+                    )
+                }
+                Thread.sleep(forTimeInterval: 0.02)
+            }
+        }
+
+        /// Throws code `busy` unless the lease, which was taken alone, still counts.
+        func requireAlone(on connection: PostgreSQLConnection) throws(StoreError) {
+            let own = try connection.query(
+                "SELECT 1 FROM \(table) WHERE id = '\(id)' AND is_alone AND until > clock_timestamp()")
+            guard own.rowCount == 1 else {
+                throw StoreError(
+                    .busy,
+                    "'\(connection.name)' was not changed: the server took longer than \(Self.secondsAlone) seconds. Try again."
+                )
+            }
+        }
+
+        /// Moves the end of the lease on.
+        ///
+        /// - Returns: Whether it counts; if not, another program found it too old, and the store may
+        ///   have been replaced since.
+        func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
+            try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
+            return connection.changedRowCount == 1
+        }
+
+        /// Gives the lease back; the store may have another schema by now.
+        func giveBack(in schema: String? = nil, on connection: PostgreSQLConnection) throws(StoreError) {
+            var table = table
+            if let schema { table = "\(try connection.identifier(schema)).\(Self.table)" }
+            try connection.retrying { () throws(StoreError) in
+                _ = try connection.query("DELETE FROM \(table) WHERE id = '\(id)'")
+            }
+        }
+    }
+
+    /// The time until which a lease counts, as this program knows it.
+    ///
+    /// A program that was stopped finds out by it that other programs may have replaced the store.
+    final class PostgreSQLLeaseClock: Sendable {
+        /// The time after a renewal was sent in which no other program can have found the lease too old.
+        ///
+        /// What is sent then reaches the server before the lease ends.
+        private static let safe = Duration.seconds(PostgreSQLLease.seconds - 5)
+
+        private let lastRenewal: Mutex<ContinuousClock.Instant?>
+
+        /// Begins when the lease was sent.
+        init(_ sent: ContinuousClock.Instant) { lastRenewal = Mutex(sent) }
+
+        /// Notes a renewal that was sent at a time.
+        func renew(_ sent: ContinuousClock.Instant) { lastRenewal.withLock { if $0 != nil { $0 = sent } } }
+
+        /// Notes that another program found the lease too old.
+        func end() { lastRenewal.withLock { $0 = nil } }
+
+        /// Throws unless the lease counts.
+        ///
+        /// - Throws: `storeReplaced` for good after the lease ended; `busy` as long as the server does
+        ///   not answer.
+        func requireCounting(_ name: String) throws(StoreError) {
+            let last = lastRenewal.withLock { $0 }
+            guard let last else {
+                throw StoreError(
+                    .storeReplaced,
+                    "This program did not run or reach the server for \(PostgreSQLLease.seconds) seconds, so '\(name)' can have been replaced. Close the store and open it again."
+                )
+            }
+            guard ContinuousClock.now - last < Self.safe else {
+                throw StoreError(
+                    .busy, "The server of '\(name)' did not confirm for a while that the store is open; try again.")
+            }
+        }
+    }
+
+    extension PostgreSQLConnection {
+        /// The most times that a short transaction of a store with the portable profile is run again.
+        private static let mostAttempts = 50
+
+        /// Runs `body` in a transaction, again if it failed by what others wrote at the same time.
+        func retrying<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+            var attempt = 0
+            while true {
+                do throws(StoreError) { return try transaction(body) } catch {
+                    guard attempt < Self.mostAttempts,
+                        (error.underlying as? PostgreSQLError)?.isSerializationFailure == true
+                    else { throw error }
+                    attempt += 1
+                    Thread.sleep(forTimeInterval: .random(in: 0...0.001 * Double(min(attempt, 20))))
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,103 @@
+#if PostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// Reads what the system tables of a database have about a schema.
+    enum PostgreSQLCatalog {
+        /// SELECT of the bytes that all tables and indexes of a schema take.
+        static let byteCount =
+            "SELECT COALESCE(CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'"
+
+        /// The content of a schema.
+        enum Kind: Equatable {
+            case missing
+            /// Without tables and anything else.
+            case empty
+            case store
+            /// With other tables only.
+            case foreign
+        }
+
+        /// Returns what a schema is.
+        static func kind(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Kind {
+            let name = try connection.literal(schema)
+            let result = try connection.query(
+                "SELECT n.oid, EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid), EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = '_roost_metadata' AND c.relkind = 'r') AND EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = '_roost_tallies' AND c.relkind = 'r') FROM pg_namespace n WHERE n.nspname = \(name)",
+                "Looking at")
+            guard result.rowCount == 1 else { return .missing }
+            if result.text(0, 2) == "t" { return .store }
+            return result.text(0, 1) == "t" ? .foreign : .empty
+        }
+
+        /// The names of the tables and indexes of a schema.
+        static func tablesAndIndexes(
+            of schema: String, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> [String] {
+            let result = try connection.query(
+                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind IN ('r', 'i')"
+            )
+            return (0..<result.rowCount).compactMap { result.text($0, 0) }
+        }
+
+        /// The names of the tables of a schema.
+        static func tables(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String] {
+            let result = try connection.query(
+                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind = 'r' ORDER BY c.relname"
+            )
+            return (0..<result.rowCount).compactMap { result.text($0, 0) }
+        }
+
+        /// The names of the tables of a schema that have a comment.
+        static func tables(
+            of schema: String, with comment: String, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> [String] {
+            let (name, text) = (try connection.literal(schema), try connection.literal(comment))
+            let result = try connection.query(
+                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(name) AND c.relkind = 'r' AND obj_description(c.oid, 'pg_class') = \(text) ORDER BY c.relname"
+            )
+            return (0..<result.rowCount).compactMap { result.text($0, 0) }
+        }
+
+        /// The schemas with the temporary names of stores that were made to replace a store.
+        static func temporarySchemas(
+            of location: PostgreSQLLocation, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> [String] {
+            let result = try connection.query("SELECT nspname FROM pg_namespace")
+            return (0..<result.rowCount).compactMap { result.text($0, 0) }.filter { location.isTemporary($0) }
+        }
+
+        /// Whether a store with a temporary name was made more than a day ago and had no commit since.
+        static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
+            // A time that is far ahead is none.
+            guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }
+            let keys = "\(try connection.identifier(schema)).\(PostgreSQLCommitKey.table)"
+            let age = try connection.query(
+                "SELECT COALESCE(max(at) < clock_timestamp() - interval '1 day', true) FROM \(keys)")
+            return age.text(0, 0) == "t"
+        }
+
+        /// The tables and indexes of a schema as lines: what they are, and each column or part in order.
+        ///
+        /// Two stores of one model give the same lines, whatever their schemas are called.
+        static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
+            String]
+        {
+            let name = try connection.literal(schema)
+            var found: [String: String] = [:]
+            let columns = try connection.query(
+                "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || CASE WHEN a.attnotnull THEN ' not null' ELSE '' END || COALESCE(' ' || l.collname, ''), ', ' ORDER BY a.attnum) || ' | ' || concat(c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.relhasrules) || ' ' || (SELECT count(*) FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) || ' ' || COALESCE((SELECT pg_get_constraintdef(k.oid) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p'), 'no key') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_collation l ON l.oid = a.attcollation WHERE n.nspname = \(name) AND c.relkind = 'r' GROUP BY c.oid, c.relname, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.relhasrules"
+            )
+            for row in 0..<columns.rowCount {
+                found[columns.text(row, 0) ?? ""] = "table: " + (columns.text(row, 1) ?? "")
+            }
+            let indexes = try connection.query(
+                "SELECT c.relname, t.relname, i.indisunique AND i.indisvalid, i.indisvalid, (SELECT string_agg(pg_get_indexdef(i.indexrelid, k, true) || ' ' || i.indoption[k - 1], ', ' ORDER BY k) FROM generate_series(1, i.indnatts) k), pg_get_expr(i.indpred, i.indrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(name)"
+            )
+            for row in 0..<indexes.rowCount {
+                let parts = (1..<6).map { indexes.text(row, $0) ?? "" }
+                found[indexes.text(row, 0) ?? ""] = "index: " + parts.joined(separator: " | ")
+            }
+            return found
+        }
+    }
+#endif

@@ -1,0 +1,316 @@
+#if PostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// Opens and creates stores; nothing is changed before everything was examined.
+    struct PostgreSQLOpening {
+        let location: PostgreSQLLocation
+        let options: StoreOptions
+        let settings: PostgreSQLSettings
+        private var name: String { location.name }
+
+        init(_ place: StoreLocation, _ options: StoreOptions) throws(StoreError) {
+            location = try PostgreSQLLocation(place.path)
+            self.options = options
+            settings = try PostgreSQLSettings(options)
+        }
+
+        // MARK: Opening
+
+        /// Opens the store.
+        func open(type: any PersistentStoreType, place: StoreLocation) throws(StoreError) -> SQLStore {
+            // From here on, no other session can remove or rename it.
+            let lock = try PostgreSQLStoreLock.acquire(self)
+            do throws(StoreError) {
+                let (incarnation, schema) = try lock.withConnection {
+                    (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
+                    // All of one state, where the server can say so.
+                    let (uuid, found) =
+                        connection.settings.profile == .portable
+                        ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
+                        : try inspect(connection)
+                    if !settings.isReadOnly, !settings.isUnpublished {
+                        // What stays is removed another time.
+                        _ = try? connection.query(PostgreSQLCommitKey.sweep)
+                    }
+                    let schema = try applyHistoryOptions(found, lock, connection)
+                    let table = try connection.query("SELECT '_roost_tallies'::regclass::oid::bigint", "Opening")
+                    let incarnation = PostgreSQLIncarnation(
+                        uuid: uuid, tableNumber: table.text(0, 0).flatMap { Int64($0) } ?? 0,
+                        formatVersion: schema.formatVersion)
+                    return (incarnation, schema)
+                }
+                let database = try PostgreSQLDatabase(location, lock, incarnation)
+                return SQLStore(
+                    database, schema: schema, storeUUID: incarnation.uuid, type: type,
+                    description: PersistentStoreDescription(place, options: options))
+            } catch {
+                lock.release()
+                throw error
+            }
+        }
+
+        /// Throws code `notFound` or `notAStore` unless the schema is that of a store.
+        func requireStore(_ connection: PostgreSQLConnection) throws(StoreError) {
+            switch try PostgreSQLCatalog.kind(of: location.schema, on: connection) {
+            case .store:
+                // Without this right, names in the schema are not found.
+                let right = try connection.query(
+                    "SELECT has_schema_privilege(\(try connection.literal(location.schema)), 'USAGE')")
+                guard right.text(0, 0) == "t" else {
+                    throw StoreError(
+                        .permissionDenied,
+                        "The user has no right to the schema of '\(name)'; ask who administers the server.")
+                }
+            case .missing, .empty:
+                throw StoreError(
+                    .notFound, "The store '\(name)' does not exist: the schema is missing or empty.")
+            case .foreign:
+                throw StoreError(
+                    .notAStore,
+                    "The schema of '\(name)' has tables that are not those of a Roost store; it was not touched.")
+            }
+        }
+
+        /// Reads identity and model, and checks that the tables are as they were made.
+        private func inspect(_ connection: PostgreSQLConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
+            try requireStore(connection)
+            // Before there was a lock, another store could get the name.
+            guard try PostgreSQLProfile.found(location.schema, on: connection) == connection.settings.profile else {
+                throw StoreError(.busy, "'\(name)' was replaced by another program just now; try again.")
+            }
+            do throws(StoreError) {
+                let version = try connection.query(
+                    "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", "Opening")
+                guard let text = version.text(0, 0), let number = Int(text) else {
+                    throw StoreError(
+                        .corrupted,
+                        "'\(name)' is damaged: its metadata do not say its format. Restore it from a backup.")
+                }
+                try SQLSchema.requireFormat(number, of: name)
+                let (uuid, model) = try SQLMetadata.read(connection, storeName: name, formatVersion: number)
+                let dialect = PostgreSQLDialect(connection.settings.profile)
+                let schema = try SQLSchema(model, dialect: dialect, formatVersion: number)
+                try PostgreSQLSchemaCheck.require(schema, location, on: connection)
+                try SQLMetadata.requireEntities(of: schema, on: connection, storeName: name)
+                if let expected = options.model {
+                    let metadata = StoreMetadata(
+                        type: "postgresql", formatVersion: number, storeUUID: uuid, model: model)
+                    guard expected.isCompatible(with: metadata) else {
+                        throw .modelMismatch(name, has: model, expected: expected)
+                    }
+                }
+                return (uuid, schema)
+            } catch {
+                // The lock keeps it from being removed or renamed, so a missing table is damage.
+                guard error.code == .storeReplaced else { throw error }
+                throw error.withMessage(
+                    "'\(name)' is damaged: a table is missing. Restore it from a backup.", code: .corrupted)
+            }
+        }
+
+        /// Turns the history on or off, or limits it, as the options say.
+        private func applyHistoryOptions(
+            _ schema: SQLSchema, _ lock: PostgreSQLStoreLock, _ connection: PostgreSQLConnection
+        ) throws(StoreError) -> SQLSchema {
+            guard options.tracksHistory != nil || options.historyRetention != nil else { return schema }
+            let current = try SQLHistorySwitch.settings(schema, storeName: name, on: connection)
+            guard try options.changesHistory(current, of: StoreLocation(type: "postgresql", path: name)) else {
+                return schema
+            }
+            let isSwitched = options.tracksHistory.map { $0 != schema.hasHistory } ?? false
+            func turnOn(makesTable: Bool = true) throws(StoreError) -> SQLSchema {
+                try SQLHistorySwitch.turnOn(
+                    schema, retention: options.historyRetention, storeName: name, makesTable: makesTable,
+                    on: connection)
+            }
+            guard connection.settings.profile == .postgresql else {
+                guard isSwitched else { return try connection.retrying { () throws(StoreError) in try turnOn() } }
+                return try lock.withLeaseAlone(connection) { () throws(StoreError) in
+                    try switchHistoryByParts(schema, connection) { () throws(StoreError) in
+                        try turnOn(makesTable: false)
+                    }
+                }
+            }
+            return try connection.transaction { () throws(StoreError) in
+                if isSwitched { try PostgreSQLStoreLock.takeAlone([location.schema], in: connection) }
+                let new =
+                    schema.hasHistory && isSwitched
+                    ? try SQLHistorySwitch.turnOff(schema, on: connection) : try turnOn()
+                if isSwitched { try PostgreSQLSchemaCheck.record(new, location, on: connection) }
+                return new
+            }
+        }
+
+        /// Turns the history on or off, with the table in a transaction of its own.
+        ///
+        /// - Parameters:
+        ///   - schema: The store as it is.
+        ///   - connection: A connection with the lease alone.
+        ///   - turnOn: Writes the rows that turn it on.
+        /// - Returns: The store as it is then.
+        /// - Throws: `busy` if another program did so before.
+        private func switchHistoryByParts(
+            _ schema: SQLSchema, _ connection: PostgreSQLConnection,
+            turnOn: () throws(StoreError) -> SQLSchema
+        ) throws(StoreError) -> SQLSchema {
+            let version = try connection.query(
+                "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", "Opening")
+            guard version.text(0, 0) == String(schema.formatVersion) else {
+                throw StoreError(.busy, "Another program changed '\(name)' just now; try again.")
+            }
+            let dialect = PostgreSQLDialect(.portable)
+            let table = SQLSchema.historyTable(dialect)
+            let drop = "DROP TABLE IF EXISTS \(dialect.quote(table.name))"
+            guard !schema.hasHistory else {
+                let new = try connection.retrying { () throws(StoreError) in
+                    try SQLHistorySwitch.turnOff(schema, dropsTable: false, on: connection)
+                }
+                try connection.transaction { () throws(StoreError) in _ = try connection.query(drop) }
+                return new
+            }
+            try connection.transaction { () throws(StoreError) in
+                // A table that a crash has left between two transactions goes first.
+                try connection.query(drop)
+                try connection.query(table.sql)
+                try PostgreSQLSchemaCheck.comment([table.name], on: connection)
+            }
+            return try connection.retrying(turnOn)
+        }
+
+        // MARK: Creating
+
+        /// Makes the tables of an empty store.
+        func create(_ model: ManagedObjectModel) throws(StoreError) {
+            try location.requireCreatable(isTemporary: options.isUnpublished)
+            try options.requireWritable()
+            try options.historyRetention?.requireValid()
+            let connection = try PostgreSQLConnection(location, settings)
+            defer { connection.close() }
+            try connection.requireSession(location)
+            try requireFree(connection)
+            sweep(connection)
+            try connection.use(try profileForCreating(connection))
+            let schema = try SQLSchema(
+                model, dialect: PostgreSQLDialect(connection.settings.profile),
+                formatVersion: options.tracksHistory == true ? SQLSchema.featureVersion : SQLSchema.formatVersion)
+            guard connection.settings.profile == .postgresql else { return try createByParts(schema, connection) }
+            try connection.transaction { () throws(StoreError) in
+                try PostgreSQLStoreLock.takeAlone([location.schema], in: connection)
+                if try requireFree(connection) == .missing { try makeSchema(connection) }
+                try makeTables(of: schema, connection)
+                try fill(schema, connection)
+                try PostgreSQLSchemaCheck.record(schema, location, on: connection)
+            }
+        }
+
+        /// The profile that is asked for, that of a store that the new one is to replace, or that of the
+        /// server.
+        private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
+            if let wanted = settings.wantedProfile { return wanted }
+            if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
+            return try PostgreSQLProfile.forServer(of: connection)
+        }
+
+        /// Makes a store under a temporary name, tables and rows in transactions of their own, and gives
+        /// it its name.
+        private func createByParts(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+            let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
+            guard order.text(0, 0) == "t" else {
+                throw StoreError(
+                    .unsupported,
+                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' needs: createdb --locale=C --template=template0."
+                )
+            }
+            guard !options.isUnpublished else { return try makeByParts(schema, connection) }
+            let place = StoreLocation(type: "postgresql", path: location.path(schema: location.temporarySchema()))
+            let building = try PostgreSQLOpening(place, options)
+            let builder = try PostgreSQLConnection(building.location, connection.settings)
+            defer { builder.close() }
+            do throws(StoreError) {
+                try building.makeByParts(schema, builder)
+                try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
+            } catch {
+                // What stays is removed by the next program that creates a store of this name.
+                try? PostgreSQLRemoval.remove(building.location.schema, on: connection)
+                throw error
+            }
+        }
+
+        private func makeByParts(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+            try connection.transaction { () throws(StoreError) in
+                if try requireFree(connection) == .missing { try makeSchema(connection) }
+                try makeTables(of: schema, connection)
+                try connection.query(PostgreSQLLease.creation)
+                try PostgreSQLSchemaCheck.record(schema, location, on: connection)
+            }
+            try connection.retrying { () throws(StoreError) in try fill(schema, connection) }
+        }
+
+        private func makeSchema(_ connection: PostgreSQLConnection) throws(StoreError) {
+            try connection.query("CREATE SCHEMA \(try connection.identifier(location.schema))", "Creating")
+        }
+
+        private func makeTables(of schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+            try SQLMetadata.makeTables(of: schema, on: connection)
+            try connection.query(PostgreSQLCommitKey.creation)
+        }
+
+        /// Writes the rows of an empty store.
+        private func fill(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+            let uuid = options.storeUUID ?? StoreUUID()
+            try SQLMetadata.fill(schema, uuid: uuid, userMetadata: options.userMetadata, on: connection)
+            if options.tracksHistory == true, let retention = options.historyRetention {
+                _ = try SQLHistorySwitch.turnOn(
+                    schema, retention: retention, storeName: name, on: connection)
+            }
+            try connection.query(PostgreSQLCommitKey().insertion)
+        }
+
+        /// Throws unless a store can be made in the schema.
+        @discardableResult
+        private func requireFree(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLCatalog.Kind {
+            let kind = try PostgreSQLCatalog.kind(of: location.schema, on: connection)
+            switch kind {
+            case .missing, .empty: return kind
+            case .store: throw StoreError(.alreadyExists, "The store '\(name)' exists already. Open or destroy it.")
+            case .foreign:
+                throw StoreError(
+                    .alreadyExists,
+                    "The schema of '\(name)' exists and has tables that are not those of a Roost store; choose another one."
+                )
+            }
+        }
+
+        /// Removes stores under temporary names that a crash has left beside the new one.
+        ///
+        /// A store that is in use has its lock and stays. So does a young one, which may be about to get
+        /// its name.
+        private func sweep(_ connection: PostgreSQLConnection) {
+            // What cannot be removed now is removed by the next one who creates a store.
+            guard let leftovers = try? PostgreSQLCatalog.temporarySchemas(of: location, on: connection) else { return }
+            for schema in leftovers {
+                try? PostgreSQLRemoval.remove(
+                    schema, if: { () throws(StoreError) in try PostgreSQLCatalog.isOld(schema, on: connection) },
+                    on: connection)
+            }
+        }
+    }
+
+    extension PostgreSQLConnection {
+        /// Runs `body` in a transaction of its own.
+        func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+            try query(
+                "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased()); SET LOCAL lock_timeout = \(settings.lockTimeout)"
+            )
+            do throws(StoreError) {
+                let result = try body()
+                try query("COMMIT", "Committing to")
+                return result
+            } catch {
+                if isSound { _ = try? query("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+#endif

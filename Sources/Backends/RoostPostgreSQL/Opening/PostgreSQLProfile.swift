@@ -1,0 +1,30 @@
+#if PostgreSQL
+    internal import RoostCore
+
+    /// A way to use a server: the abilities of it that a store relies on.
+    ///
+    /// A store keeps the profile that it was made with. One with ``portable`` has the table
+    /// ``PostgreSQLLease/table``.
+    package enum PostgreSQLProfile: String, CaseIterable, Sendable {
+        /// All of PostgreSQL: locks by name, locks of rows, DDL in transactions, NOTIFY, COPY.
+        case postgresql
+        /// The parts of PostgreSQL that distributed databases with its protocol have too:
+        /// transactions `SERIALIZABLE` that are run again, and INSERT of several rows.
+        case portable
+
+        /// The profile of a store; nil without a store.
+        static func found(
+            _ schema: String, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> PostgreSQLProfile? {
+            guard try PostgreSQLCatalog.kind(of: schema, on: connection) == .store else { return nil }
+            return try PostgreSQLLease.exists(in: schema, on: connection) ? .portable : .postgresql
+        }
+
+        /// The profile for a new store on the server of a connection.
+        static func forServer(of connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
+            let version = try connection.query("SELECT version()").text(0, 0) ?? ""
+            // `CockroachDB CCL v24.1.0 (…)`, `PostgreSQL 15.2-YB-2.25.0.0-b0 on …`.
+            return version.hasPrefix("CockroachDB") || version.contains("-YB-") ? .portable : .postgresql
+        }
+    }
+#endif

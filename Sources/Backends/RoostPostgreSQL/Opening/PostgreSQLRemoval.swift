@@ -1,0 +1,283 @@
+#if PostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// Removes stores, and gives them other names.
+    enum PostgreSQLRemoval {
+        /// Removes a store in a transaction of its own.
+        ///
+        /// - Parameters:
+        ///   - schema: The schema of the store.
+        ///   - isWanted: Asked once no program has the store open; if not, nothing is removed.
+        ///   - connection: A connection to the database.
+        /// - Throws: `busy`, `notAStore`.
+        static func remove(
+            _ schema: String, if isWanted: () throws(StoreError) -> Bool = { true },
+            on connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            try change([schema], on: connection) { () throws(StoreError) -> PostgreSQLSchemaChange in
+                guard try isWanted() else { return PostgreSQLSchemaChange() }
+                return try dropping(schema, on: connection)
+            }
+        }
+
+        /// Changes schemas while no program has one of the stores open.
+        ///
+        /// - Parameters:
+        ///   - schemas: The names of the stores.
+        ///   - connection: A connection to the database.
+        ///   - plan: Looks at the stores and says what to do.
+        /// - Throws: `busy`, and errors of `plan`; nothing was changed then.
+        private static func change(
+            _ schemas: [String], on connection: PostgreSQLConnection,
+            _ plan: () throws(StoreError) -> PostgreSQLSchemaChange
+        ) throws(StoreError) {
+            let found = try profiles(of: schemas, on: connection)
+            /// The plan, unless other stores have the names by now.
+            func planOfSame() throws(StoreError) -> PostgreSQLSchemaChange {
+                guard try profiles(of: schemas, on: connection) == found else {
+                    throw StoreError(
+                        .busy, "Another program made or removed a store of '\(connection.name)' just now; try again.")
+                }
+                return try plan()
+            }
+            var leases: [(schema: String, lease: PostgreSQLLease)] = []
+            for (schema, profile) in found.sorted(by: { $0.key < $1.key }) where profile == .portable {
+                leases.append((schema, try PostgreSQLLease(schema, on: connection)))
+            }
+            var names: [String: String?] = [:]
+            var takenCount = 0
+            defer {
+                for (schema, lease) in leases.prefix(takenCount) {
+                    // A lease that cannot be given back ends by itself. A store that was dropped has none.
+                    if let now = names[schema, default: schema] { try? lease.giveBack(in: now, on: connection) }
+                }
+            }
+            for (_, lease) in leases {
+                try connection.use(.portable)
+                try lease.take(alone: true, patience: .milliseconds(500), on: connection)
+                takenCount += 1
+            }
+            let locked = found.filter { $0.value == .postgresql }.map(\.key)
+            guard locked.isEmpty, !found.isEmpty else {
+                // All in one transaction, which sees what others committed before it got the locks. Without a store there
+                // is nothing to lock, and the server can be any.
+                try connection.use(locked.isEmpty ? .portable : .postgresql)
+                names = try connection.transaction { () throws(StoreError) in
+                    if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
+                    for (_, lease) in leases { try lease.requireAlone(on: connection) }
+                    let change = try planOfSame()
+                    try change.run(on: connection)
+                    return change.names
+                }
+                return
+            }
+            let change = try connection.retrying(planOfSame)
+            try connection.retrying { () throws(StoreError) in
+                for (_, lease) in leases { try lease.requireAlone(on: connection) }
+                try change.run(on: connection)
+            }
+            names = change.names
+        }
+
+        /// The profiles of the stores that there are, by their schemas.
+        private static func profiles(
+            of schemas: [String], on connection: PostgreSQLConnection
+        ) throws(StoreError) -> [String: PostgreSQLProfile] {
+            var found: [String: PostgreSQLProfile] = [:]
+            for schema in schemas { found[schema] = try PostgreSQLProfile.found(schema, on: connection) }
+            return found
+        }
+
+        /// The statements that drop the tables of a store and its schema, which must have nothing else.
+        ///
+        /// By then the schema has another name if one is given.
+        private static func dropping(
+            _ schema: String, after name: String? = nil, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> PostgreSQLSchemaChange {
+            var change = PostgreSQLSchemaChange()
+            let owner = try connection.identifier(name ?? schema)
+            switch try PostgreSQLCatalog.kind(of: schema, on: connection) {
+            case .missing: return change
+            case .empty: break
+            case .foreign:
+                throw StoreError(
+                    .notAStore,
+                    "The schema '\(schema)' has tables that are not those of a Roost store; it was not touched.")
+            case .store:
+                let tables = try ownTables(schema, on: connection)
+                let list = tables.map { "\(owner).\(PostgreSQLDialect().quote($0))" }.joined(separator: ", ")
+                change.drop("DROP TABLE \(list) RESTRICT", of: schema)
+            }
+            change.drop("DROP SCHEMA \(owner) RESTRICT", of: schema)
+            return change
+        }
+
+        /// The tables of a store, by its model, or where that cannot be read, by their comments.
+        ///
+        /// - Throws: `corrupted` if neither says which tables are the store's.
+        private static func ownTables(
+            _ schema: String, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> [String] {
+            let present = try PostgreSQLCatalog.tables(of: schema, on: connection)
+            let known = try? connection.attempting { () throws(StoreError) -> [String]? in
+                try connection.query(
+                    "SET LOCAL search_path = \(try connection.identifier(schema))", "Looking at")
+                let version = try connection.query("SELECT value FROM _roost_metadata WHERE name = 'formatVersion'")
+                guard let number = version.text(0, 0).flatMap({ Int($0) }) else { return nil }
+                let (_, model) = try SQLMetadata.read(connection, storeName: schema, formatVersion: number)
+                let made = try SQLSchema(model, dialect: PostgreSQLDialect(), formatVersion: number)
+                return made.items.filter { !$0.isIndex }.map(\.name) + PostgreSQLSchemaCheck.furtherTables
+                    + [SQLSchema.historyTable(PostgreSQLDialect()).name]
+            }
+            if let known = known ?? nil {
+                let names = Set(known)
+                return present.filter { names.contains($0) }
+            }
+            let marked = try PostgreSQLCatalog.tables(
+                of: schema, with: PostgreSQLSchemaCheck.tableComment, on: connection)
+            guard !marked.isEmpty else {
+                throw StoreError(
+                    .corrupted,
+                    "The store '\(schema)' is damaged, and nothing says which tables are its own; it was not touched. Remove the schema with psql."
+                )
+            }
+            return marked
+        }
+
+        /// Gives a store the name of another store and removes that one, in one transaction.
+        ///
+        /// The old store is renamed before it is removed. Where the database ends a transaction with each
+        /// change of a schema, a crash leaves it under the name of a backup.
+        ///
+        /// - Parameters:
+        ///   - destination: The name.
+        ///   - source: The store that gets it.
+        ///   - expected: The generation that the replaced store must have, and the name that it gets; nil
+        ///     for any generation.
+        ///   - overwriting: Whether there may be a store to replace.
+        ///   - connection: A connection to the database.
+        /// - Throws: `busy`, `notFound`, `alreadyExists`, `notAStore`, `corrupted`.
+        static func replace(
+            _ destination: PostgreSQLLocation, with source: PostgreSQLLocation,
+            expecting expected: (generation: Generation, backup: PostgreSQLLocation?)? = nil, overwriting: Bool,
+            on connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            try change([destination.schema, source.schema], on: connection) {
+                () throws(StoreError) -> PostgreSQLSchemaChange in
+                guard try PostgreSQLCatalog.kind(of: source.schema, on: connection) == .store else {
+                    throw StoreError(.notFound, "The store '\(source.name)' does not exist. Create it first.")
+                }
+                var change = PostgreSQLSchemaChange()
+                var removal = PostgreSQLSchemaChange()
+                switch try PostgreSQLCatalog.kind(of: destination.schema, on: connection) {
+                case .missing: break
+                case .store where !overwriting:
+                    throw StoreError(
+                        .alreadyExists, "The store '\(destination.name)' exists already. Open or destroy it.")
+                case .foreign where !overwriting:
+                    throw StoreError(
+                        .alreadyExists,
+                        "The schema of '\(destination.name)' exists and has other tables; choose another one.")
+                default:
+                    if let expected { try require(expected.generation, of: destination, in: connection) }
+                    let name = expected?.backup?.schema ?? destination.backupSchema()
+                    if expected?.backup == nil {
+                        removal = try dropping(destination.schema, after: name, on: connection)
+                    }
+                    try change.rename(destination.schema, to: name, on: connection)
+                }
+                try change.rename(source.schema, to: destination.schema, on: connection)
+                change.add(removal)
+                return change
+            }
+        }
+
+        /// Throws code `busy` unless a store has a generation, and keeps other transactions from
+        /// changing it.
+        private static func require(
+            _ generation: Generation, of location: PostgreSQLLocation, in connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            let table = "\(try connection.identifier(location.schema))._roost_tallies"
+            // No transaction writes once all places are taken.
+            let places = try connection.query(
+                "SELECT 1 FROM \(table) WHERE kind = 'generation' ORDER BY place FOR UPDATE")
+            let sum = try connection.query(
+                "SELECT \(PostgreSQLDialect().wrappingSum("count")) FROM \(table) WHERE kind = 'generation'")
+            let found = sum.text(0, 0).flatMap { Int64($0) }.map {
+                SQLTallies.generation(sum: $0, writerPlaceCount: Int(places.rowCount))
+            }
+            guard found == generation else {
+                throw StoreError(
+                    .busy,
+                    "Another program changed '\(location.name)' meanwhile, so it was not replaced. Try again when no program writes to it."
+                )
+            }
+        }
+    }
+
+    /// Statements that change schemas, all together.
+    struct PostgreSQLSchemaChange {
+        private enum Statement {
+            case rename(String)
+            case drop(String, schema: String)
+        }
+
+        private var statements: [Statement] = []
+        /// The new names of schemas by their old ones; nil for schemas that are dropped.
+        private(set) var names: [String: String?] = [:]
+
+        /// Adds the renaming of a schema.
+        mutating func rename(
+            _ old: String, to new: String, on connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            names[old] = .some(new)
+            let (old, new) = (try connection.identifier(old), try connection.identifier(new))
+            statements.append(.rename("ALTER SCHEMA \(old) RENAME TO \(new)"))
+        }
+
+        /// Adds a statement that drops what is a store's own.
+        mutating func drop(_ sql: String, of schema: String) {
+            names.updateValue(nil, forKey: schema)
+            statements.append(.drop(sql, schema: schema))
+        }
+
+        /// Adds statements after the others.
+        mutating func add(_ other: PostgreSQLSchemaChange) {
+            statements += other.statements
+            names.merge(other.names) { $1 }
+        }
+
+        /// Runs the statements, in a transaction of the caller.
+        ///
+        /// - Throws: `notAStore` if something else is in a schema that is dropped, or uses its tables.
+        func run(on connection: PostgreSQLConnection) throws(StoreError) {
+            for statement in statements {
+                switch statement {
+                case .rename(let sql):
+                    do throws(StoreError) { try connection.query(sql, "Renaming") } catch {
+                        switch (error.underlying as? PostgreSQLError)?.state {
+                        // Another program gave the name away just now: the unique index of the system table says so too.
+                        case "42P06", "23505":
+                            throw error.withMessage(
+                                "A schema of '\(connection.name)' exists already; choose another name.",
+                                code: .alreadyExists)
+                        case "XX000":
+                            throw error.withMessage(
+                                "Another program renamed a store of '\(connection.name)' just now; try again.",
+                                code: .busy)
+                        default: throw error
+                        }
+                    }
+                case .drop(let sql, let schema):
+                    do throws(StoreError) { try connection.query(sql, "Removing") } catch {
+                        guard (error.underlying as? PostgreSQLError)?.state == "2BP01" else { throw error }
+                        throw error.withMessage(
+                            "The schema '\(schema)' has tables, views or other things that are not Roost's, or such things use its tables; it was not touched. Remove them first.",
+                            code: .notAStore)
+                    }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,95 @@
+#if PostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    /// Checks that the tables and indexes of a store are as they were made.
+    ///
+    /// The comment of the schema has a number for them. Tables and indexes that are not Roost's do not
+    /// count, so that other programs can add some.
+    enum PostgreSQLSchemaCheck {
+        /// The tables beside those of the SQL engine, if they exist.
+        static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]
+        /// The comment of each table.
+        static let tableComment = "A table of a Roost store"
+        private static let prefix = "Roost store; do not change its tables. "
+
+        /// Records what was made, in the transaction that made it.
+        static func record(
+            _ schema: SQLSchema, _ location: PostgreSQLLocation, on connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            try comment(
+                schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
+            // The description would be read in the transaction that makes the tables, and no two databases have the same.
+            guard connection.settings.profile == .postgresql else { return }
+            let number = number(of: try lines(schema, location, on: connection).found)
+            try connection.query(
+                "COMMENT ON SCHEMA \(try connection.identifier(location.schema)) IS \(try connection.literal(prefix + number))"
+            )
+        }
+
+        /// Marks tables as those of a store.
+        static func comment(_ tables: [String], on connection: PostgreSQLConnection) throws(StoreError) {
+            let comment = try connection.literal(tableComment)
+            let comments = tables.map { "COMMENT ON TABLE \(PostgreSQLDialect().quote($0)) IS \(comment)" }
+            try connection.query(comments.joined(separator: "; "))
+        }
+
+        /// Throws code `corrupted` unless all tables and indexes are as they were made.
+        static func require(
+            _ schema: SQLSchema, _ location: PostgreSQLLocation, on connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            func damaged(_ missing: String) -> StoreError {
+                StoreError(
+                    .corrupted, "'\(location.name)' is damaged: '\(missing)' is missing. Restore it from a backup.")
+            }
+            guard connection.settings.profile == .postgresql else {
+                let present = Set(try PostgreSQLCatalog.tablesAndIndexes(of: location.schema, on: connection))
+                for name in names(schema, connection) where !present.contains(name) { throw damaged(name) }
+                return
+            }
+            let (found, missing) = try lines(schema, location, on: connection)
+            if let missing { throw damaged(missing) }
+            let comment = try connection.query(
+                "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = \(try connection.literal(location.schema))"
+            )
+            // Copies of a database can be made without comments.
+            guard let text = comment.text(0, 0), text.hasPrefix(prefix) else { return }
+            guard text.dropFirst(prefix.count) == number(of: found) else {
+                throw StoreError(
+                    .corrupted,
+                    "'\(location.name)' is damaged: its tables or indexes are not as they were made. Restore it from a backup."
+                )
+            }
+        }
+
+        /// The further tables of a profile.
+        private static func own(_ profile: PostgreSQLProfile) -> [String] {
+            furtherTables.filter { profile == .portable || $0 != PostgreSQLLease.table }
+        }
+
+        /// The names of all tables and indexes.
+        private static func names(_ schema: SQLSchema, _ connection: PostgreSQLConnection) -> [String] {
+            (schema.items.map(\.name) + own(connection.settings.profile)).sorted()
+        }
+
+        private static func lines(
+            _ schema: SQLSchema, _ location: PostgreSQLLocation, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> (found: [String], missing: String?) {
+            let catalog = try PostgreSQLCatalog.description(of: location.schema, on: connection)
+            var found: [String] = []
+            var missing: String?
+            for name in names(schema, connection) {
+                guard let line = catalog[name] else {
+                    missing = missing ?? name
+                    continue
+                }
+                found.append("\(name): \(line)")
+            }
+            return (found, missing)
+        }
+
+        private static func number(of lines: [String]) -> String {
+            String(UInt64(bitPattern: PostgreSQLTextHash.value(lines.joined(separator: "\n"))), radix: 16)
+        }
+    }
+#endif

@@ -1,0 +1,128 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    package import RoostCore
+    internal import RoostSQL
+
+    /// Stores in a schema of a PostgreSQL database, with tables that people and other tools can read.
+    ///
+    /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every guarantee.
+    package struct PostgreSQLStoreType: ServerStoreType {
+        /// Makes the type.
+        package init() {}
+
+        /// `postgresql`.
+        package var name: String { "postgresql" }
+
+        /// Everything but a file, and an order of generations: commits are made side by side.
+        package var capabilities: StoreCapabilities {
+            StoreCapabilities(
+                .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
+                .history)
+        }
+
+        /// `connectTimeoutSeconds`, `responseTimeoutSeconds`, `readerConnections`, `profile`.
+        package var optionDescriptions: [StoreOptionDescription] { PostgreSQLSettings.optionDescriptions }
+
+        /// libpq.
+        package var libraries: [StoreLibrary] {
+            let version = Int(PQlibVersion())
+            return [StoreLibrary(name: "libpq", version: "\(version / 10_000).\(version % 10_000)")]
+        }
+
+        /// Measured on one machine, over a socket.
+        package var estimatedCosts: StoreCosts { StoreCosts(readingMicroseconds: 3, writingMicroseconds: 8) }
+
+        /// False: no file is a store of this type.
+        package func recognizes(fileAt path: String) -> Bool { false }
+
+        /// Opens an existing store.
+        package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
+            try PostgreSQLOpening(location, options).open(type: self, place: location)
+        }
+
+        /// Creates a store in a schema that does not exist or is empty.
+        package func create(
+            _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
+        ) throws(StoreError) -> any PersistentStore {
+            let opening = try PostgreSQLOpening(location, options)
+            try opening.create(model)
+            return try opening.open(type: self, place: location)
+        }
+
+        /// Drops the tables of a store and its schema.
+        package func destroy(_ location: StoreLocation) throws(StoreError) {
+            let place = try PostgreSQLLocation(location.path)
+            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            try PostgreSQLRemoval.remove(place.schema, on: connection)
+        }
+
+        /// Renames a schema, in one transaction with the removal of the old store.
+        package func replace(
+            _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
+        ) throws(StoreError) {
+            let (new, old) = (try PostgreSQLLocation(destination.path), try PostgreSQLLocation(source.path))
+            guard !new.schema.utf8.elementsEqual(old.schema.utf8) else {
+                throw StoreError(.invalidRequest, "'\(new.name)' cannot be replaced with itself.")
+            }
+            try new.requireCreatable()
+            let connection = try PostgreSQLConnection(new, try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            try requireSameDatabase(new, connection, old)
+            try PostgreSQLRemoval.replace(new, with: old, overwriting: overwriting, on: connection)
+        }
+
+        /// Throws `invalidRequest` unless both locations are in one database.
+        private func requireSameDatabase(
+            _ location: PostgreSQLLocation, _ connection: PostgreSQLConnection, _ other: PostgreSQLLocation
+        ) throws(StoreError) {
+            guard !location.hasParameters(of: other) else { return }
+            guard try PostgreSQLProfile.forServer(of: connection) == .postgresql else {
+                throw StoreError(
+                    .invalidRequest,
+                    "Whether '\(other.name)' and '\(location.name)' are in one database is not known; write both locations with the same parameters."
+                )
+            }
+            func identity(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
+                try connection.query(
+                    "SELECT oid || ' ' || pg_postmaster_start_time() FROM pg_database WHERE datname = current_database()"
+                ).text(0, 0)
+            }
+            let second = try PostgreSQLConnection(other, try PostgreSQLSettings(StoreOptions()))
+            defer { second.close() }
+            guard let own = try identity(connection), try identity(second) == own else {
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(other.name)' and '\(location.name)' are in two databases; convert the store instead.")
+            }
+        }
+
+        /// The location of a schema with the name of the store and a random number in the same database.
+        package func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
+            let place = try PostgreSQLLocation(location.path)
+            // The name of the backup must not be cut.
+            try place.requireCreatable()
+            return StoreLocation(type: name, path: place.path(schema: place.backupSchema()))
+        }
+
+        /// Renames one or two schemas, in one transaction.
+        package func replace(
+            _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
+            keepingAs backup: StoreLocation?
+        ) throws(StoreError) {
+            let (new, old) = (try PostgreSQLLocation(destination.path), try PostgreSQLLocation(source.path))
+            let kept = if let backup { try PostgreSQLLocation(backup.path) } else { PostgreSQLLocation?.none }
+            let connection = try PostgreSQLConnection(new, try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            try requireSameDatabase(new, connection, old)
+            try PostgreSQLRemoval.replace(
+                new, with: old, expecting: (generation, kept), overwriting: true, on: connection)
+        }
+
+        /// The location of a schema with a temporary name in the same database.
+        package func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
+            let place = try PostgreSQLLocation(location.path)
+            return StoreLocation(type: name, path: place.path(schema: place.temporarySchema()))
+        }
+    }
+#endif

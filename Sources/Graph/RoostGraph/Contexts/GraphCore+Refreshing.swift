@@ -1,0 +1,72 @@
+internal import RoostCore
+
+// A refresh that discards the changes of one object. The changes of others stay, and both sides of
+// each relationship must still agree.
+
+extension GraphCore {
+    /// Gives the references that an object changed their committed destinations, so that the other
+    /// sides lose what the object will not have any more.
+    ///
+    /// - Returns: The committed references to objects that are deleted here, which are to be cleared
+    ///   again.
+    func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
+        guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
+            let committed = PrivateRow.committed(row)
+        else { return [] }
+        var former: [(relationship: Int, destination: ManagedObject?)] = []
+        var deleted: [(relationship: Int, key: Int64)] = []
+        for field in object.info.referenceFields {
+            guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse else {
+                continue
+            }
+            let isCleared = [.nullify, .cascade].contains(model.relationships[inverse].declaration.deleteRule)
+            let before = RowAccess.reference(committed, field)
+            guard before?.key != RowAccess.reference(row, field)?.key else { continue }
+            let destination = before.map { self.object($0.entity, $0.key) }
+            let isThere = destination?.flags.isDisjoint(with: [.deleted, .inaccessible]) ?? false
+            former.append((relationship, isThere ? destination : nil))
+            if isCleared, let destination, destination.flags.isSuperset(of: [.deleted, .propagated]) {
+                deleted.append((relationship, destination.key))
+            }
+        }
+        for (relationship, destination) in former { setDestination(of: object, relationship, to: destination) }
+        return deleted
+    }
+
+    /// Notes the members that an object has or lost because of the changes of other objects.
+    func restoreMembers(of object: ManagedObject) {
+        guard !isPlanted(.refreshForgetsMembers) else { return }
+        let others = changed.filter { $0 !== object && !$0.flags.contains(.inaccessible) }
+        for relationship in object.info.relationships where relationship.isToMany {
+            guard let inverse = relationship.inverse else { continue }
+            let destination = model.entities[relationship.destination]
+            for member in others where destination.includes(Int(member.entityNumber)) {
+                switch differenceOfMember(member, in: object, relationship, inverse) {
+                case true?: addMember(member.key, to: object, relationship)
+                case false?: removeMember(member.key, of: object, relationship)
+                case nil: break
+                }
+            }
+        }
+    }
+
+    /// Returns whether the changes of an object make it a member; nil if they change nothing.
+    private func differenceOfMember(
+        _ member: ManagedObject, in owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship,
+        _ inverse: Int
+    ) -> Bool? {
+        let isDeleted = member.flags.contains(.deleted)
+        if case .derived = relationship.storage {
+            guard let field = member.info.references[inverse] else { return nil }
+            func refers(_ row: UnsafeRawPointer?) -> Bool {
+                row.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+            }
+            let isMember = !isDeleted && refers(member.row)
+            let wasMember = !member.flags.contains(.inserted) && refers(member.committedRow)
+            return isMember == wasMember ? nil : isMember
+        }
+        guard let state = member.extra?.members.first(where: { $0.relationship == inverse })?.state else { return nil }
+        if state.added.contains(owner.key), !isDeleted { return true }
+        return state.removed.contains(owner.key) ? false : nil
+    }
+}

@@ -1,0 +1,54 @@
+internal import RoostCore
+
+extension InPlaceMigration {
+    /// Migrates a store on a server: into a store beside it, which then takes its name.
+    ///
+    /// Other programs may read and write meanwhile. If one of them commits, nothing is replaced.
+    func run(onServer type: any ServerStoreType) throws(StoreError) -> MigrationReport {
+        let start = ContinuousClock.now
+        let metadata = try type.metadata(at: location, options: readingOptions)
+        guard try steps(from: metadata) != nil else { return try nothing(type) }
+        let source = try type.open(location, options: readingOptions)
+        let generation: Generation?
+        let retention: HistoryRetention?
+        let outcome: ChainRun.Outcome?
+        do throws(StoreError) {
+            generation = try source.currentGeneration()
+            retention = try source.historyRetention()
+            outcome = try migrate(source, type, location.path)
+        } catch {
+            throw source.closed(after: error)
+        }
+        do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
+        // Another program has migrated it meanwhile.
+        guard var outcome else { return try nothing(type) }
+        guard let store = outcome.store, let generation else {
+            throw StoreError(.internalInconsistency, "A migration in place has made no store.")
+        }
+        let backup = options.keepsBackup ? try type.backupLocation(beside: location) : nil
+        do throws(StoreError) {
+            try options.conversion.cancellation?.check()
+            try store.store.close()
+            if let retention { try beginHistory(of: store, type, retention, &outcome.report) }
+            try type.replace(location, at: generation, with: store.location, keepingAs: backup)
+        } catch {
+            throw store.discard(after: error)
+        }
+        var report = outcome.report
+        (report.source, report.destination) = (location.description, location.description)
+        report.backup = backup?.description
+        report.seconds = (ContinuousClock.now - start).inSeconds
+        return report
+    }
+
+    /// Plans a migration of a store on a server.
+    func plan(onServer type: any ServerStoreType) throws(StoreError) -> MigrationPlan {
+        var options = options
+        options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
+        var plan = try MigrationManager(registry: registry).planMigration(
+            from: .location(location), to: .location(try type.temporaryLocation(beside: location)), model: model,
+            options: options)
+        (plan.source, plan.destination) = (location.description, location.description)
+        return plan
+    }
+}

@@ -1,0 +1,142 @@
+internal import Foundation
+internal import Roost
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+internal import RoostSystem
+
+extension Subcommand {
+    static let insert = Subcommand(
+        name: "insert", summary: "Insert an object of an entity.", usage: "STORE ENTITY [NAME=VALUE ...]",
+        argumentCount: 2...10_000,
+        discussion: """
+            Inserts one object of ENTITY and prints its ID. A property that is not named gets the default of the model.
+
+            VALUE is the value itself, without quotes of its own: text and URIs as they are, numbers as 12, -0.5 or 1e6, booleans as
+            true or false, dates as 2024-05-01 or 2024-05-01T12:30:00Z (UTC unless a zone is given), data as base64. NAME of a to-one
+            relationship takes the key of an object, or Album/5 where the entity has subentities; label.city is an element of a
+            composite. Nothing after = is an empty text, and no other value.
+
+            The object of a relationship must exist, mandatory properties need values, and unique values must be free.
+            With --json prints one object: id, entity, key, generation.
+            """,
+        options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
+        examples: [
+            "roost insert music.sqlite Genre name=\"Slow Blues\"",
+            "roost insert music.sqlite Album title=Blue released=1971-06-22 artist=Artist/7 --json",
+        ],
+        run: runInsert)
+
+    private struct Inserted: Encodable {
+        var id: String
+        var entity: String
+        var key: Int64
+        var generation: Generation
+    }
+
+    @Sendable private static func runInsert(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        var isCommitted = false
+        func closingFailed(_ error: StoreError) -> Bool {
+            guard isCommitted else { return false }
+            console.printError(
+                "warning: the object is inserted and stays, but the store was not closed: \(error.message)")
+            return true
+        }
+        return try StoreArguments.withStore(
+            arguments.positions[0], arguments, forWriting: true, closingFailed: closingFailed
+        ) { store in
+            let entity = try StoreFetch.entity(arguments.positions[1], store.model)
+            let row = try values(Array(arguments.positions.dropFirst(2)), of: entity, in: store.model)
+            let target = try Store(store, registry: .standard)
+            try Interruption.shared.beginCommit()
+            let result = try UsageError.requesting { () throws(StoreError) in
+                try target.insert(entity.name, rows: [row], result: .objectIDs)
+            }
+            isCommitted = true
+            guard let id = result.objectIDs?.first else {
+                throw StoreError(.internalInconsistency, "The store named no object that was inserted.")
+            }
+            if arguments.has("json") {
+                try console.printJSON(
+                    Inserted(
+                        id: id.description, entity: id.entity.text, key: id.key, generation: result.generation))
+            } else if !arguments.has("quiet") {
+                try console.print(id.description)
+            }
+            return .success
+        }
+    }
+
+    /// The values that arguments give to properties.
+    private static func values(
+        _ assignments: [String], of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
+    ) throws -> [String: Value] {
+        let properties = BatchProperties(entity, in: model)
+        var values: [String: Value] = [:]
+        for assignment in assignments {
+            guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
+                throw UsageError("'\(assignment)' gives no property a value; write NAME=VALUE, as in title=Blue")
+            }
+            let name = String(assignment[..<equals])
+            let text = String(assignment[assignment.index(after: equals)...])
+            let property = try UsageError.reading { () throws(StoreError) in try properties.property(name) }
+            guard values[name] == nil else { throw UsageError("'\(name)' is given twice") }
+            values[name] = try value(text, of: property, name, in: model)
+        }
+        return values
+    }
+
+    private static func value(
+        _ text: String, of property: BatchProperties.Property, _ name: String, in model: ManagedObjectModel
+    ) throws -> Value {
+        func refused(_ expected: String) -> UsageError { UsageError("'\(name)' needs \(expected), not '\(text)'") }
+        switch property {
+        case .composite:
+            throw UsageError("'\(name)' is a composite; give its elements, as in \(name).city=Rome")
+        case .toOne(let field, let relationship):
+            let destination = model.entities[relationship.destination]
+            if let id = model.objectID(text) { return .objectID(id) }
+            guard field.kind == .reference, let key = Int64(text), key > 0 else {
+                throw refused("the key of an object, as in \(destination.name)/5")
+            }
+            return .objectID(ObjectID(destination.name, key: key))
+        case .field(let field):
+            guard let value = parsed(text, as: field.kind, in: model) else {
+                throw refused(expectation(of: field.kind))
+            }
+            return value
+        }
+    }
+
+    private static func parsed(
+        _ text: String, as kind: RecordLayout.Field.Kind, in model: ManagedObjectModel
+    ) -> Value? {
+        switch kind {
+        case .integer16, .integer32, .integer64, .order: Int64(text).map { .int($0) }
+        case .boolean: ["true": true, "yes": true, "false": false, "no": false][text.lowercased()].map { .bool($0) }
+        case .double, .float: Double(text).map { .double($0) }
+        case .decimal: DecimalNumber(utf8: text.utf8).map { .decimal($0.decimal) }
+        case .date: DateText.seconds(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        case .uuid: UUID(uuidString: text).map { .uuid($0) }
+        case .string: .string(text)
+        case .uri: .uri(text)
+        case .data, .transformable: Base64.data(text).map { .data($0) }
+        case .objectID: model.objectID(text).map { .objectID($0) }
+        case .reference, .polymorphicReference, .composite: nil
+        }
+    }
+
+    private static func expectation(of kind: RecordLayout.Field.Kind) -> String {
+        switch kind {
+        case .integer16, .integer32, .integer64, .order: "a whole number"
+        case .boolean: "true or false"
+        case .double, .float: "a number"
+        case .decimal: "a number of at most 38 digits"
+        case .date: "a date, as in 2024-05-01 or 2024-05-01T12:30:00Z"
+        case .uuid: "a UUID"
+        case .data, .transformable: "base64"
+        case .objectID: "an object, as in Album/5"
+        case .string, .uri, .reference, .polymorphicReference, .composite: "another value"
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import CallCounter
+import Foundation
+import Roost
+import RoostCore
+import RoostGraph
+
+extension GraphCosts {
+    /// Prints the bytes that a followed result keeps, after its fetch and after events, and the most
+    /// memory beyond that of the start.
+    ///
+    /// - Parameter count: The number of albums in the store.
+    /// - Throws: What the store throws.
+    func window(of count: Int) throws {
+        let filling = container.makeContext()
+        for start in stride(from: 0, to: count, by: 10_000) {
+            try insert(min(10_000, count - start), into: filling)
+            try filling.save()
+            filling.reset()
+        }
+        for (name, limit, offset) in [
+            ("first window", 50, nil), ("window in the middle", 50, count / 2), ("all rows", nil, nil),
+        ] as [(String, Int?, Int?)] {
+            let request = Fetch<Album>(sortedBy: ["title", "plays"], limit: limit, offset: offset)
+            // Statements and pages that are made once are not counted.
+            _ = try FetchedResultsController(request, in: container.makeContext())
+            let context = container.makeContext()
+            let start = callcounter_bytes_in_use()
+            let peak = MemoryPeak()
+            let controller = try FetchedResultsController(request, in: context)
+            let fetched = callcounter_bytes_in_use()
+            for round in 0..<20 {
+                for item in 0..<min(50, controller.count) {
+                    controller[ResultsPlace(section: 0, item: item)].rating = Double(round)
+                }
+                context.processPendingChanges()
+            }
+            context.rollback()
+            context.processPendingChanges()
+            let followed = callcounter_bytes_in_use()
+            print("\(name), kept\t\(Double(fetched) - Double(start))")
+            print("\(name), kept after events\t\(Double(followed) - Double(start))")
+            print("\(name), memory at most\t\(Double(peak.bytes))")
+            withExtendedLifetime(controller) {}
+        }
+        try store.close()
+    }
+}
+
+/// The most memory of the process from now on, beyond that of the start, with the pages of files
+/// that it maps.
+private struct MemoryPeak {
+    private let start: Int
+
+    init() {
+        // Where the system cannot set the highest mark back, it is that since the process began.
+        try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
+        start = Self.bytes("VmRSS:")
+    }
+
+    var bytes: Int { max(0, Self.bytes("VmHWM:") - start) }
+
+    /// A number of bytes of the process; 0 where the system has no such file.
+    private static func bytes(_ name: String) -> Int {
+        guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return 0 }
+        for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            return words.dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 } ?? 0
+        }
+        return 0
+    }
+}

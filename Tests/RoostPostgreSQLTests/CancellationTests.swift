@@ -1,0 +1,53 @@
+#if PostgreSQL
+    import Foundation
+    import RoostCore
+    import Testing
+
+    @testable import RoostPostgreSQL
+
+    @Suite(
+        "Cancelled statements on a server",
+        .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+    struct CancellationTests {
+        /// Runs a long statement that is cancelled at once.
+        private func expectCancellation(on connection: PostgreSQLConnection) {
+            #expect {
+                try connection.ending(
+                    when: { () throws(StoreError) in throw StoreError(.cancelled, "enough") },
+                    { () throws(StoreError) in _ = try connection.query("SELECT pg_sleep(600)") })
+            } throws: {
+                ($0 as? StoreError)?.code == .cancelled
+            }
+        }
+
+        @Test("end after the time for connecting if the server does not answer the request to end them")
+        func silentServer() throws {
+            let proxy = try Proxy(host: try #require(PostgreSQLServer.host))
+            defer { proxy.stop() }
+            let options = StoreOptions(typeOptions: ["connectTimeoutSeconds": "5"])
+            let place = try PostgreSQLLocation("host=\(proxy.directory) dbname=roost user=roost schema=any")
+            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(options))
+            defer { connection.close() }
+            proxy.set(.silent)
+            // It would wait for ever without a limit of its own.
+            let isDone = DispatchSemaphore(value: 0)
+            nonisolated(unsafe) let unsafe = connection
+            Thread.detachNewThread {
+                expectCancellation(on: unsafe)
+                isDone.signal()
+            }
+            try #require(isDone.wait(timeout: .now() + 120) == .success)
+            // What the server did is not known.
+            #expect(!connection.isSound)
+        }
+
+        @Test("leave a connection of use if the server ends them")
+        func endedByServer() throws {
+            let place = try PostgreSQLLocation("\(PostgreSQLServer.parameters ?? "") schema=any")
+            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            expectCancellation(on: connection)
+            #expect(try connection.query("SELECT 7").text(0, 0) == "7")
+        }
+    }
+#endif

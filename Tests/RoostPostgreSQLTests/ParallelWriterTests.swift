@@ -1,0 +1,340 @@
+#if PostgreSQL
+    import Foundation
+    import RoostConformance
+    import RoostCore
+    import RoostStores
+    import RoostSystem
+    import Testing
+
+    @testable import RoostPostgreSQL
+
+    /// A store of few objects with links, references, unique names and lists, for several writers.
+    struct Meeting {
+        let model: ManagedObjectModel
+        let location = PostgreSQLServer.location()
+        let store: any PersistentStore
+        private let type = PostgreSQLStoreType()
+
+        /// Creates it with nodes that have keys from 1.
+        init(nodeCount: Int64, tracksHistory: Bool = false, profile: PostgreSQLProfile = .postgresql) throws {
+            model = try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Node",
+                    attributes: [
+                        AttributeDescription("name", type: .string),
+                        AttributeDescription("value", type: .integer64, isOptional: false),
+                    ],
+                    relationships: [
+                        RelationshipDescription("parent", destination: "Node", inverse: "children", maxCount: 1),
+                        RelationshipDescription("children", destination: "Node", inverse: "parent", maxCount: nil),
+                        RelationshipDescription("friends", destination: "Node", inverse: "fans", maxCount: nil),
+                        RelationshipDescription("fans", destination: "Node", inverse: "friends", maxCount: nil),
+                        RelationshipDescription("list", destination: "Node", inverse: "lists", maxCount: nil).with {
+                            $0.isOrdered = true
+                        },
+                        RelationshipDescription("lists", destination: "Node", inverse: "list", maxCount: nil),
+                    ],
+                    uniquenessConstraints: [["name"]])
+            ])
+            let options = PostgreSQLServer.options(profile).with { $0.tracksHistory = tracksHistory }
+            store = try type.create(location, model: model, options: options)
+            guard nodeCount > 0 else { return }
+            var changes = ChangeSet(model: model)
+            for key in 1...nodeCount { try changes.insert(ObjectID("Node", key: key), values: ["value": 0]) }
+            _ = try store.commit(changes)
+        }
+
+        func open(timeoutSeconds: Double = 60) throws -> any PersistentStore {
+            try type.open(location, options: StoreOptions(timeoutSeconds: timeoutSeconds))
+        }
+
+        /// Closes the store and removes it.
+        func destroy() {
+            try? store.close()
+            try? type.destroy(location)
+        }
+
+        /// A session of the server in a transaction, in the schema of the store.
+        func session(running sql: String) throws -> PostgreSQLConnection {
+            let place = try PostgreSQLLocation(location.path)
+            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            try connection.query("BEGIN; \(sql)")
+            return connection
+        }
+
+        /// Compares what the store recorded with what it holds.
+        func requireSound() throws {
+            let store = try open()
+            defer { try? store.close() }
+            let findings = try checkStore(store)
+            #expect(findings.map(\.message) == [])
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
+            #expect(recorded == counted)
+        }
+    }
+
+    /// Runs `body` on several threads and waits for all.
+    func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) {
+        let group = DispatchGroup()
+        for number in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                defer { group.leave() }
+                do { try body(number) } catch { Issue.record("A writer failed: \(error)") }
+            }
+        }
+        group.wait()
+    }
+
+    @Suite(
+        "Writers side by side on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+    struct ParallelWriterTests {
+        private func node(_ key: Int64) -> ObjectID { ObjectID("Node", key: key) }
+
+        /// The version and the value of a node; nil if it does not exist.
+        private func read(
+            _ key: Int64, _ snapshot: any StoreSnapshot
+        ) throws(StoreError) -> (version: UInt32, values: [String: Value])? {
+            var batch = RecordBatch(model: snapshot.model)
+            guard try snapshot.record(with: node(key), into: &batch) else { return nil }
+            return (batch.record(at: 0).version, batch.record(at: 0).values())
+        }
+
+        /// Adds one to the value of a node, after as many conflicts as there are.
+        private func increment(_ key: Int64, in store: any PersistentStore) throws {
+            var isDone = false
+            while !isDone { isDone = try incrementOnce(key, in: store) }
+        }
+
+        /// Commits a new node.
+        private func insert(_ key: Int64, in store: any PersistentStore) throws -> CommitReceipt {
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(node(key), values: ["value": 1])
+            return try store.commit(changes)
+        }
+
+        /// Adds one to the value of a node; returns false after a conflict.
+        private func incrementOnce(_ key: Int64, in store: any PersistentStore) throws -> Bool {
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            let (version, values) = try #require(try read(key, snapshot))
+            guard case .int(let value)? = values["value"] else { throw StoreError(.corrupted, "no value") }
+            var changes = ChangeSet(model: store.model)
+            try changes.update(node(key), version: version, values: ["value": .int(value + 1)])
+            switch Result(catching: { () throws(StoreError) in try store.commit(changes) }) {
+            case .success: return true
+            case .failure(let error) where error.code == .conflict: return false
+            case .failure(let error): throw error
+            }
+        }
+
+        @Test("A commit does not wait for another one on other objects")
+        func doesNotWait() throws {
+            let meeting = try Meeting(nodeCount: 3)
+            defer { meeting.destroy() }
+            let store = meeting.store
+            // What a commit has that is not finished: a place, a node, and the existence of another one.
+            let other = try meeting.session(
+                running:
+                    "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' AND place = 0 FOR UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 1 FOR NO KEY UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 2 FOR KEY SHARE"
+            )
+            defer { other.close() }
+            let hasty = try meeting.open(timeoutSeconds: 0.2)
+            defer { try? hasty.close() }
+            for key: Int64 in [2, 3] { try increment(key, in: hasty) }
+            #expect {
+                try increment(1, in: hasty)
+            } throws: {
+                ($0 as? StoreError)?.code == .busy
+            }
+            // A link to an object that another one changes needs only that it exists.
+            var changes = ChangeSet(model: store.model)
+            try changes.add(Link(3, 1), to: RelationshipName("Node", name: "friends"))
+            _ = try hasty.commit(changes)
+        }
+
+        /// A change in a transaction that is not finished, and a commit that relies on the same.
+        enum Meet: String, CaseIterable {
+            case linkToDeleted = "DELETE FROM \"Node\" WHERE _id = 1"
+            case referenceToDeleted = "DELETE FROM \"Node\" WHERE _id = 1 AND TRUE"
+            case reliesOnChanged = "UPDATE \"Node\" SET value = 5 WHERE _id = 1"
+            case changesChanged = "UPDATE \"Node\" SET value = 5 WHERE _id = 1 AND TRUE"
+            case endOfSameList = "SELECT 1 FROM \"Node\" WHERE _id = 1 FOR NO KEY UPDATE"
+            case deletesLinked = "SELECT 1 FROM \"Node\" WHERE _id = 1 FOR KEY SHARE"
+            case removesSameLink = "DELETE FROM \"Node_fans\""
+            case sameMetadata = "UPDATE _roost_metadata SET value = value WHERE name = 'user'"
+            case keysThatWereNotReserved = "SELECT 1 FROM _roost_keys FOR UPDATE"
+        }
+
+        private func change(_ meet: Meet, _ model: ManagedObjectModel) throws -> ChangeSet {
+            var changes = ChangeSet(model: model)
+            let (friends, list) = (RelationshipName("Node", name: "friends"), RelationshipName("Node", name: "list"))
+            switch meet {
+            case .linkToDeleted: try changes.add(Link(3, 1), to: friends)
+            case .referenceToDeleted:
+                try changes.update(node(3), version: 1, values: ["value": 1, "parent": .objectID(node(1))])
+                changes.existing = [node(1)]
+            case .reliesOnChanged:
+                try changes.update(node(3), version: 1, values: ["value": 1])
+                changes.unchanged.append(.init(node(1), version: 1))
+            case .changesChanged: try changes.update(node(1), version: 1, values: ["value": 1])
+            case .endOfSameList:
+                changes.lastPlaces.append(.init(node(1), in: list, place: nil))
+                try changes.add(Link(1, 2, order: 1), to: list)
+            case .deletesLinked: changes.delete(node(1), version: 1)
+            case .removesSameLink: try changes.remove(Link(2, 3), from: friends)
+            case .sameMetadata: changes.userMetadata = ["entry": .int(1)]
+            case .keysThatWereNotReserved: try changes.insert(node(1000), values: ["value": 1])
+            }
+            return changes
+        }
+
+        @Test("A commit waits for another one that has what it relies on, and then is made", arguments: Meet.allCases)
+        func waitsForShared(meet: Meet) throws {
+            let meeting = try Meeting(nodeCount: 3)
+            defer { meeting.destroy() }
+            var link = ChangeSet(model: meeting.model)
+            try link.add(Link(2, 3), to: RelationshipName("Node", name: "friends"))
+            _ = try meeting.store.commit(link)
+            let other = try meeting.session(running: meet.rawValue)
+            defer { other.close() }
+            let hasty = try meeting.open(timeoutSeconds: 0.2)
+            defer { try? hasty.close() }
+            let changes = try change(meet, meeting.model)
+            #expect {
+                _ = try hasty.commit(changes)
+            } throws: {
+                ($0 as? StoreError)?.code == .busy
+            }
+            try other.query("ROLLBACK")
+            let receipt = try meeting.store.commit(changes)
+            #expect(receipt.hasChanges)
+            try meeting.requireSound()
+        }
+
+        @Test("A load waits for every commit, and every commit for the load")
+        func waits() throws {
+            let meeting = try Meeting(nodeCount: 3)
+            defer { meeting.destroy() }
+            let store = meeting.store
+            let other = try meeting.session(
+                running: "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' AND place = 7 FOR UPDATE")
+            let hasty = try meeting.open(timeoutSeconds: 0.2)
+            defer { try? hasty.close() }
+            #expect {
+                _ = try hasty.bulkLoader(BulkLoadOptions())
+            } throws: {
+                ($0 as? StoreError)?.code == .busy
+            }
+            other.close()
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            #expect {
+                try increment(1, in: hasty)
+            } throws: {
+                ($0 as? StoreError)?.code == .busy
+            }
+            loader.abandon()
+            try increment(1, in: hasty)
+        }
+
+        @Test("More writers than places take turns", arguments: PostgreSQLProfile.allCases)
+        func places(profile: PostgreSQLProfile) throws {
+            let meeting = try Meeting(nodeCount: 40, profile: profile)
+            defer { meeting.destroy() }
+            let store = meeting.store
+            let stores = try (0..<4).map { _ in try meeting.open() }
+            onThreads(40) { number in
+                for _ in 0..<3 { try increment(Int64(number + 1), in: stores[number % 4]) }
+            }
+            for store in stores { try store.close() }
+            let snapshot = try store.snapshot()
+            for key: Int64 in 1...40 {
+                let value = try read(key, snapshot)?.values["value"]
+                #expect(value == .int(3))
+            }
+            snapshot.close()
+            try meeting.requireSound()
+        }
+
+        /// `ROOST_POSTGRES_INCREMENTS` sets the number for each thread.
+        ///
+        /// There are then four threads in each opening, and 1 000 counters.
+        @Test(
+            "Increments and inserts from eight openings are there once", arguments: [false, true],
+            PostgreSQLProfile.allCases)
+        func increments(tracksHistory: Bool, profile: PostgreSQLProfile) throws {
+            let isLong = ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] != nil
+            let counters: Int64 = isLong ? 1000 : 10
+            let meeting = try Meeting(nodeCount: counters, tracksHistory: tracksHistory, profile: profile)
+            defer { meeting.destroy() }
+            let store = meeting.store
+            let (openings, threads) = (8, isLong ? 4 : 2)
+            let rounds = Int(ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] ?? "40") ?? 40
+            let stores = try (0..<openings).map { _ in try meeting.open() }
+            let seen = Mutex<[Generation]>([])
+            onThreads(openings * threads) { number in
+                let store = stores[number % openings]
+                for round in 0..<rounds {
+                    try increment(Int64((round * 7 + number) % Int(counters) + 1), in: store)
+                    let key = try store.reserveKeys(1, for: "Node").lowerBound
+                    let receipt = try insert(key, in: store)
+                    seen.withLock { $0.append(receipt.generation) }
+                }
+            }
+            for store in stores { try store.close() }
+            // Each commit has a generation of its own.
+            let generations = seen.withLock { $0 }
+            #expect(Set(generations).count == generations.count)
+            let snapshot = try store.snapshot()
+            defer { snapshot.close() }
+            var sum: Int64 = 0
+            for key in 1...counters {
+                if case .int(let value)? = try read(key, snapshot)?.values["value"] { sum += value }
+            }
+            #expect(sum == Int64(openings * threads * rounds))
+            let recorded = try snapshot.recordedTally()
+            #expect(recorded?.entities[0].count == Int(counters) + openings * threads * rounds)
+            if tracksHistory {
+                let history = try Store(store, registry: StoreRegistry()).history(after: nil)
+                let count = history.reduce(0) { $0 + $1.changes.count }
+                #expect(count == Int(counters) + 2 * openings * threads * rounds)
+            }
+            try meeting.requireSound()
+        }
+
+        @Test("A receipt says which commits it knew of")
+        func receipts() throws {
+            let meeting = try Meeting(nodeCount: 0)
+            defer { meeting.destroy() }
+            let (first, second) = (meeting.store, try meeting.open())
+            defer { try? second.close() }
+            let a = try insert(1, in: first)
+            let b = try insert(2, in: second)
+            #expect(b.previousGeneration == a.generation)
+            let snapshot = try first.snapshot()
+            let recorded = try snapshot.recordedTally()
+            #expect(recorded?.generation == b.generation)
+            snapshot.close()
+        }
+
+        @Test("No entry of the metadata is lost if many commits set one", arguments: PostgreSQLProfile.allCases)
+        func metadata(profile: PostgreSQLProfile) throws {
+            let meeting = try Meeting(nodeCount: 0, profile: profile)
+            defer { meeting.destroy() }
+            let stores = try (0..<4).map { _ in try meeting.open() }
+            onThreads(12) { number in
+                for round in 0..<5 {
+                    var changes = ChangeSet(model: meeting.model)
+                    changes.userMetadata = ["entry \(number) \(round)": .int(1)]
+                    _ = try stores[number % 4].commit(changes)
+                }
+            }
+            for store in stores { try store.close() }
+            let metadata = try meeting.store.metadata()
+            #expect(metadata.userMetadata.count == 60)
+            try meeting.requireSound()
+        }
+    }
+#endif

@@ -1,0 +1,17 @@
+#if PostgreSQL
+    import RoostConformance
+    import RoostCore
+    import Testing
+
+    @Suite(
+        "Stores in PostgreSQL", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+    struct PostgreSQLConformanceTests {
+        @Test("do what the contract says", arguments: ConformanceCheck.all)
+        func check(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
+
+        @Test("do what the behaviors of contexts say", arguments: GraphCheck.all)
+        func graphCheck(_ check: GraphCheck) async throws {
+            if case .failed(let failure) = await check.outcome(on: PostgreSQLServer.fixture) { throw failure }
+        }
+    }
+#endif

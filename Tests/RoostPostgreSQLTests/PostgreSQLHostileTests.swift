@@ -1,0 +1,306 @@
+#if PostgreSQL
+    import Foundation
+    import RoostConformance
+    import RoostCore
+    import RoostSQL
+    import RoostStores
+    import Testing
+
+    @testable import RoostPostgreSQL
+
+    @Suite(
+        "Hostile names, values and databases",
+        .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+    struct PostgreSQLHostileTests {
+        private let type = PostgreSQLStoreType()
+
+        /// Texts that break out of literals, identifiers, arrays, or statements of careless programs.
+        static let texts: [String] = {
+            let heads = [
+                "", "'", "\"", "\\", "\\'", "''", "\"\"", "$1", "$$", "{", "}", ",", "(", ")", ";", "--", "/*", "*/",
+                "%", "_", "\u{0}", "\u{1}", "\u{1}\u{1}", "\u{1}\u{2}", "E'", "U&'", "NULL", "é", "👩‍👩‍👧", "\n",
+            ]
+            let tails = [
+                "", "; DROP TABLE \"Track\"; --", "' OR '1'='1", "\" OR 1=1 --", "\\'; SELECT pg_sleep(10); --",
+                "'); DELETE FROM \"Track\"; --", "} , {", "$2", "\u{0}x", "\\x41", "%s%n",
+            ]
+            return heads.flatMap { head in tails.map { head + $0 } }
+        }()
+
+        private func model(_ entity: String = "Track", _ attribute: String = "title") throws -> ManagedObjectModel {
+            var description = EntityDescription(
+                entity,
+                attributes: [
+                    AttributeDescription(attribute, type: .string), AttributeDescription("number", type: .integer64),
+                ])
+            description.fetchIndexes = [FetchIndexDescription("by", on: attribute)]
+            return try ManagedObjectModel(entities: [description])
+        }
+
+        private func condition(
+            _ comparison: FetchRequest.Comparison.Operator, _ right: FetchRequest.Expression
+        ) -> FetchRequest.Predicate {
+            .comparison(
+                FetchRequest.Comparison(
+                    left: .keyPath(["title"]), operator: comparison, right: right))
+        }
+
+        private func withStore(
+            _ model: ManagedObjectModel, _ location: StoreLocation = PostgreSQLServer.location(),
+            _ body: (Store) throws -> Void
+        ) throws {
+            let store = try open(try type.create(location, model: model, options: StoreOptions()))
+            defer {
+                try? store.close()
+                try? type.destroy(location)
+            }
+            try body(store)
+        }
+
+        private func psql(_ sql: String) throws -> String {
+            let connection = try PostgreSQLConnection(
+                PostgreSQLLocation(PostgreSQLServer.location().path), PostgreSQLSettings(StoreOptions()))
+            let result = try connection.query(sql)
+            return (0..<result.rowCount).map { result.text($0, 0) ?? "" }.joined(separator: "\n")
+        }
+
+        private func open(_ store: any PersistentStore) throws -> Store {
+            try Store(store, registry: StoreRegistry([type]))
+        }
+
+        @Test("Texts come back as they are, and conditions find exactly them")
+        func values() throws {
+            #expect(Self.texts.count >= 300)
+            let distinct = Array(Set(Self.texts.map { Array($0.utf8) }))
+            try withStore(try model()) { store in
+                try store.insert(
+                    "Track", rows: distinct.map { ["title": .string(String(decoding: $0, as: UTF8.self))] })
+                for bytes in distinct {
+                    let text = String(decoding: bytes, as: UTF8.self)
+                    let found = try store.fetch("Track", where: condition(.equal, .constant(.string(text))))
+                    #expect(found.count == 1 && found.first?["title"] == .string(text), "\(text.debugDescription)")
+                }
+                #expect(try store.count("Track") == distinct.count)
+                // All of them in one array.
+                let members = (0..<2).flatMap { _ in
+                    distinct.map { FetchRequest.Expression.constant(.string(String(decoding: $0, as: UTF8.self))) }
+                }
+                #expect(try store.count("Track", where: condition(.isIn, .aggregate(members))) == distinct.count)
+                let sorted = try store.fetch("Track", sortedBy: ["title"])
+                #expect(sorted.count == distinct.count)
+                let expected = distinct.sorted { $0.lexicographicallyPrecedes($1) }
+                for (record, bytes) in zip(sorted, expected) {
+                    #expect(record["title"] == .string(String(decoding: bytes, as: UTF8.self)))
+                }
+            }
+        }
+
+        @Test(
+            "Names of entities, attributes and schemas are names, whatever they are",
+            arguments: [
+                "a\"; DROP SCHEMA public; --", "o'clock", "back\\slash", "ctid", "xmin", "pg_class", "Track_pkey",
+                "user",
+                "select", "ünïcode 👩‍👩‍👧", "sixty-three bytes and more of a name that has to be made shorter somewhere",
+            ])
+        func names(name: String) throws {
+            let location = StoreLocation(
+                type: "postgresql",
+                path:
+                    "\(PostgreSQLServer.parameters ?? "") schema='\(String("t \(name)".prefix(30)).replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+            )
+            try? type.destroy(location)
+            let names = name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || $0 == "_" } ? name : "Plain"
+            try withStore(try model(names, names == "Plain" ? "title" : name), location) { store in
+                let attribute = names == "Plain" ? "title" : name
+                try store.insert(EntityName(names), rows: [[attribute: "x"]])
+                #expect(try store.fetch(EntityName(names)).map { $0[attribute] } == ["x"])
+            }
+            #expect(try psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'public'") == "1")
+        }
+
+        @Test(
+            "A password in a location is refused and shown nowhere",
+            arguments: [
+                "//user:hunter2@localhost/db?schema=a", "host=localhost password=hunter2 schema=a",
+                "//localhost/db?password=hunter2",
+                "host=localhost password='hunter2",
+            ])
+        func passwords(path: String) throws {
+            #expect {
+                _ = try type.open(StoreLocation(type: "postgresql", path: path), options: StoreOptions())
+            } throws: { error in
+                let text = "\(error)"
+                return (error as? StoreError)?.code == .invalidRequest && !text.contains("hunter2")
+            }
+        }
+
+        @Test("A schema that is not Roost's is refused and stays")
+        func foreign() throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            _ = try psql(
+                "CREATE SCHEMA \(schema); CREATE TABLE \(schema).notes (text TEXT); INSERT INTO \(schema).notes VALUES ('mine')"
+            )
+            defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
+            func code(_ body: () throws -> Void) -> StoreError.Code? {
+                do { try body() } catch { return (error as? StoreError)?.code }
+                return nil
+            }
+            #expect(code { _ = try type.open(location, options: StoreOptions()) } == .notAStore)
+            #expect(
+                code { _ = try type.create(location, model: try model(), options: StoreOptions()) } == .alreadyExists)
+            #expect(code { try type.destroy(location) } == .notAStore)
+            #expect(try psql("SELECT text FROM \(schema).notes") == "mine")
+        }
+
+        @Test("Tables and views that others have added keep a store from being removed")
+        func additions() throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            let store = try type.create(location, model: try model(), options: StoreOptions())
+            try store.close()
+            defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
+            _ = try psql("CREATE TABLE \(schema).notes (text TEXT)")
+            // It can be used all the same.
+            try type.open(location, options: StoreOptions()).close()
+            #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .notAStore }
+            try type.open(location, options: StoreOptions()).close()
+            _ = try psql(
+                "DROP TABLE \(schema).notes; CREATE VIEW public.\(schema)_view AS SELECT * FROM \(schema).\"Track\"")
+            #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .notAStore }
+            try type.open(location, options: StoreOptions()).close()
+            _ = try psql("DROP VIEW public.\(schema)_view")
+            try type.destroy(location)
+            #expect(try psql("SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)'") == "0")
+        }
+
+        @Test(
+            "Damage is found",
+            arguments: [
+                "UPDATE S.\"Track\" SET title = 'other'", "DELETE FROM S.\"Track\"", "DROP TABLE S._roost_keys",
+                "ALTER TABLE S.\"Track\" ALTER COLUMN title TYPE VARCHAR(10)", "DROP INDEX S.\"Track_title_index\"",
+                "UPDATE S._roost_metadata SET value = 'x' WHERE name = 'model'", "DELETE FROM S._roost_tallies",
+                "ALTER TABLE S.\"Track\" DROP COLUMN number",
+                "ALTER TABLE S._roost_commits DROP CONSTRAINT _roost_commits_pkey",
+                "ALTER TABLE S.\"Track\" SET UNLOGGED", "ALTER TABLE S.\"Track\" ENABLE ROW LEVEL SECURITY",
+                "CREATE RULE r AS ON INSERT TO S.\"Track\" DO INSTEAD NOTHING", "TRUNCATE S._roost_tallies",
+            ])
+        func damage(sql: String) throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            let made = try open(try type.create(location, model: try model(), options: StoreOptions()))
+            try made.insert("Track", rows: [["title": "Blue"]])
+            try made.close()
+            defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
+            _ = try psql(sql.replacing("S.", with: "\(schema)."))
+            do {
+                let store = try type.open(location, options: StoreOptions())
+                defer { try? store.close() }
+                #expect(try !checkStore(store).isEmpty)
+            } catch {
+                #expect([.corrupted, .storeReplaced].contains(error.code), "\(error)")
+            }
+        }
+
+        @Test("An open store never writes into a store that got its name")
+        func replaced() throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            let made = try open(try type.create(location, model: try model(), options: StoreOptions()))
+            try made.insert("Track", rows: [["title": "old"]])
+            defer { try? type.destroy(location) }
+            let uuid = try made.persistentStore.metadata().storeUUID
+            let snapshot = try made.persistentStore.snapshot()
+            // The lock of the open store is lost, as when the server is started again.
+            _ = try psql(
+                "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objid = (hashtextextended('roost \(schema)', 0) & 4294967295)::oid"
+            )
+            snapshot.close()
+            // A conversion gives the new store the same identity.
+            let other = try type.temporaryLocation(beside: location)
+            let options = StoreOptions().with {
+                $0.isUnpublished = true
+                $0.storeUUID = uuid
+            }
+            try type.create(other, model: try model(), options: options).close()
+            try type.replace(location, with: other, overwriting: true)
+            for _ in 0..<3 {
+                #expect {
+                    try made.insert("Track", rows: [["title": "lost"]])
+                } throws: { error in
+                    [.storeReplaced, .ioFailure].contains((error as? StoreError)?.code)
+                }
+            }
+            try? made.close()
+            let new = try open(try type.open(location, options: StoreOptions()))
+            #expect(try new.count("Track") == 0)
+            #expect(try checkStore(new.persistentStore).isEmpty)
+            try new.close()
+        }
+
+        @Test("What is not a store is never removed, whatever it is called")
+        func lookalikes() throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            _ = try psql(
+                "CREATE SCHEMA \(schema); CREATE TABLE \(schema).customers AS SELECT generate_series(1, 10) AS id; CREATE TABLE \(schema)._roost_metadata (a INT)"
+            )
+            defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
+            #expect(throws: StoreError.self) { try type.destroy(location) }
+            #expect(try psql("SELECT count(*) FROM \(schema).customers") == "10")
+            // A damaged store with a foreign table.
+            let damaged = PostgreSQLServer.location("damaged")
+            let name = try #require(damaged.path.split(separator: "=").last)
+            try type.create(damaged, model: try model(), options: StoreOptions()).close()
+            defer { _ = try? psql("DROP SCHEMA \(name) CASCADE") }
+            _ = try psql(
+                "CREATE TABLE \(name).precious (a INT); DELETE FROM \(name)._roost_metadata WHERE name = 'formatVersion'"
+            )
+            #expect(throws: StoreError.self) { try type.destroy(damaged) }
+            #expect(try psql("SELECT count(*) FROM \(name).precious") == "0")
+            _ = try psql("DROP TABLE \(name).precious")
+            try type.destroy(damaged)
+            // Names that temporary stores have, and the schema that every database has.
+            for reserved in ["a~roost~archive", "public"] {
+                let path = location.path.replacing(schema, with: reserved)
+                #expect(throws: StoreError.self) {
+                    try type.create(
+                        StoreLocation(type: type.name, path: path), model: try model(), options: StoreOptions())
+                }
+            }
+        }
+
+        @Test("A user without rights gets a clear error and changes nothing")
+        func rights() throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            _ = try? psql("CREATE ROLE roost_guest LOGIN")
+            let store = try type.create(location, model: try model(), options: StoreOptions())
+            try store.close()
+            defer { try? type.destroy(location) }
+            let guest = StoreLocation(
+                type: "postgresql", path: location.path.replacing("user=roost", with: "user=roost_guest"))
+            for body: () throws -> Void in [
+                { _ = try type.open(guest, options: StoreOptions()) }, { try type.destroy(guest) },
+                {
+                    _ = try type.create(
+                        StoreLocation(type: "postgresql", path: guest.path.replacing("\(schema)", with: "\(schema)x")),
+                        model: try model(), options: StoreOptions())
+                },
+            ] {
+                #expect(throws: StoreError.self) { try body() }
+                do { try body() } catch let error as StoreError { #expect(error.code == .permissionDenied, "\(error)") }
+            }
+            try type.open(location, options: StoreOptions()).close()
+        }
+
+        @Test("Identifiers are quoted as libpq quotes them")
+        func quoting() throws {
+            let connection = try PostgreSQLConnection(
+                PostgreSQLLocation(PostgreSQLServer.location().path), PostgreSQLSettings(StoreOptions()))
+            for text in Self.texts where !text.utf8.contains(0) && !text.isEmpty {
+                #expect(try connection.identifier(text) == PostgreSQLDialect().quote(text))
+            }
+        }
+    }
+#endif

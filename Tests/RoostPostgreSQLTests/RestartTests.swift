@@ -1,0 +1,153 @@
+#if PostgreSQL
+    import Foundation
+    import RoostCore
+    import RoostSystem
+    import Testing
+
+    @testable import RoostPostgreSQL
+
+    /// A server of its own for one test, which can be killed.
+    final class OwnServer: Sendable {
+        let parameters: String
+        private let directory = "/tmp/roost-restart-\(UInt32.random(in: .min ... .max))"
+
+        init() throws {
+            parameters = try Self.run("start", in: directory)
+        }
+
+        deinit { _ = try? Self.run("stop", "immediate", in: directory) }
+
+        func kill() throws { _ = try Self.run("stop", "immediate", "keep", in: directory) }
+        func start() throws { _ = try Self.run("start", in: directory) }
+
+        /// Ends all other sessions, as an administrator does.
+        func terminateSessions() throws {
+            let place = try PostgreSQLLocation("\(parameters) schema=any")
+            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            try connection.query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            )
+        }
+
+        private struct Failure: Error { let status: Int32 }
+
+        private static func run(_ arguments: String..., in directory: String) throws -> String {
+            let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let process = Process()
+            process.executableURL = root.appendingPathComponent("Scripts/postgres")
+            process.arguments = arguments
+            process.environment = ProcessInfo.processInfo.environment.merging(["ROOST_POSTGRES_DIRECTORY": directory]) {
+                $1
+            }
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            try process.run()
+            let data = pipe.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw Failure(status: process.terminationStatus) }
+            return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+
+    /// The answers to the commits of writers.
+    private struct Outcomes {
+        var acknowledged: [Int64] = []
+        var refused: [Int64] = []
+        var unknown: [Int64] = []
+    }
+
+    @Suite(
+        "A server that is killed", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+    struct RestartTests {
+        /// Four writers commit until it was done so often; `ROOST_POSTGRES_KILLS` sets another number.
+        @Test(
+            "keeps each acknowledged commit once, and the open store continues", arguments: [true, false],
+            PostgreSQLProfile.allCases)
+        func killed(isWholeServer: Bool, profile: PostgreSQLProfile) throws {
+            let server = try OwnServer()
+            let type = PostgreSQLStoreType()
+            let location = StoreLocation(type: type.name, path: "\(server.parameters) schema=killed")
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("Item", attributes: [AttributeDescription("number", type: .integer64)])
+            ])
+            let store = try type.create(
+                location, model: model, options: PostgreSQLServer.options(profile, timeoutSeconds: 120))
+            let wanted =
+                Int(ProcessInfo.processInfo.environment["ROOST_POSTGRES_KILLS"] ?? "") ?? (isWholeServer ? 4 : 20)
+            let kills = Mutex(0)
+            let outcomes = Mutex(Outcomes())
+            let writerCount = 4
+            let isOver = Mutex(false)
+            let killer = DispatchGroup()
+            killer.enter()
+            Thread.detachNewThread {
+                defer {
+                    killer.leave()
+                    // The writers end in any case.
+                    kills.withLock { $0 = max($0, wanted) }
+                }
+                do {
+                    for _ in 0..<wanted {
+                        // Not before some commits took place since the last time, however slow the machine is.
+                        let enough = outcomes.withLock { $0.acknowledged.count } + .random(in: 5...60)
+                        while outcomes.withLock({ $0.acknowledged.count }) < enough, !isOver.withLock({ $0 }) {
+                            usleep(200)
+                        }
+                        if isWholeServer {
+                            try server.kill()
+                            try server.start()
+                        } else {
+                            try server.terminateSessions()
+                        }
+                        kills.withLock { $0 += 1 }
+                    }
+                } catch {
+                    Issue.record("The server could not be killed or started again: \(error)")
+                }
+            }
+            onThreads(writerCount) { writer in
+                var key = Int64(writer)
+                while kills.withLock({ $0 }) < wanted {
+                    key += Int64(writerCount)
+                    var changes = ChangeSet(model: model)
+                    try changes.insert(ObjectID("Item", key: key), values: ["number": .int(key)])
+                    do throws(StoreError) {
+                        _ = try store.commit(changes)
+                        outcomes.withLock { $0.acknowledged.append(key) }
+                    } catch {
+                        #expect([.ioFailure, .outcomeUnknown, .timedOut, .busy].contains(error.code), "\(error)")
+                        outcomes.withLock {
+                            if error.code == .outcomeUnknown { $0.unknown.append(key) } else { $0.refused.append(key) }
+                        }
+                        // The server may be away for a while.
+                        usleep(10_000)
+                    }
+                }
+            }
+            isOver.withLock { $0 = true }
+            killer.wait()
+            try store.close()
+            let again = try type.open(location, options: StoreOptions())
+            defer { try? again.close() }
+            let snapshot = try again.snapshot()
+            defer { snapshot.close() }
+            var found: Set<Int64> = []
+            var batch = RecordBatch(model: model)
+            let cursor = try snapshot.records(of: "Item", after: nil)
+            while try cursor.next(into: &batch) { for index in 0..<batch.count { found.insert(batch.key(at: index)) } }
+            let (acknowledged, refused, unknown) = outcomes.withLock { ($0.acknowledged, $0.refused, $0.unknown) }
+            print(
+                "\(wanted) kills of \(isWholeServer ? "the server" : "all sessions"): \(acknowledged.count) commits acknowledged, \(refused.count) refused, \(unknown.count) unknown"
+            )
+            #expect(acknowledged.count > 10)
+            #expect(acknowledged.allSatisfy(found.contains), "acknowledged commits are lost")
+            #expect(!refused.contains(where: found.contains), "commits that were refused took place")
+            #expect(found.count <= acknowledged.count + unknown.count)
+            // What the tallies count is what is there.
+            let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
+            #expect(recorded == counted)
+        }
+    }
+#endif

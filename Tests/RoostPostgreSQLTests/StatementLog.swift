@@ -1,0 +1,111 @@
+#if PostgreSQL
+    import Foundation
+    import Testing
+
+    /// The statements that a server logged for connections of one name.
+    ///
+    /// `Scripts/postgres` starts servers whose log lines begin with the name of the application, the
+    /// process and its transaction.
+    struct StatementLog {
+        /// A statement that the portable profile forbids.
+        struct Violation: CustomStringConvertible {
+            let reason: String
+            let statement: String
+            var description: String { "\(reason): \(statement)" }
+        }
+
+        /// The name of the connections.
+        let application = "roost-\(UUID().uuidString.prefix(13))"
+        private let file: URL
+        private let start: UInt64
+
+        /// Begins to look at a server's log; nil for a server that does not write one.
+        init?() {
+            guard let host = PostgreSQLServer.host else { return nil }
+            file = URL(fileURLWithPath: host).appendingPathComponent("server.log")
+            guard let handle = try? FileHandle(forReadingFrom: file), let end = try? handle.seekToEnd() else {
+                return nil
+            }
+            start = end
+        }
+
+        /// The parameters of connections whose statements are logged.
+        var parameters: String {
+            "application_name=\(application) options='-c log_statement=all -c log_parameter_max_length=0'"
+        }
+
+        /// The statements since the beginning, by process and transaction, in their order.
+        func statements() throws -> [(session: String, statement: String)] {
+            let handle = try FileHandle(forReadingFrom: file)
+            try handle.seek(toOffset: start)
+            let text = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+            var found: [(String, String)] = []
+            var isOwn = false
+            for line in text.split(separator: "\n") {
+                // Further lines of a statement begin with a tab.
+                if line.hasPrefix("\t") {
+                    if isOwn, let last = found.indices.last { found[last].1 += " " + line.dropFirst() }
+                    continue
+                }
+                isOwn = false
+                guard line.hasPrefix(application + "|"), let range = line.firstRange(of: "|LOG:  ") else { continue }
+                let message = line[range.upperBound...]
+                guard message.hasPrefix("statement: ") || message.hasPrefix("execute "),
+                    let colon = message.firstRange(of: ": ")
+                else { continue }
+                isOwn = true
+                let session = line[..<range.lowerBound].split(separator: "|").dropFirst().first ?? ""
+                found.append((String(session), String(message[colon.upperBound...])))
+            }
+            return found
+        }
+
+        /// Records an issue for statements that the portable profile forbids.
+        func requireNoViolation() throws {
+            let found = try violations()
+            #expect(found.isEmpty, "\(found.prefix(3).map(\.description).joined(separator: "; "))")
+        }
+
+        /// The statements that the portable profile forbids.
+        func violations() throws -> [Violation] {
+            var violations: [Violation] = []
+            // By session, whether its transaction has changed tables, and rows; nil outside.
+            var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
+            for (session, text) in try statements() {
+                func refuse(_ reason: String) { violations.append(Violation(reason: reason, statement: text)) }
+                for part in text.split(separator: ";") {
+                    let sql = part.uppercased().trimmingCharacters(in: .whitespacesAndNewlines)
+                    for (word, reason) in Self.forbidden where sql.contains(word) { refuse(reason) }
+                    let first = String(sql.prefix { $0.isLetter })
+                    switch first {
+                    case "BEGIN":
+                        let isReadOnly = sql.contains("READ ONLY")
+                        if !isReadOnly, !sql.contains("SERIALIZABLE") {
+                            refuse("a transaction that is not serializable")
+                        }
+                        open[session] = (false, false, isReadOnly)
+                    case "COMMIT", "ROLLBACK":
+                        if !sql.contains("TO SAVEPOINT") { open[session] = nil }
+                    case "CREATE", "ALTER", "DROP", "COMMENT": open[session]?.definition = true
+                    case "INSERT", "UPDATE", "DELETE", "WITH", "COPY": open[session]?.data = true
+                    default: break
+                    }
+                    if let state = open[session], state.definition, state.data {
+                        refuse("tables and rows change in one transaction")
+                    }
+                }
+            }
+            return violations
+        }
+
+        private static let forbidden = [
+            ("ADVISORY", "a lock by name"), ("HASHTEXT", "a function of PostgreSQL's own"),
+            ("LISTEN ", "a notification"), ("NOTIFY ", "a notification"),
+            ("PG_EXPORT_SNAPSHOT", "an exported snapshot"),
+            ("SET TRANSACTION SNAPSHOT", "an exported snapshot"), ("FORMAT BINARY", "COPY in binary format"),
+            ("SKIP LOCKED", "a lock of rows that are free"), ("KEY SHARE", "a weak lock"),
+            ("NO KEY UPDATE", "a weak lock"), ("FOR SHARE", "a weak lock"),
+            ("PG_POSTMASTER", "a function of PostgreSQL's own"), ("COLLATE", "a collation"),
+        ]
+    }
+#endif
