@@ -93,8 +93,9 @@ faults: setup
 	ROOST_GRAPH_HISTORIES=$(HISTORIES) ROOST_GRAPH_REQUESTS=$(REQUESTS) $(SWIFT) test --configuration release \
 		-Xswiftc -enable-testing --skip-build --filter 'RoostGraphTests.HistoryTests|RoostGraphTests.PendingFetchTests'
 	ROOST_ONLY=RoostPostgreSQL $(SWIFT_BUILD) --build-tests $(TOOL_TRAITS) --scratch-path .build/only-RoostPostgreSQL
-	ROOST_ONLY=RoostPostgreSQL ROOST_POSTGRES_CONTEXTS=1 ./Scripts/with-postgres $(SWIFT) test --skip-build $(TOOL_TRAITS) \
-		--scratch-path .build/only-RoostPostgreSQL --filter 'RoostPostgreSQLTests.PortableProfileTests/graphCheck'
+	ROOST_ONLY=RoostPostgreSQL ROOST_POSTGRES_CONTEXTS=1 ROOST_LOCKSTEP_OPERATIONS=$(OPERATIONS) ROOST_QUERY_CASES=$(QUERIES) \
+		./Scripts/with-postgres $(SWIFT) test --skip-build $(TOOL_TRAITS) --scratch-path .build/only-RoostPostgreSQL \
+		--filter 'RoostPostgreSQLTests.PortableProfileTests/graphCheck|RoostPostgreSQLTests.PostgreSQLRandomTests'
 	ROOST_ONLY=RoostGraph $(SWIFT_BUILD) --build-tests --sanitize=thread --scratch-path .build/thread-sanitizer
 	ROOST_ONLY=RoostGraph ROOST_GRAPH_ROUNDS=$(ROUNDS) $(SWIFT) test --skip-build --sanitize=thread \
 		--scratch-path .build/thread-sanitizer --filter 'RoostGraphTests.RaceTests'

@@ -87,6 +87,18 @@ extension ConformanceCheck {
                 $0.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["dbl"])]))]
                 $0.sortDescriptors = []
             }
+            let sum = FetchRequest.FetchedProperty("sum", expression: .function(.sum, [.keyPath(["i64"])]))
+            let total = Value.decimal(try decimal("27670116110564327421"))
+            try check.view { snapshot in
+                for time in ["once", "in a snapshot that added them before"] {
+                    var request = RowRequest(FetchRequest("Everything"))
+                    request.propertiesToFetch = [sum]
+                    let cursor = try snapshot.rows(request)
+                    var batch = RowBatch()
+                    try expect(try cursor.next(into: &batch), "a row of the sum")
+                    try expectEqual(batch.values(at: 0)["sum"], total, "a sum beyond 64 bits, \(time)")
+                }
+            }
         },
         rows(
             "groups",
@@ -307,7 +319,8 @@ extension ConformanceCheck {
                         ])
                     if index < 3 {
                         try changes.insert(
-                            ObjectID("Everything", key: key), values: ["dbl": .double([1e16, 1, -1e16][index])])
+                            ObjectID("Everything", key: key),
+                            values: ["dbl": .double([1e16, 1, -1e16][index]), "i64": .int(.max)])
                     }
                 }
             }

@@ -1,9 +1,12 @@
 #if PostgreSQL
+    import Foundation
     import RoostConformance
     import RoostCore
     import RoostMemory
     import RoostSQL
     import Testing
+
+    @testable import RoostPostgreSQL
 
     @Suite(
         "Random work on stores in PostgreSQL",
@@ -11,17 +14,59 @@
     struct PostgreSQLRandomTests {
         private static let memory = StoreFixture(MemoryStoreType(), keepsClosedStores: true)
 
-        @Test("leaves what a plain model has after random change sets", arguments: [UInt64.random(in: 1...999_999)])
-        func lockStep(seed: UInt64) throws {
+        /// A failure names the seed; `ROOST_LOCKSTEP_SEED` repeats a run, `ROOST_LOCKSTEP_OPERATIONS`
+        /// makes it longer.
+        @Test("leaves what a plain model has after random change sets")
+        func lockStep() throws {
             try LockStep.run(
-                on: [PostgreSQLServer.fixture, PostgreSQLServer.portable()], seed: seed, operationCount: 1000)
+                on: [PostgreSQLServer.fixture, PostgreSQLServer.portable()],
+                seed: Self.number("ROOST_LOCKSTEP_SEED") ?? .random(in: 1...999_999),
+                operationCount: Self.number("ROOST_LOCKSTEP_OPERATIONS") ?? 1000)
         }
 
+        /// A failure names the seed; `ROOST_QUERY_SEED` repeats a run, `ROOST_QUERY_CASES` makes it
+        /// longer and takes another seed.
         @Test("gives the plain answer to random requests")
         func queries() throws {
-            let fixtures = [PostgreSQLServer.fixture, PostgreSQLServer.portable()]
-            let summary = try QueryCampaign.run(on: fixtures, seed: 22, caseCount: 1_500)
-            #expect(summary.caseCount == 1_500)
+            let longRun: Int? = Self.number("ROOST_QUERY_CASES")
+            let usual = longRun == nil ? 22 : UInt64.random(in: 1...999_999)
+            let summary = try QueryCampaign.run(
+                on: [PostgreSQLServer.fixture, PostgreSQLServer.portable()],
+                seed: Self.number("ROOST_QUERY_SEED") ?? usual, caseCount: longRun ?? 1_500)
+            #expect(summary.caseCount == longRun ?? 1_500)
+        }
+
+        /// The number in an environment variable.
+        private static func number<Number: LosslessStringConvertible>(_ variable: String) -> Number? {
+            ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
+        }
+
+        /// The range is counted before it is read, by a statement without the parameter of the other
+        /// condition.
+        @Test("find a range of an index beside another condition", arguments: PostgreSQLProfile.allCases)
+        func rangeBesideCondition(profile: PostgreSQLProfile) throws {
+            var song = EntityDescription("Song", attributes: [.integer64("year"), .double("gain")])
+            song.fetchIndexes = [FetchIndexDescription("byYear", on: "year")]
+            let model = try ManagedObjectModel(entities: [song])
+            let (type, location) = (PostgreSQLStoreType(), PostgreSQLServer.location())
+            let store = try type.create(location, model: model, options: PostgreSQLServer.options(profile))
+            defer { try? type.destroy(location) }
+            var changes = ChangeSet(model: model)
+            for key in Int64(1)...20 {
+                let values: [String: Value] = ["year": .int(key), "gain": .double(Double(key % 2))]
+                try changes.insert(ObjectID("Song", key: key), values: values)
+            }
+            _ = try store.commit(changes)
+            let conditions: [FetchRequest.Predicate] = [
+                .or([.comparison(.init(left: .keyPath(["gain"]), operator: .equal, right: .constant(.double(1))))]),
+                .comparison(.init(left: .keyPath(["year"]), operator: .greater, right: .constant(.int(5)))),
+                .comparison(.init(left: .keyPath(["year"]), operator: .notEqual, right: .constant(.int(9)))),
+            ]
+            for order in [conditions, conditions.reversed()] {
+                let keys = try store.snapshot().keys(FetchRequest("Song", where: .and(order)))
+                #expect(keys == [7, 11, 13, 15, 17, 19])
+            }
+            try store.close()
         }
 
         @Test("copies records to and from another store")

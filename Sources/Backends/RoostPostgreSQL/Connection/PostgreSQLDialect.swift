@@ -146,6 +146,9 @@
         /// SUM, which is a decimal number, as an integer; fails beyond 64 bits.
         package func sum(_ column: String) -> String? { "CAST(SUM(\(column)) AS BIGINT)" }
 
+        /// SUM as text.
+        package func digitsOfSum(_ column: String) -> String { "SUM(\(column))::text" }
+
         /// An array in one parameter.
         package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
             var text: [UInt8] = [UInt8(ascii: "{")]

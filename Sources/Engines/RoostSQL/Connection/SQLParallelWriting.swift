@@ -20,6 +20,11 @@ package protocol SQLParallelDialect: SQLDialect {
     /// The rows are read as they are when their locks are taken.
     func rowLock(_ lock: SQLRowLock) -> String
 
+    /// The digits of the sum of integers, however many; null without values.
+    ///
+    /// A sum that fails beyond 64 bits would end the transaction.
+    func digitsOfSum(_ column: String) -> String
+
     /// The sum of integers modulo 2⁶⁴, as a signed integer; null without rows.
     func wrappingSum(_ column: String) -> String
 

@@ -10,7 +10,7 @@ struct SQLFetchStatement {
     /// The same with the keys of a range gathered from its index; nil where that is of no use.
     private let fromRange: String?
     /// A SELECT of the range that counts no further than its last parameter, which follows the others; nil where nobody needs to know.
-    private(set) var rangeCount: (sql: String, values: ArraySlice<SQLValue>)?
+    private(set) var rangeCount: (sql: String, values: [SQLValue])?
     /// Whether the range is small enough.
     var usesRange = true
     /// ORDER BY and LIMIT; the key comes last in every order.
@@ -78,10 +78,13 @@ struct SQLFetchStatement {
             let others = conditions.terms.filter { !range.conditions.contains($0) }
             fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)
             if range.ends != [.lower, .upper] {
-                let limit = schema.dialect.parameter(range.valueCount + 1)
+                // Translated by itself, it mentions each of its parameters: PostgreSQL refuses a statement that does not.
+                var counting = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
+                let ofRange = Self.words(counting.conditions(range.predicate).terms)
+                let limit = schema.dialect.limit(schema.dialect.parameter(counting.values.count + 1), offset: nil)
                 rangeCount = (
-                    "SELECT COUNT(*) FROM (SELECT 1 \(rows) \(schema.dialect.limit(limit, offset: nil))) AS matches",
-                    values[..<range.valueCount]
+                    "SELECT COUNT(*) FROM (SELECT 1 FROM \(table.quotedName) AS t0\(ofRange) \(limit)) AS matches",
+                    counting.values
                 )
             }
         } else {

@@ -81,8 +81,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Returns whole numbers about all records of a request whose predicate the database can decide.
     ///
-    /// Integers are added as integers. A sum beyond 64 bits is an error of the database; the caller
-    /// then computes it.
+    /// Integers are added as integers. A sum beyond 64 bits is left to the caller: as an error, or
+    /// as nil where an error would end the snapshot.
     package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -106,7 +106,12 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
             guard try connection.endingWithTask({ () throws(StoreError) in try statement.step() }) else { return nil }
             var numbers: [Int64?] = []
             for index in columns.indices {
-                numbers.append(try statement.isNull(at: index) ? nil : try statement.integer(at: index))
+                if case .text(let digits) = try statement.value(at: index) {
+                    guard let sum = Int64(digits) else { return nil }
+                    numbers.append(sum)
+                } else {
+                    numbers.append(try statement.isNull(at: index) ? nil : try statement.integer(at: index))
+                }
             }
             return numbers
         }
@@ -166,7 +171,10 @@ extension WholeNumberAggregate {
         switch self {
         case .objects: return "COUNT(*)"
         case .count(let attribute): (make, name) = ({ "COUNT(\($0))" }, attribute)
-        case .sum(let attribute): (make, name) = (dialect.sum, attribute)
+        case .sum(let attribute):
+            (make, name) = (
+                { (dialect as? any SQLParallelDialect)?.digitsOfSum($0) ?? dialect.sum($0) }, attribute
+            )
         case .minimum(let attribute): (make, name) = ({ "MIN(\($0))" }, attribute)
         case .maximum(let attribute): (make, name) = ({ "MAX(\($0))" }, attribute)
         }

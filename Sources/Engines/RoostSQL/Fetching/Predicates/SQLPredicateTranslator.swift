@@ -49,7 +49,7 @@ struct SQLPredicateTranslator {
         let conjuncts = predicate?.conjuncts ?? []
         // Databases look at conditions in the order in which they stand: first those that cost least.
         var (plain, others): ([String], [String]) = ([], [])
-        var ranges: [(column: String, ends: SQLRange.Ends, condition: String, valueCount: Int)] = []
+        var ranges: [(column: String, ends: SQLRange.Ends, condition: String, predicate: FetchRequest.Predicate)] = []
         var isLookup = false
         var result = SQLConditions()
         for conjunct in conjuncts {
@@ -59,7 +59,7 @@ struct SQLPredicateTranslator {
             {
                 result.pushed.append(conjunct)
                 switch search(conjunct) {
-                case .range(let column, let ends): ranges.append((column, ends, condition, values.count))
+                case .range(let column, let ends): ranges.append((column, ends, condition, conjunct))
                 case .lookup: isLookup = true
                 case nil: break
                 }
@@ -77,7 +77,7 @@ struct SQLPredicateTranslator {
         if !isLookup, let column = ranges.first?.column {
             let parts = ranges.filter { $0.column == column }
             result.range = SQLRange(
-                conditions: parts.map(\.condition), valueCount: parts.map(\.valueCount).max() ?? 0,
+                conditions: parts.map(\.condition), predicate: .and(parts.map(\.predicate)),
                 ends: parts.reduce(into: []) { $0.formUnion($1.ends) })
         }
         return result
@@ -185,8 +185,8 @@ struct SQLRange {
 
     /// The conditions that are true for it.
     let conditions: [String]
-    /// The highest number of a parameter that they have.
-    let valueCount: Int
+    /// The predicate that they express.
+    let predicate: FetchRequest.Predicate
     /// The ends that it has: with one only it may be anything from nothing to all.
     let ends: Ends
 }
