@@ -240,11 +240,20 @@ let package = Package(
             swiftSettings: strict),
         .plugin(
             name: "RoostModelPlugin", capability: .buildTool(), dependencies: ["roost-model-compiler"]),
+        // Brings data in that are in no store: text files and foreign databases.
+        .target(
+            name: "RoostImport",
+            dependencies: [
+                "RoostCore", "RoostFiles", "RoostJSONText", "RoostMigration", "RoostQuery", "RoostStores",
+                "RoostSystem",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ], path: "Sources/Tools/RoostImport",
+            swiftSettings: strict),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostJSONText", "RoostMemory",
-                "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
+                "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostImport", "RoostJSONText",
+                "RoostMemory", "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
             ], path: "Sources/Tools/RoostCommand",
             swiftSettings: strict),
 
@@ -418,6 +427,13 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostCore", "RoostExpansion", "RoostGraph", "RoostModelCode", "RoostModels",
             ], exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "RoostImportTests",
+            dependencies: [
+                "Roost", "RoostCore", "RoostImport", "RoostMigration", "RoostStores", "RoostSystem",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "RoostCommandTests",
             dependencies: [

@@ -1,0 +1,104 @@
+package import RoostCore
+
+/// Content that is made of something that is not a store, such as a text file or a foreign database.
+package protocol MadeContent: Sendable {
+    /// The model of the new store.
+    var model: ManagedObjectModel { get }
+
+    /// Sends all records and links, once, on a thread of the call.
+    ///
+    /// The links of a relationship follow the records. Ascending keys load fastest.
+    ///
+    /// - Throws: Errors of what is read, and the errors of `sink`.
+    func send(to sink: ContentSink) throws(StoreError)
+
+    /// Returns what the user should know; called after ``send(to:)``.
+    func warnings() -> [String]
+}
+
+/// Takes the records and links of a new store.
+///
+/// One thread uses it.
+package final class ContentSink {
+    private let channel: BatchChannel
+    private let model: ManagedObjectModel
+    private let cancellation: ConversionCancellation?
+    private(set) var tally: StoreTally
+
+    init(_ channel: BatchChannel, _ model: ManagedObjectModel, _ cancellation: ConversionCancellation?) {
+        (self.channel, self.model, self.cancellation) = (channel, model, cancellation)
+        tally = StoreTally(model: model)
+    }
+
+    /// Returns an empty batch, whose memory was used before if possible.
+    package func emptyRecords() -> RecordBatch { channel.spareRecords(model) }
+
+    /// Returns an empty batch for the links of a relationship, given by its number.
+    package func emptyLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
+
+    /// Sends records of one hierarchy, waiting for room.
+    ///
+    /// - Throws: `cancelled`, also if the other thread has failed; its error then counts.
+    package func send(_ records: consuming RecordBatch) throws(StoreError) {
+        try cancellation?.check()
+        tally.add(records)
+        guard channel.send(.records(records)) else { throw Self.stopped }
+    }
+
+    /// Sends links, waiting for room.
+    ///
+    /// - Throws: `cancelled`, also if the other thread has failed; its error then counts.
+    package func send(_ links: consuming LinkBatch) throws(StoreError) {
+        try cancellation?.check()
+        tally.add(links)
+        guard channel.send(.links(links)) else { throw Self.stopped }
+    }
+
+    private static let stopped = StoreError(.cancelled, "The new store takes nothing more.")
+}
+
+/// Made content, read as any other.
+private struct MadeContentSource: ContentSource {
+    let content: any MadeContent
+    let cancellation: ConversionCancellation?
+    let storeUUID = StoreUUID()
+
+    var model: ManagedObjectModel { content.model }
+
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
+        (storeUUID, [:])
+    }
+
+    func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
+        guard channel.send(.begin(lastKeys: [:], objectCount: nil, linkCount: nil)) else { return nil }
+        let sink = ContentSink(channel, model, cancellation)
+        do throws(StoreError) { try content.send(to: sink) } catch {
+            if channel.isStopped { return nil }
+            throw error
+        }
+        return channel.send(.end) ? CopiedContent(tally: sink.tally) : nil
+    }
+
+    func notices() throws(StoreError) -> [String] { content.warnings() }
+}
+
+extension MigrationManager {
+    /// Makes a new store of content, verified, all or nothing, as ``convert(from:to:options:)`` does.
+    ///
+    /// - Parameters:
+    ///   - destination: The new store.
+    ///   - content: The content.
+    ///   - name: The name of its source, for messages and the report.
+    ///   - options: How; the options of a source store have no effect.
+    /// - Returns: What was made.
+    /// - Throws: Errors of the content, and the errors of `convert` about its destination.
+    package func make(
+        _ destination: ConversionEndpoint, of content: any MadeContent, named name: String,
+        options: ConversionOptions = ConversionOptions()
+    ) throws(StoreError) -> ConversionReport {
+        let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
+        if let refusal = try filler.refusals().first { throw refusal }
+        if let refusal = try filler.refusals(for: content.model).first { throw refusal }
+        return try filler.fill(from: MadeContentSource(content: content, cancellation: options.cancellation))
+    }
+}

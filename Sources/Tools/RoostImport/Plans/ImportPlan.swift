@@ -1,0 +1,43 @@
+/// The plan of an import: what becomes of each table and column.
+package struct ImportPlan: Sendable, Hashable, Encodable {
+    /// A column.
+    package struct Column: Sendable, Hashable, Encodable {
+        /// The column's name.
+        package var name: String
+        /// The property that gets its values; nil for a column that is left out.
+        package var property: String?
+        /// The property's type: that of an attribute as in model documents, or `to Artist`.
+        package var type: String?
+        /// What the user should know.
+        package var remark: String?
+
+        package init(_ name: String, property: String?, type: String?, remark: String? = nil) {
+            (self.name, self.property, self.type, self.remark) = (name, property, type, remark)
+        }
+    }
+
+    /// A table, or a text file.
+    package struct Table: Sendable, Hashable, Encodable {
+        /// The table's name.
+        package var name: String
+        /// The entity that gets its rows; nil for a table of links, or one that is left out.
+        package var entity: String?
+        /// The number of rows that were read.
+        package var rows: Int
+        /// The columns, in the table's order.
+        package var columns: [Column] = []
+        /// What the user should know.
+        package var remarks: [String] = []
+
+        package init(_ name: String, entity: String?, rows: Int) {
+            (self.name, self.entity, self.rows) = (name, entity, rows)
+        }
+    }
+
+    /// The tables.
+    package var tables: [Table] = []
+    /// What the import leaves out, one sentence each, such as views and triggers.
+    package var remarks: [String] = []
+
+    package init() {}
+}

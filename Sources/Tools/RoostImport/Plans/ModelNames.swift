@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// Makes names of a model, each used once, of names that can be anything.
+package struct ModelNames {
+    private var taken: Set<String> = []
+    /// The most bytes of a name, with room for a number.
+    private static let maximumByteCount = 240
+
+    package init() {}
+
+    /// Returns the name itself if a model can have it and none before it was equal to it.
+    ///
+    /// Otherwise control characters and the separators of paths become underscores, and a number
+    /// follows a name that is taken. Names are compared without case.
+    package mutating func name(for text: String, orElse fallback: String) -> String {
+        var name = ""
+        for character in text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines) {
+            let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            let kept: Character = isControl || [".", "#", "/"].contains(character) ? "_" : character
+            guard name.utf8.count + "\(kept)".utf8.count <= Self.maximumByteCount else { break }
+            name.append(kept)
+        }
+        if name.isEmpty { name = fallback }
+        var unique = name
+        var number = 1
+        while !taken.insert(unique.lowercased()).inserted {
+            number += 1
+            unique = "\(name)_\(number)"
+        }
+        return unique
+    }
+}
