@@ -253,7 +253,8 @@ let package = Package(
             name: "RoostCommand",
             dependencies: [
                 "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostImport", "RoostJSONText",
-                "RoostMemory", "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem", "RoostText",
+                "RoostMemory", "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem",
+                "RoostText",
             ], path: "Sources/Tools/RoostCommand",
             swiftSettings: strict),
 

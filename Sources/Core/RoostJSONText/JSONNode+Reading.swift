@@ -22,7 +22,7 @@ extension JSONNode {
     /// Reads the value that starts with the current token, and stops at its last token.
     ///
     /// Nesting is limited by ``JSONTokenizer/maximumDepth``.
-    private init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {
+    package init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {
         let byteOffset = tokens.tokenByteOffset
         let content: Content
         switch tokens.token {

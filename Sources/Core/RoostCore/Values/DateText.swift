@@ -33,6 +33,15 @@ package enum DateText {
         return sum(whole - zone, fraction)
     }
 
+    /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that no month
+    /// has.
+    package static func seconds(year: Int, month: Int, day: Int) -> Double? {
+        guard (0...9999).contains(year), (1...12).contains(month),
+            (1...dayCount(month: month, year: year)).contains(day)
+        else { return nil }
+        return Double(dayNumber(year: year, month: month, day: day) - referenceDay) * secondsPerDay
+    }
+
     /// The date in UTC, `2024-05-01T12:30:00Z`, with as many digits of a fraction as tell it from its neighbours.
     ///
     /// Nil for what is no time of the years 0000 to 9999.

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// Content that is made of something that is not a store, such as a text file or a foreign database.
+/// Content that is made of something other than a store, such as a text or a foreign database.
 package protocol MadeContent: Sendable {
     /// The model of the new store.
     var model: ManagedObjectModel { get }
@@ -82,7 +82,56 @@ private struct MadeContentSource: ContentSource {
     func notices() throws(StoreError) -> [String] { content.warnings() }
 }
 
+/// Content that a function writes into the new store.
+private struct WrittenByFunction: StoreContents {
+    let model: ManagedObjectModel
+    let write: @Sendable (any PersistentStore) throws(StoreError) -> [String]
+    let warnings = Mutex<[String]>([])
+    let storeUUID = StoreUUID()
+
+    func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
+        (storeUUID, [:])
+    }
+
+    func fill(
+        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent {
+        let found = try write(store)
+        warnings.withLock { $0 = found }
+        memory.sample()
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        guard let recorded = try snapshot.recordedTally() else {
+            return CopiedContent(tally: try snapshot.computeTally(), isFlushed: false)
+        }
+        return CopiedContent(tally: recorded, isFlushed: false)
+    }
+
+    func notices() throws(StoreError) -> [String] { warnings.withLock { $0 } }
+}
+
 extension MigrationManager {
+    /// Makes a new store that a function writes into, verified, all or nothing.
+    ///
+    /// - Parameters:
+    ///   - destination: The new store.
+    ///   - model: Its model.
+    ///   - name: The name of the source, for messages and the report.
+    ///   - options: How; the options of a source store have no effect.
+    ///   - write: Writes into the store, and returns what the user should know.
+    /// - Returns: What was made.
+    /// - Throws: Errors of `write`, and the errors of `convert` about its destination.
+    package func make(
+        _ destination: ConversionEndpoint, model: ManagedObjectModel, named name: String,
+        options: ConversionOptions = ConversionOptions(),
+        write: @escaping @Sendable (any PersistentStore) throws(StoreError) -> [String]
+    ) throws(StoreError) -> ConversionReport {
+        let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
+        if let refusal = try filler.refusals().first { throw refusal }
+        if let refusal = try filler.refusals(for: model).first { throw refusal }
+        return try filler.fill(from: WrittenByFunction(model: model, write: write))
+    }
+
     /// Makes a new store of content, verified, all or nothing, as ``convert(from:to:options:)`` does.
     ///
     /// - Parameters:

@@ -90,7 +90,7 @@ package struct RecordRules: Sendable {
     var hasPatterns: Bool { !isSlow.isEmpty }
 
     /// Whether the records of an entity can break a rule.
-    func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
+    package func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
     /// The bytes of a record's bitmap that can show a broken rule, and which bits do; nil if an entity
     /// has rules that the bitmap does not decide.

@@ -8,7 +8,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
         package var property: String?
         /// The property's type: that of an attribute as in model documents, or `to Artist`.
         package var type: String?
-        /// What the user should know.
+        /// A remark for the user.
         package var remark: String?
 
         package init(_ name: String, property: String?, type: String?, remark: String? = nil) {
@@ -26,7 +26,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
         package var rows: Int
         /// The columns, in the table's order.
         package var columns: [Column] = []
-        /// What the user should know.
+        /// A remark for the user.
         package var remarks: [String] = []
 
         package init(_ name: String, entity: String?, rows: Int) {
@@ -36,7 +36,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
 
     /// The tables.
     package var tables: [Table] = []
-    /// What the import leaves out, one sentence each, such as views and triggers.
+    /// One sentence for everything that the import leaves out, such as views and triggers.
     package var remarks: [String] = []
 
     package init() {}

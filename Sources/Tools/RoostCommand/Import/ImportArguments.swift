@@ -1,0 +1,154 @@
+internal import Foundation
+internal import Roost
+internal import RoostCore
+internal import RoostFiles
+internal import RoostImport
+internal import RoostMigration
+internal import RoostSystem
+
+/// The arguments of `roost import`.
+enum ImportArguments {
+    /// The form of the text, and what becomes of its columns.
+    static func options(_ source: String, _ arguments: ParsedArguments) throws -> TextImportOptions {
+        let format = try format(source, arguments)
+        var options = TextImportOptions(entity: try entity(source, arguments), format: format)
+        options.hasHeader = !arguments.has("no-header")
+        options.key = list("key", arguments)
+        options.leftOut = Set(list("without", arguments))
+        options.relations = try list("relate", arguments).map(relation)
+        options.datePattern = arguments.value("date-format")
+        if let text = arguments.value("delimiter") {
+            let bytes = Array((text == "\\t" ? "\t" : text).utf8)
+            guard bytes.count == 1, let byte = bytes.first, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\n")
+            else {
+                throw UsageError("option '--delimiter' needs one character of ASCII, such as ; or \\t")
+            }
+            options.delimiter = byte
+        }
+        if let text = arguments.value("decimal") {
+            guard text == "." || text == "," else { throw UsageError("option '--decimal' needs . or ,") }
+            options.hasDecimalComma = text == ","
+        }
+        if let text = arguments.value("encoding") {
+            guard let encoding = TextEncoding(rawValue: text.lowercased()) else {
+                let names = TextEncoding.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("'\(text)' is not an encoding that can be read; one of these: \(names)")
+            }
+            options.encoding = encoding
+        }
+        if let text = arguments.value("timezone") {
+            guard let zone = TimeZone(identifier: text) else {
+                throw UsageError("'\(text)' is not the name of a time zone, such as Europe/Berlin or UTC")
+            }
+            options.timeZone = zone
+        }
+        if let text = arguments.value("on-error") {
+            guard let faultyRows = TextImportOptions.FaultyRows(rawValue: text) else {
+                throw UsageError("option '--on-error' needs stop, skip or report")
+            }
+            options.faultyRows = faultyRows
+        }
+        return options
+    }
+
+    private static func list(_ option: String, _ arguments: ParsedArguments) -> [String] {
+        arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
+    }
+
+    /// Reads `artist:Artist.name`.
+    private static func relation(_ text: String) throws -> TextImportOptions.Relation {
+        guard let colon = text.lastIndex(of: ":"), let dot = text[colon...].firstIndex(of: "."),
+            colon > text.startIndex, text.index(after: colon) < dot, text.index(after: dot) < text.endIndex
+        else {
+            throw UsageError("'\(text)' is not a relation; write COLUMN:ENTITY.ATTRIBUTE, as in artist:Artist.name")
+        }
+        return TextImportOptions.Relation(
+            column: String(text[..<colon]), entity: String(text[text.index(after: colon)..<dot]),
+            attribute: String(text[text.index(after: dot)...]))
+    }
+
+    private static func format(_ source: String, _ arguments: ParsedArguments) throws -> TextImportOptions.Format {
+        if let text = arguments.value("format") {
+            guard let format = TextImportOptions.Format(rawValue: text == "ndjson" ? "jsonl" : text) else {
+                throw UsageError("'\(text)' is not a format that can be imported; one of csv, tsv, json, jsonl")
+            }
+            return format
+        }
+        let suffix = source.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        if suffix == "ndjson" { return .jsonl }
+        if suffix == "txt" { return .csv }
+        guard source != "-", let format = TextImportOptions.Format(rawValue: suffix) else {
+            throw UsageError("'\(source)' does not say its format; add --format=csv, tsv, json or jsonl")
+        }
+        return format
+    }
+
+    /// `Tracks` for `tracks.csv`.
+    private static func entity(_ source: String, _ arguments: ParsedArguments) throws -> String {
+        if let name = arguments.value("entity") { return name }
+        let file = source.split(separator: "/").last ?? ""
+        let stem = file.split(separator: ".").first.map(String.init) ?? ""
+        let letters = stem.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+            .joined()
+        guard source != "-", let first = letters.first, first.isLetter else {
+            throw UsageError("the entity of the rows is not known; add --entity=NAME")
+        }
+        return letters
+    }
+
+    /// The store that is there; nil where a new one is to be made.
+    static func existingStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
+        guard !arguments.has("overwrite") else { return nil }
+        guard var store = try StoreArguments.typedStore(text, arguments) else { return nil }
+        let type = try StoreRegistry.standard.type(named: store.location.type)
+        do throws(StoreError) {
+            _ = try type.metadata(at: store.location, options: store.options)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+        if let seconds = try arguments.integer("timeout", minimum: 0) { store.options.timeoutSeconds = Double(seconds) }
+        guard arguments.value("model") == nil else {
+            throw UsageError(
+                "'\(text)' is a store with a model of its own; --model is for a new store, --overwrite replaces it")
+        }
+        return store
+    }
+
+    /// The text: a file, or standard input, which is kept in a temporary file to be read twice.
+    static func input(_ source: String, _ cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
+        guard source == "-" else { return try ImportInput(path: source) }
+        return try ImportInput(
+            spooling: StandardInput.name, inOneOf: [SpillFile.systemDirectory, "/var/tmp", "/tmp"]
+        ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
+    }
+
+    /// Writes the model where `--save-model` says.
+    static func saveModel(_ model: ManagedObjectModel, _ arguments: ParsedArguments) throws {
+        guard let path = arguments.value("save-model") else { return }
+        try StoreFile.write(model.document(), as: path, overwriting: false)
+    }
+
+    /// Prints what becomes of the columns.
+    static func show(
+        _ plan: ImportPlan, _ model: ManagedObjectModel, _ arguments: ParsedArguments, _ console: Console
+    ) throws {
+        if arguments.has("json") { return try console.printJSON(plan) }
+        guard !plan.tables.isEmpty else {
+            return try console.print("The columns fit the model's entities.")
+        }
+        for table in plan.tables {
+            try console.print(
+                "\(table.name): \(table.rows) rows\(table.entity.map { ", each an object of \($0)" } ?? "")")
+            var lines = TextTable([
+                ("COLUMN", .leading), ("PROPERTY", .leading), ("TYPE", .leading), ("REMARK", .leading),
+            ])
+            for column in table.columns {
+                lines.append([column.name, column.property ?? "–", column.type ?? "–", column.remark ?? ""])
+            }
+            try console.print(lines.description)
+            for remark in table.remarks { try console.print(remark) }
+        }
+        for remark in plan.remarks { try console.print(remark) }
+    }
+}

@@ -1,0 +1,184 @@
+internal import Foundation
+internal import Roost
+internal import RoostCore
+internal import RoostFiles
+internal import RoostImport
+internal import RoostMigration
+internal import RoostStores
+internal import RoostSystem
+
+extension Subcommand {
+    static let importData = Subcommand(
+        name: "import", summary: "Bring in a CSV or JSON file.", usage: "SOURCE STORE", argumentCount: 2...2,
+        discussion: """
+            Makes an object of ENTITY of each row of SOURCE: a file of comma-separated values, a JSON array of objects, or JSON
+            Lines; - is standard input. The format is the end of the file's name (csv, tsv, json, jsonl, ndjson), or --format.
+
+            Into a new STORE: the model is inferred from all rows, or is that of --model. All columns become attributes: whole
+            numbers, numbers, true and false, dates (2024-05-01, 2024-05-01T12:30:00Z), UUIDs, otherwise text; an empty cell is
+            null. --dry-run shows the model, --save-model=FILE writes it, to be edited and given back with --model. The new store is
+            verified, and gets its name only when it is whole.
+
+            Into an existing STORE: each column needs a property of the same name in the entity, or --without=COLUMN. The rows are
+            inserted together, or none is. With --key=COLUMN,... a row updates the object with the same values instead of inserting
+            it twice; the entity needs a uniqueness constraint of these properties, and rows are written 20000 at a time.
+
+            --relate=artist:Artist.name takes the cells of the column artist as names of artists: the object becomes related to the
+            Artist with that name, and a missing one is inserted. A column of a relationship without --relate has keys.
+
+            With --json prints one object: source, destination, entity, rows, inserted, related, leftOut, seconds, warnings [text].
+            """,
+        options: [
+            CommandOption("entity", value: "ENTITY", help: "The entity of the objects (default: the file's name)."),
+            CommandOption("format", value: "csv|tsv|json|jsonl", help: "The format of SOURCE."),
+            CommandOption(
+                "key", value: "COLUMN,...", help: "Update objects with the same values instead of inserting."),
+            CommandOption(
+                "relate", value: "COLUMN:ENTITY.ATTRIBUTE,...",
+                help: "Take cells as values of an attribute of other objects."),
+            CommandOption("without", value: "COLUMN,...", help: "Leave columns out."),
+            CommandOption(
+                "delimiter", value: "CHARACTER",
+                help: "The character between cells (default: found in the first line)."),
+            CommandOption("no-header", help: "The first row is a row, and columns are column1, column2, …"),
+            CommandOption(
+                "encoding", value: "NAME", help: "utf-8, utf-16, utf-16le, utf-16be, latin1 or windows-1252."),
+            CommandOption("decimal", value: "CHARACTER", help: "The character before a fraction: . or ,"),
+            CommandOption("date-format", value: "PATTERN", help: "The form of dates, as in dd.MM.yyyy HH:mm."),
+            CommandOption(
+                "timezone", value: "NAME", help: "The zone of times without one, as in Europe/Berlin (default: UTC)."
+            ),
+            CommandOption(
+                "on-error", value: "stop|skip|report",
+                help: "The treatment of a row that cannot be taken (default: stop)."),
+            CommandOption("model", "m", value: "FILE", help: "The model of a new store."),
+            CommandOption("save-model", value: "FILE", help: "Write the model of a new store to FILE."),
+            CommandOption("dry-run", help: "Read SOURCE and show the model, and write nothing else."),
+            CommandOption("overwrite", help: "Replace an existing store, once the new one is complete."),
+            CommandOption(
+                "timeout", value: "SECONDS", help: "How long to wait for a store that is in use (default: 10)."),
+            .json, .quiet, .verbose,
+        ],
+        examples: [
+            "roost import tracks.csv sqlite:music.sqlite --entity=Track --dry-run",
+            "roost import tracks.csv music.sqlite --entity=Track --key=id --relate=artist:Artist.name",
+            "roost import - lmdb:log.lmdb --entity=Event --format=jsonl < events.jsonl",
+        ],
+        run: runImport)
+
+    private struct Imported: Encodable {
+        var source: String
+        var destination: String
+        var entity: String
+        var rows: Int
+        var inserted: Int
+        var related: Int
+        var leftOut: Int
+        var seconds: Double
+        var warnings: [String]
+
+        var text: String {
+            var lines = ["imported  \(rows) rows of \(source) into \(destination)"]
+            lines.append("inserted  \(inserted) objects of \(entity)")
+            if rows > inserted { lines.append("updated   \(rows - inserted)") }
+            if related > 0 { lines.append("related   \(related) new objects that rows name") }
+            lines.append("seconds   \((seconds * 1000).rounded() / 1000)")
+            lines += warnings.map { "warning   \($0)" }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    @Sendable private static func runImport(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let (source, text) = (arguments.positions[0], arguments.positions[1])
+        let options = try ImportArguments.options(source, arguments)
+        let existing = try ImportArguments.existingStore(text, arguments)
+        let cancellation = ConversionCancellation()
+        return try Interruption.shared.cancelling(cancellation) {
+            let input = try ImportArguments.input(source, cancellation)
+            let faults = FaultyRowList(options.faultyRows) { console.printError($0) }
+            func prepare(_ model: ManagedObjectModel?) throws -> TextImport {
+                try UsageError.requesting { () throws(StoreError) in
+                    try TextImport(input, options: options, model: model, faults: faults) { () throws(StoreError) in
+                        try cancellation.check()
+                    }
+                }
+            }
+            guard let existing else {
+                let model = try arguments.value("model").map { path in
+                    try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
+                }
+                let content = try prepare(model)
+                try ImportArguments.saveModel(content.model, arguments)
+                if arguments.has("dry-run") {
+                    try ImportArguments.show(content.plan, content.model, arguments, console)
+                    return .success
+                }
+                let destination = try StoreArguments.newStore(text, arguments)
+                let imported = try makeStore(destination, content, faults, cancellation, arguments, console)
+                try console.printReport(imported, imported.text, warnings: imported.warnings, arguments)
+                return .success
+            }
+            var description = existing
+            description.options.isReadOnly = false
+            let clock = ContinuousClock()
+            let start = clock.now
+            let store = try StoreRegistry.standard.open(description)
+            let imported = try UsageError.requesting {
+                try store.closing { () throws(StoreError) in
+                    let content = try TextImport(
+                        input, options: options, model: store.model, faults: faults
+                    ) { () throws(StoreError) in try cancellation.check() }
+                    if arguments.has("dry-run") { return Imported?.none }
+                    let result = try content.insert(into: store, author: "roost import")
+                    return Imported(
+                        source: input.name, destination: description.location.description, entity: options.entity,
+                        rows: result.rows, inserted: result.inserted, related: result.related, leftOut: faults.count,
+                        seconds: (clock.now - start).inSeconds, warnings: content.warnings())
+                }
+            }
+            guard let imported else {
+                try console.print("'\(text)' has an entity '\(options.entity)' with a property for each column.")
+                return .success
+            }
+            try console.printReport(imported, imported.text, warnings: imported.warnings, arguments)
+            return .success
+        }
+    }
+
+    /// Makes a new store of the rows.
+    private static func makeStore(
+        _ destination: PersistentStoreDescription, _ content: TextImport, _ faults: FaultyRowList,
+        _ cancellation: ConversionCancellation, _ arguments: ParsedArguments, _ console: Console
+    ) throws -> Imported {
+        let progress = ProgressLine(console)
+        var options = ConversionOptions(overwrites: arguments.has("overwrite"), cancellation: cancellation).with {
+            $0.destinationTypeOptions = destination.options.typeOptions
+        }
+        if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
+        if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
+        defer { progress.clear() }
+        let manager = MigrationManager(registry: .standard)
+        let entity = content.entityName
+        if content.canBeSent {
+            let report = try manager.make(
+                .location(destination.location), of: content, named: content.sourceName, options: options)
+            return Imported(
+                source: report.source, destination: report.destination, entity: entity, rows: report.objects,
+                inserted: report.objects, related: 0, leftOut: faults.count, seconds: report.seconds,
+                warnings: report.warnings)
+        }
+        let result = Mutex(TextImport.Result())
+        let report = try manager.make(
+            .location(destination.location), model: content.model, named: content.sourceName, options: options
+        ) { (store) throws(StoreError) in
+            let written = try content.insert(into: store)
+            result.withLock { $0 = written }
+            return content.warnings()
+        }
+        let written = result.withLock { $0 }
+        return Imported(
+            source: report.source, destination: report.destination, entity: entity, rows: written.rows,
+            inserted: written.inserted, related: written.related, leftOut: faults.count, seconds: report.seconds,
+            warnings: report.warnings)
+    }
+}

@@ -1,0 +1,147 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostJSONText
+
+/// The rules by which the cells of a text become values.
+package struct CellFormat: Sendable {
+    /// The character before the digits of a fraction: a point or a comma.
+    var decimalSeparator = UInt8(ascii: ".")
+    /// The form of dates; nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
+    var datePattern: DatePattern?
+    /// The zone of times without one.
+    var timeZone: TimeZone?
+
+    /// Creates the usual rules: a decimal point, dates in ISO 8601, UTC.
+    package init() {}
+
+    /// A number in ASCII, with a point, without blanks around it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of a cell.
+    ///   - body: Gets the number's bytes.
+    /// - Returns: What `body` returns.
+    func withNumber<Result>(
+        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        let trimmed = Self.trimmed(bytes)
+        guard decimalSeparator != UInt8(ascii: "."), trimmed.contains(decimalSeparator) else { return body(trimmed) }
+        return Array(
+            trimmed.map {
+                $0 == decimalSeparator ? UInt8(ascii: ".") : $0 == UInt8(ascii: ".") ? UInt8(ascii: "?") : $0
+            }
+        )
+        .withUnsafeBytes(body)
+    }
+
+    /// The bytes without blanks and tabs at both ends.
+    static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var (start, end) = (0, bytes.count)
+        while start < end, isBlank(bytes[start]) { start += 1 }
+        while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+
+    /// A whole number of 64 bits; nil for any other text, also for one with a fraction.
+    func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        let text = Self.trimmed(bytes)
+        guard let first = text.first else { return nil }
+        if first == UInt8(ascii: "+") {
+            let rest = UnsafeRawBufferPointer(rebasing: text.dropFirst())
+            guard let digit = rest.first, JSONNumbers.isDigit(digit) else { return nil }
+            return JSONNumbers.integer(rest)
+        }
+        guard text.count > 1 || JSONNumbers.isDigit(first) else { return nil }
+        return JSONNumbers.integer(text)
+    }
+
+    /// A floating-point number; nil for any other text.
+    func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        withNumber(bytes) { text in
+            guard Self.isNumber(text) else { return nil }
+            return JSONNumbers.double(text)
+        }
+    }
+
+    /// A decimal number; nil for any other text, and for more than 38 digits.
+    func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
+        withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
+    }
+
+    /// Whether a text is digits with an optional sign, fraction and exponent.
+    static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        func digits() -> Int {
+            let start = index
+            while index < text.count, JSONNumbers.isDigit(text[index]) { index += 1 }
+            return index - start
+        }
+        if let first = text.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") { index = 1 }
+        var count = digits()
+        if index < text.count, text[index] == UInt8(ascii: ".") {
+            index += 1
+            count += digits()
+        }
+        guard count > 0 else { return false }
+        if index < text.count, text[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
+            guard digits() > 0 else { return false }
+        }
+        return index == text.count
+    }
+
+    /// True for `true`, `yes`, `t`, `y` and `1`, in any case, and false for their opposites.
+    static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+        let text = trimmed(bytes)
+        guard text.count <= 5 else { return nil }
+        switch String(decoding: text, as: UTF8.self).lowercased() {
+        case "true", "yes", "t", "y", "1": return true
+        case "false", "no", "f", "n", "0": return false
+        default: return nil
+        }
+    }
+
+    /// The seconds since 2001-01-01 00:00:00 UTC of a date; nil for any other text.
+    func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        let text = Self.trimmed(bytes)
+        if let datePattern { return datePattern.seconds(text).map(inZone) }
+        guard (10...60).contains(text.count), text[4] == UInt8(ascii: "-") else { return nil }
+        // Most dates are days, or days with seconds; anything else takes longer.
+        if let pattern = text.count == 10 ? Self.day : text.count == 19 ? Self.time(after: text[10]) : nil {
+            return pattern.seconds(text).map(inZone)
+        }
+        let string = String(decoding: text, as: UTF8.self)
+        guard let seconds = DateText.seconds(string) else { return nil }
+        return Self.hasZone(string) ? seconds : inZone(seconds)
+    }
+
+    private static let day = DatePattern("yyyy-MM-dd")
+    private static let timeAfterBlank = DatePattern("yyyy-MM-dd HH:mm:ss")
+    private static let timeAfterLetter = DatePattern("yyyy-MM-dd'T'HH:mm:ss")
+
+    private static func time(after separator: UInt8) -> DatePattern? {
+        separator == UInt8(ascii: " ") ? timeAfterBlank : separator == UInt8(ascii: "T") ? timeAfterLetter : nil
+    }
+
+    /// Whether a date in ISO 8601 names its zone.
+    private static func hasZone(_ text: String) -> Bool {
+        guard !text.hasSuffix("Z"), let time = text.firstIndex(where: { $0 == "T" || $0 == " " }) else { return true }
+        return text[time...].contains { $0 == "+" || $0 == "-" }
+    }
+
+    /// The seconds in UTC of a time in the zone.
+    private func inZone(_ seconds: Double) -> Double {
+        guard let timeZone else { return seconds }
+        // The offset may differ between the two times on a day on which clocks are set.
+        let first = seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)))
+        return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
+    }
+
+    /// A UUID of 36 characters; nil for any other text.
+    static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
+        let text = trimmed(bytes)
+        guard text.count == 36 else { return nil }
+        return UUID(uuidString: String(decoding: text, as: UTF8.self))
+    }
+}

@@ -1,0 +1,90 @@
+internal import RoostCore
+internal import RoostJSONText
+
+/// The type that all values of a column have.
+///
+/// Whole numbers make an integer, numbers a floating-point number, or a decimal number where
+/// digits would be lost. Digits after a zero, as in postal codes, are text. What fits no other type
+/// is text, which keeps each cell as it is.
+struct ColumnProfile {
+    /// The digits that a floating-point number keeps.
+    private static let doubleDigitCount = 15
+
+    private let format: CellFormat
+    /// The types that all cells so far have; all of them before the first cell.
+    private var candidates: [AttributeType] = [.boolean, .integer64, .double, .decimal, .date, .uuid]
+    private var kinds: Set<ImportRow.Cell.Kind> = []
+    /// The number of cells with a value.
+    private(set) var valueCount = 0
+
+    init(_ format: CellFormat) { self.format = format }
+
+    mutating func add(_ kind: ImportRow.Cell.Kind, _ bytes: UnsafeRawBufferPointer) {
+        switch kind {
+        case .absent, .null: return
+        default: break
+        }
+        valueCount += 1
+        kinds.insert(kind)
+        guard !candidates.isEmpty else { return }
+        candidates.removeAll { !Self.fits(bytes, kind, $0, format) }
+    }
+
+    /// The type, and what the user should know about it.
+    var type: (type: AttributeType, remark: String?) {
+        if kinds.contains(.json) { return (.string, "lists and objects are kept as JSON text") }
+        if kinds.count > 1, kinds.contains(.text) || kinds.contains(.boolean) {
+            return (.string, "values of several types are kept as text")
+        }
+        guard valueCount > 0 else { return (.string, "no row has a value") }
+        return (candidates.first ?? .string, nil)
+    }
+
+    private static func fits(
+        _ bytes: UnsafeRawBufferPointer, _ kind: ImportRow.Cell.Kind, _ type: AttributeType, _ format: CellFormat
+    ) -> Bool {
+        switch type {
+        case .boolean:
+            guard kind == .boolean || kind == .plain, bytes.count == 4 || bytes.count == 5 else { return false }
+            return ["true", "false", "TRUE", "FALSE", "True", "False"].contains(String(decoding: bytes, as: UTF8.self))
+        case .integer64:
+            guard kind == .number || kind == .plain, !startsWithZero(bytes), bytes.first != UInt8(ascii: "+") else {
+                return false
+            }
+            return format.integer(bytes) != nil && !hasBlanks(bytes)
+        case .double:
+            guard isPlainNumber(bytes, kind), digitCount(bytes) <= doubleDigitCount else { return false }
+            return format.double(bytes) != nil
+        case .decimal: return isPlainNumber(bytes, kind) && format.decimal(bytes) != nil
+        case .date: return (kind == .text || kind == .plain) && format.seconds(bytes) != nil && !hasBlanks(bytes)
+        case .uuid: return (kind == .text || kind == .plain) && bytes.count == 36 && CellFormat.uuid(bytes) != nil
+        default: return false
+        }
+    }
+
+    private static func isPlainNumber(_ bytes: UnsafeRawBufferPointer, _ kind: ImportRow.Cell.Kind) -> Bool {
+        (kind == .number || kind == .plain) && !startsWithZero(bytes) && bytes.first != UInt8(ascii: "+")
+            && !hasBlanks(bytes)
+    }
+
+    private static func hasBlanks(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t")
+            || bytes.last == UInt8(ascii: "\t")
+    }
+
+    /// Whether a zero that means nothing comes first, as in `007`.
+    private static func startsWithZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
+        guard digits.count > 1, digits.first == UInt8(ascii: "0") else { return false }
+        return JSONNumbers.isDigit(digits[digits.startIndex + 1])
+    }
+
+    private static func digitCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var count = 0
+        for byte in bytes {
+            if JSONNumbers.isDigit(byte) { count += 1 }
+            if byte | 0x20 == UInt8(ascii: "e") { break }
+        }
+        return count
+    }
+}

@@ -1,0 +1,38 @@
+/// Bytes that stay where they are until the next ones are added.
+struct ByteStorage: ~Copyable {
+    // SAFETY: base has room for `capacity` bytes. The first `count` of them are initialized.
+    private var base = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 16)
+    private var capacity = 4096
+    private var count = 0
+
+    deinit { base.deallocate() }
+
+    /// Forgets all bytes.
+    mutating func removeAll() { count = 0 }
+
+    /// Adds bytes, which may move those before them.
+    ///
+    /// - Parameter bytes: The bytes.
+    /// - Returns: The offset of the first one.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if capacity - count < bytes.count {
+            let larger = UnsafeMutableRawPointer.allocate(
+                byteCount: max(capacity * 2, count + bytes.count), alignment: 16)
+            larger.copyMemory(from: base, byteCount: count)
+            base.deallocate()
+            base = larger
+            capacity = max(capacity * 2, count + bytes.count)
+        }
+        if let start = bytes.baseAddress { (base + count).copyMemory(from: start, byteCount: bytes.count) }
+        defer { count += bytes.count }
+        return count
+    }
+
+    /// The bytes of a range that was added; empty for any other.
+    func bytes(_ start: Int, _ byteCount: Int) -> UnsafeRawBufferPointer {
+        guard start >= 0, byteCount >= 0, start + byteCount <= count else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(start: base + start, count: byteCount)
+    }
+}

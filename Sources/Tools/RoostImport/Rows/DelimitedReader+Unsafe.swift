@@ -1,0 +1,246 @@
+internal import Foundation
+internal import RoostCore
+
+/// Reads comma-separated values (RFC 4180) and their relatives.
+///
+/// Cells are read where they lie; quotes inside quotes are removed there. Lines end with LF, CR LF
+/// or CR. Empty lines are passed over. An empty cell is null; an empty text is in quotes. Memory is
+/// that of the longest row.
+final class DelimitedReader: RowReader {
+    /// The most bytes of a row.
+    private static let maximumRowByteCount = 256 << 20
+    private static let chunkByteCount = 256 << 10
+    private static let quote = UInt8(ascii: "\"")
+    private static let newline = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+    /// The separators that are looked for in the first line.
+    private static let usualDelimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0) }
+
+    private(set) var columns: [String] = []
+    private(set) var row = ImportRow()
+
+    private let name: String
+    private var text: DecodedInput
+    private var delimiter: UInt8
+    /// Whether the first row, which was read for its number of cells, is the next one.
+    private var keepsFirst = false
+
+    // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and cells are offsets from rowStart of
+    // bytes before end. One thread uses the reader.
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private var rowStart = 0
+    private var end = 0
+    private var isAtEnd = false
+    /// The number of bytes of the row that were read; the next row starts after them.
+    private var rowByteCount = 0
+    private var line = 1
+
+    /// - Parameters:
+    ///   - input: The bytes.
+    ///   - encoding: The encoding; nil for what a byte order mark says.
+    ///   - delimiter: The separator of cells; nil for the most frequent one of the first line.
+    ///   - hasHeader: Whether the first row has the names of the columns.
+    /// - Throws: `invalidValue` for a text without a row; `ioFailure`.
+    init(
+        _ input: ImportInput, encoding: TextEncoding?, delimiter: UInt8?, hasHeader: Bool
+    ) throws(StoreError) {
+        name = input.name
+        text = try DecodedInput(input, encoding: encoding)
+        capacity = Self.chunkByteCount
+        base = .allocate(capacity: capacity)
+        self.delimiter = delimiter ?? UInt8(ascii: ",")
+        if delimiter == nil { self.delimiter = try guessDelimiter() }
+        guard try next() else {
+            throw StoreError(
+                .invalidValue, "'\(name)' is empty. Its first line must have the names of the columns.")
+        }
+        if let problem = row.problem { throw StoreError(.invalidValue, "'\(name)', line \(row.line): \(problem)") }
+        if hasHeader {
+            for (index, cell) in row.cells.enumerated() {
+                guard let name = String(validating: bytes(of: cell), as: UTF8.self) else {
+                    throw StoreError(
+                        .invalidValue,
+                        "'\(name)', line \(row.line): the name of column \(index + 1) is not valid UTF-8. Name the encoding with --encoding."
+                    )
+                }
+                columns.append(name)
+            }
+        } else {
+            columns = row.cells.indices.map { "column\($0 + 1)" }
+            keepsFirst = true
+        }
+    }
+
+    deinit { base.deallocate() }
+
+    func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + rowStart + cell.start, count: cell.count)
+    }
+
+    func next() throws(StoreError) -> Bool {
+        if keepsFirst {
+            keepsFirst = false
+            return true
+        }
+        rowStart += rowByteCount
+        rowByteCount = 0
+        var index = 0
+        // Empty lines are passed over.
+        while try has(index), base[rowStart + index] == Self.newline || base[rowStart + index] == Self.carriageReturn {
+            passLineEnd(&index, try isPairOfEnds(index))
+        }
+        rowStart += index
+        index = 0
+        guard try has(0) else { return false }
+        row.line = line
+        row.problem = nil
+        row.cells.removeAll(keepingCapacity: true)
+        repeat {
+            try readCell(&index)
+        } while try passDelimiter(&index)
+        rowByteCount = index
+        if !columns.isEmpty, row.problem == nil, row.cells.count != columns.count {
+            row.problem = "the row has \(row.cells.count) cells, and the header has \(columns.count)."
+        }
+        return true
+    }
+
+    // MARK: Cells
+
+    private func readCell(_ index: inout Int) throws(StoreError) {
+        if try has(index), base[rowStart + index] == Self.quote { return try readQuotedCell(&index) }
+        let start = index
+        let (delimiter, newline, carriageReturn) = (delimiter, Self.newline, Self.carriageReturn)
+        while true {
+            let (base, end) = (base + rowStart, end - rowStart)
+            while index < end {
+                let byte = base[index]
+                if byte == delimiter || byte == newline || byte == carriageReturn { break }
+                index += 1
+            }
+            guard index == end, try has(index) else { break }
+        }
+        row.cells.append(.init(kind: index == start ? .null : .plain, start: start, count: index - start))
+    }
+
+    /// Reads a cell in quotes, and moves its bytes together.
+    private func readQuotedCell(_ index: inout Int) throws(StoreError) {
+        index += 1
+        let start = index
+        var out = index
+        let firstLine = line
+        while true {
+            guard try has(index) else {
+                throw StoreError(
+                    .invalidValue,
+                    "'\(name)', line \(firstLine), column '\(columnName)': a quote is opened and never closed.")
+            }
+            let byte = base[rowStart + index]
+            if byte == Self.quote {
+                index += 1
+                guard try has(index), base[rowStart + index] == Self.quote else { break }
+            } else if byte == Self.newline {
+                line += 1
+            }
+            base[rowStart + out] = byte
+            out += 1
+            index += 1
+        }
+        let column = columnName
+        row.cells.append(.init(kind: .plain, start: start, count: out - start))
+        // Whatever follows belongs to no cell.
+        let closing = index
+        while try has(index) {
+            let byte = base[rowStart + index]
+            if byte == delimiter || byte == Self.newline || byte == Self.carriageReturn { break }
+            index += 1
+        }
+        if index > closing, row.problem == nil {
+            row.problem = "column '\(column)' has text after its closing quote. Double the quotes inside a cell."
+        }
+    }
+
+    private var columnName: String {
+        let index = row.cells.count
+        return columns.indices.contains(index) ? columns[index] : "column\(index + 1)"
+    }
+
+    /// Passes what follows a cell: true for a separator, false for the end of the row.
+    private func passDelimiter(_ index: inout Int) throws(StoreError) -> Bool {
+        guard try has(index) else { return false }
+        if base[rowStart + index] == delimiter {
+            index += 1
+            return true
+        }
+        passLineEnd(&index, try isPairOfEnds(index))
+        return false
+    }
+
+    private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
+        guard base[rowStart + index] == Self.carriageReturn, try has(index + 1) else { return false }
+        return base[rowStart + index + 1] == Self.newline
+    }
+
+    private func passLineEnd(_ index: inout Int, _ isPair: Bool) {
+        index += isPair ? 2 : 1
+        line += 1
+    }
+
+    // MARK: Bytes
+
+    /// Whether the row has a byte at an index, which is read if it was not yet.
+    @inline(__always)
+    private func has(_ index: Int) throws(StoreError) -> Bool {
+        if rowStart + index < end { return true }
+        return try fill(index)
+    }
+
+    private func fill(_ index: Int) throws(StoreError) -> Bool {
+        while rowStart + index >= end {
+            if isAtEnd { return false }
+            if rowStart > 0 {
+                base.update(from: base + rowStart, count: end - rowStart)
+                end -= rowStart
+                rowStart = 0
+            }
+            if capacity - end < Self.chunkByteCount / 2 { try grow() }
+            let count = try text.read(into: UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end))
+            if count == 0 { isAtEnd = true }
+            end += count
+        }
+        return true
+    }
+
+    private func grow() throws(StoreError) {
+        guard capacity < Self.maximumRowByteCount else {
+            throw StoreError(
+                .limitExceeded,
+                "'\(name)', line \(row.line): the row is longer than \(Self.maximumRowByteCount) bytes. Is a quote missing?"
+            )
+        }
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity * 2)
+        larger.update(from: base, count: end)
+        base.deallocate()
+        base = larger
+        capacity *= 2
+    }
+
+    /// The most frequent separator of the first line, outside quotes.
+    private func guessDelimiter() throws(StoreError) -> UInt8 {
+        var counts = [Int](repeating: 0, count: Self.usualDelimiters.count)
+        var (index, isQuoted) = (0, false)
+        while index < 1 << 16, try has(index) {
+            let byte = base[rowStart + index]
+            if byte == Self.quote { isQuoted.toggle() }
+            if !isQuoted {
+                if byte == Self.newline || byte == Self.carriageReturn, index > 0 { break }
+                if let place = Self.usualDelimiters.firstIndex(of: byte) { counts[place] += 1 }
+            }
+            index += 1
+        }
+        let most = counts.max() ?? 0
+        guard most > 0, let place = counts.firstIndex(of: most) else { return UInt8(ascii: ",") }
+        return Self.usualDelimiters[place]
+    }
+}

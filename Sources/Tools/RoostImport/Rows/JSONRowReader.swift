@@ -1,0 +1,104 @@
+internal import RoostCore
+internal import RoostJSONText
+
+/// Reads the objects of a JSON array, or of JSON Lines.
+///
+/// The columns are the keys, in the order in which they were met. An array or object inside a row
+/// is taken as its JSON text. Memory is that of one row.
+final class JSONRowReader: RowReader {
+    /// The most bytes of a value.
+    private static let maximumValueByteCount = 256 << 20
+
+    private(set) var columns: [String] = []
+    private(set) var row = ImportRow()
+
+    private let name: String
+    private let isLines: Bool
+    private var tokens: JSONTokenizer
+    private var known: [String: Int] = [:]
+    private var hasBegun = false
+    private var storage = ByteStorage()
+
+    /// - Parameters:
+    ///   - input: The bytes.
+    ///   - encoding: The encoding; nil for what a byte order mark says.
+    ///   - isLines: Whether each row is a line of its own.
+    /// - Throws: `ioFailure`.
+    init(_ input: ImportInput, encoding: TextEncoding?, isLines: Bool) throws(StoreError) {
+        (name, self.isLines) = (input.name, isLines)
+        var text = try DecodedInput(input, encoding: encoding)
+        tokens = JSONTokenizer(
+            syntax: isLines ? .lines : .json, limits: .init(tokenByteCount: Self.maximumValueByteCount)
+        ) { buffer in
+            try text.read(into: buffer)
+        }
+    }
+
+    func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer { storage.bytes(cell.start, cell.count) }
+
+    func next() throws(StoreError) -> Bool {
+        do throws(JSONSyntaxError) { return try readRow() } catch {
+            throw StoreError(error, in: "'\(name)'", code: .invalidValue)
+        }
+    }
+
+    private func readRow() throws(JSONSyntaxError) -> Bool {
+        if !isLines, !hasBegun {
+            guard try tokens.next() == .beginArray else {
+                throw tokens.mismatch("an array of objects (rows on lines of their own need --format=jsonl)")
+            }
+        }
+        hasBegun = true
+        let token = try tokens.next()
+        if token == .end { return false }
+        if !isLines, token == .endArray {
+            _ = try tokens.next()
+            return false
+        }
+        storage.removeAll()
+        row.problem = nil
+        row.line = tokens.tokenPosition.line
+        row.cells.removeAll(keepingCapacity: true)
+        for _ in columns { row.cells.append(.absent) }
+        guard token == .beginObject else {
+            row.problem = "an object is expected."
+            if token == .beginArray { try tokens.skipRest() }
+            return true
+        }
+        while try tokens.nextKey() {
+            let index = column(tokens.text)
+            row.cells[index] = try readCell()
+        }
+        return true
+    }
+
+    /// The position of a column, which is added if it is new.
+    private func column(_ key: String) -> Int {
+        if let index = known[key] { return index }
+        known[key] = columns.count
+        columns.append(key)
+        row.cells.append(.absent)
+        return columns.count - 1
+    }
+
+    private func readCell() throws(JSONSyntaxError) -> ImportRow.Cell {
+        let kind: ImportRow.Cell.Kind
+        switch try tokens.next() {
+        case .null: return ImportRow.Cell(kind: .null)
+        case .true: return cell(.boolean, Array("true".utf8))
+        case .false: return cell(.boolean, Array("false".utf8))
+        case .number: kind = .number
+        case .string: kind = .text
+        default: return cell(.json, JSONText.bytes(try JSONNode(from: &tokens), style: .compact))
+        }
+        return tokens.withText { bytes in
+            let start = storage.append(bytes)
+            return ImportRow.Cell(kind: kind, start: start, count: bytes.count)
+        }
+    }
+
+    private func cell(_ kind: ImportRow.Cell.Kind, _ bytes: [UInt8]) -> ImportRow.Cell {
+        let start = bytes.withUnsafeBytes { storage.append($0) }
+        return ImportRow.Cell(kind: kind, start: start, count: bytes.count)
+    }
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+internal import RoostCore
+
+/// The fields that the cells of rows go into.
+struct ColumnMapping {
+    /// A column with a field.
+    struct Target {
+        /// The position of the column.
+        let position: Int
+        let column: String
+        /// The name of the property, with the dotted path of an element.
+        let property: String
+        let field: RecordLayout.Field
+        /// The way in which cells name objects; nil where they are values, or keys of objects.
+        let relation: TextImportOptions.Relation?
+    }
+
+    private let options: TextImportOptions
+    private let entity: ManagedObjectModel.Entity
+    private let properties: BatchProperties
+    private let textName: String
+    /// The columns with fields, in the order of the fields.
+    private(set) var targets: [Target] = []
+    private(set) var columnCount = 0
+
+    init(
+        _ options: TextImportOptions, _ entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
+        of textName: String
+    ) {
+        (self.options, self.entity, self.textName) = (options, entity, textName)
+        properties = BatchProperties(entity, in: model)
+    }
+
+    /// Finds the fields of columns that were met since the last call.
+    ///
+    /// - Parameter columns: All columns.
+    /// - Throws: `unknownProperty` for a column without a property.
+    mutating func extend(to columns: [String]) throws(StoreError) {
+        while columnCount < columns.count {
+            let (position, column) = (columnCount, columns[columnCount])
+            columnCount += 1
+            guard !options.leftOut.contains(column) else { continue }
+            let name = try propertyName(of: column)
+            let field: RecordLayout.Field
+            var isToOne = false
+            switch try properties.property(name) {
+            case .field(let found): field = found
+            case .toOne(let found, _): (field, isToOne) = (found, true)
+            case .composite:
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(entity.name).\(name)' is a composite; give its elements columns of their own, as in \(name).city."
+                )
+            }
+            if let other = targets.first(where: { $0.field.index == field.index }) {
+                throw StoreError(
+                    .invalidRequest,
+                    "The columns '\(other.column)' and '\(column)' of '\(textName)' both belong to '\(entity.name).\(name)'. Leave one out with --without."
+                )
+            }
+            let relation = options.relations.first { $0.column == column }
+            guard relation == nil || isToOne else {
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(entity.name).\(name)' is not a relationship, so its column cannot name other objects.")
+            }
+            targets.append(Target(position: position, column: column, property: name, field: field, relation: relation))
+            targets.sort { $0.field.index < $1.field.index }
+        }
+    }
+
+    /// The property of a column: a property that was made of it, a property of the same name, or a
+    /// property whose name differs in case and signs only.
+    private func propertyName(of column: String) throws(StoreError) -> String {
+        let declared =
+            entity.attributes.map { ($0.name, $0.userInfo) }
+            + entity.relationships.map { ($0.name.name, $0.declaration.userInfo) }
+        if let name = declared.first(where: { $0.1[TextModel.originKey] == column })?.0 { return name }
+        let names = declared.map(\.0)
+        if names.contains(column) || entity.layout.field(column) != nil { return column }
+        func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
+        let similar = names.filter { letters($0) == letters(column) }
+        if similar.count == 1, let name = similar.first { return name }
+        let hint = nearestName(to: column, among: names).map { "; did you mean '\($0)'?" } ?? "."
+        throw StoreError(
+            .unknownProperty,
+            "Entity '\(entity.name)' has no property for the column '\(column)' of '\(textName)'\(hint) Leave a column out with --without=\(column)."
+        )
+    }
+}

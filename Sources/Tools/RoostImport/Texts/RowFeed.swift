@@ -1,0 +1,162 @@
+internal import RoostCore
+internal import RoostQuery
+internal import RoostStores
+
+/// Rows as values by property name, with the objects that they name.
+final class RowFeed {
+    private let source: TextImport
+    private let reader: any RowReader
+    private let store: any PersistentStore
+    private var mapping: ColumnMapping
+    /// Rows with their objects, the next one last.
+    private var ready: [BatchInsertRequest.Row] = []
+    private(set) var rowCount = 0
+
+    init(_ source: TextImport, in store: any PersistentStore) throws(StoreError) {
+        (self.source, self.store) = (source, store)
+        reader = try source.reader()
+        mapping = ColumnMapping(source.options, source.entity, in: source.model, of: source.input.name)
+    }
+
+    /// Returns the next row; nil at the end.
+    func next() throws(StoreError) -> BatchInsertRequest.Row? {
+        if ready.isEmpty {
+            var rows = try read(TextImport.chunkCount)
+            for target in mapping.targets { try resolve(target, in: &rows) }
+            ready = rows.reversed()
+        }
+        guard let row = ready.popLast() else {
+            try source.input.requireUnchanged()
+            return nil
+        }
+        rowCount += 1
+        return row
+    }
+
+    /// Inserts the objects that rows name and that do not exist.
+    ///
+    /// - Returns: The number of new objects.
+    func insertMissing() throws(StoreError) -> Int {
+        var count = 0
+        while true {
+            let rows = try read(TextImport.chunkCount, isLook: true)
+            guard !rows.isEmpty else { return count }
+            for target in mapping.targets {
+                guard let relation = target.relation else { continue }
+                let values = Set(rows.compactMap { $0[target.property] }.filter { !$0.isNull })
+                let known = try objects(values, relation)
+                let missing = values.filter { known[$0] == nil }.sorted { "\($0)" < "\($1)" }
+                guard !missing.isEmpty else { continue }
+                let entity = try relatedEntity(relation)
+                let new = missing.map { [relation.attribute: $0] }
+                count +=
+                    try store.execute(
+                        BatchInsertRequest(entity.name, rows: new, result: .count), model: source.model
+                    ).count ?? new.count
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads up to so many rows; a column with a relation has the value of the attribute.
+    private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [BatchInsertRequest.Row] {
+        var rows: [BatchInsertRequest.Row] = []
+        try source.checkCancellation()
+        while rows.count < limit, try reader.next() {
+            if mapping.columnCount < reader.columns.count { try mapping.extend(to: reader.columns) }
+            var problem = reader.row.problem
+            var row: BatchInsertRequest.Row = [:]
+            for target in mapping.targets where problem == nil {
+                let cells = reader.row.cells
+                let cell = target.position < cells.count ? cells[target.position] : .absent
+                switch cell.kind {
+                case .absent: continue
+                case .null: row[target.property] = .null
+                default:
+                    let bytes = reader.bytes(of: cell)
+                    let field =
+                        try target.relation.map { (relation) throws(StoreError) in try attribute(relation) }
+                        ?? target.field
+                    if let value = source.format.value(bytes, for: field, in: source.model) {
+                        row[target.property] = value
+                    } else {
+                        problem = TextImport.problem(bytes, target.column, field)
+                    }
+                }
+            }
+            guard let problem else {
+                rows.append(row)
+                continue
+            }
+            let line = reader.row.line
+            if isLook {
+                try source.faults.look(problem, line: line, of: source.input.name)
+            } else {
+                try source.faults.add(problem, line: line, of: source.input.name)
+            }
+        }
+        return rows
+    }
+
+    // MARK: Related objects
+
+    private func resolve(
+        _ target: ColumnMapping.Target, in rows: inout [BatchInsertRequest.Row]
+    ) throws(StoreError) {
+        guard let relation = target.relation else { return }
+        let known = try objects(Set(rows.compactMap { $0[target.property] }), relation)
+        for index in rows.indices {
+            guard let value = rows[index][target.property], !value.isNull else { continue }
+            guard let id = known[value] else {
+                throw StoreError(
+                    .objectNotFound,
+                    "'\(relation.entity).\(relation.attribute)' had a value of the column '\(relation.column)' of '\(source.input.name)' and has it no longer. Another program changed the store; import again."
+                )
+            }
+            rows[index][target.property] = .objectID(id)
+        }
+    }
+
+    /// Finds the objects whose attribute has one of the values.
+    private func objects(
+        _ values: Set<Value>, _ relation: TextImportOptions.Relation
+    ) throws(StoreError) -> [Value: ObjectID] {
+        let wanted = values.filter { !$0.isNull }
+        guard !wanted.isEmpty else { return [:] }
+        let entity = try relatedEntity(relation)
+        let request = FetchRequest(
+            entity.name,
+            where: .comparison(
+                .init(
+                    left: .keyPath([relation.attribute]), operator: .isIn,
+                    right: .aggregate(wanted.map { .constant($0) }))))
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let cursor = try snapshot.fetch(request)
+        var found: [Value: ObjectID] = [:]
+        var batch = RecordBatch(model: store.model)
+        while try cursor.next(into: &batch) {
+            for index in 0..<batch.count {
+                let (value, id) = (try batch.value(relation.attribute, at: index), batch.id(at: index))
+                if let other = found.updateValue(id, forKey: value) {
+                    throw StoreError(
+                        .invalidRequest,
+                        "\(other) and \(id) have the same '\(relation.attribute)', so a cell of the column '\(relation.column)' names no object."
+                    )
+                }
+            }
+        }
+        return found
+    }
+
+    private func relatedEntity(
+        _ relation: TextImportOptions.Relation
+    ) throws(StoreError) -> ManagedObjectModel.Entity {
+        try TextImport.entity(relation.entity, source.model)
+    }
+
+    private func attribute(_ relation: TextImportOptions.Relation) throws(StoreError) -> RecordLayout.Field {
+        try relatedEntity(relation).layout.requireField(relation.attribute)
+    }
+}

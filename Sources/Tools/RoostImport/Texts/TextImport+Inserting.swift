@@ -1,0 +1,83 @@
+package import RoostCore
+internal import RoostStores
+
+extension TextImport {
+    /// The numbers of an import.
+    package struct Result: Sendable {
+        /// The rows that were taken.
+        package var rows = 0
+        /// The new objects of the entity.
+        package var inserted = 0
+        /// The objects that rows named and that did not exist.
+        package var related = 0
+
+        package init() {}
+    }
+
+    /// Inserts an object for each row, or updates the object with its key.
+    ///
+    /// Objects that relations name and that do not exist are inserted first, in transactions of
+    /// their own. Without a key the rows are one transaction. With a key they are transactions of
+    /// 20 000 rows, because all rows of one are in memory; the rows before an error stay.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - author: The author, for the store's history.
+    /// - Returns: What was written.
+    /// - Throws: As a batch insert; `invalidValue` with the line of a row that cannot be taken.
+    package func insert(into store: any PersistentStore, author: String? = nil) throws(StoreError) -> Result {
+        var result = Result()
+        if !options.relations.isEmpty {
+            result.related = try RowFeed(self, in: store).insertMissing()
+        }
+        let before = try count(in: store)
+        let feed = try RowFeed(self, in: store)
+        if options.key.isEmpty {
+            _ = try store.execute(
+                request(author) { (row) throws(StoreError) in
+                    guard let next = try feed.next() else { return true }
+                    row = next
+                    return false
+                }, model: model)
+        } else {
+            var isAtEnd = false
+            while !isAtEnd {
+                let end = feed.rowCount + Self.keyedCount
+                do throws(StoreError) {
+                    _ = try store.execute(
+                        request(author) { (row) throws(StoreError) in
+                            guard feed.rowCount < end else { return true }
+                            guard let next = try feed.next() else {
+                                isAtEnd = true
+                                return true
+                            }
+                            row = next
+                            return false
+                        }, model: model)
+                } catch {
+                    guard end > Self.keyedCount else { throw error }
+                    throw error.withMessage(
+                        "\(error.message) The \(end - Self.keyedCount) rows before stay.")
+                }
+            }
+        }
+        result.rows = feed.rowCount
+        result.inserted = try count(in: store) - before
+        return result
+    }
+
+    private func request(
+        _ author: String?, _ handler: @escaping (inout BatchInsertRequest.Row) throws(StoreError) -> Bool
+    ) -> BatchInsertRequest {
+        var request = BatchInsertRequest(entity.name, handler: handler)
+        if !options.key.isEmpty { request.onConflict = .update }
+        request.author = author
+        return request
+    }
+
+    private func count(in store: any PersistentStore) throws(StoreError) -> Int {
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        return try snapshot.count(FetchRequest(entity.name))
+    }
+}

@@ -1,0 +1,96 @@
+package import RoostCore
+package import RoostMigration
+internal import RoostStores
+
+extension TextImport {
+    /// Sends a record for each row, without a dictionary or a value in between.
+    package func send(to sink: ContentSink) throws(StoreError) {
+        let reader = try reader()
+        var mapping = ColumnMapping(options, entity, in: model, of: input.name)
+        var recordRules = rules.records
+        let hasRules = !recordRules.isEmpty(forEntity: entity.number)
+        let defaults = try BatchProperties(entity, in: model).defaults()
+        let defaultFields = entity.layout.fields.filter { !defaults[$0.index].isNull }
+        var batch = sink.emptyRecords()
+        var single = RecordBatch(model: model)
+        var key: Int64 = 0
+        while try reader.next() {
+            if mapping.columnCount < reader.columns.count { try mapping.extend(to: reader.columns) }
+            if let problem = reader.row.problem {
+                try faults.add(problem, line: reader.row.line, of: input.name)
+                continue
+            }
+            single.removeAll()
+            single.beginRecord(entity.layout, key: key + 1, version: 1)
+            if let problem = try fill(&single, reader, mapping, defaultFields, defaults) {
+                single.abandonRecord()
+                try faults.add(problem, line: reader.row.line, of: input.name)
+                continue
+            }
+            single.endRecord()
+            if hasRules {
+                var failures = FailureList()
+                try single.withRecord(at: 0) { (record) throws(StoreError) in
+                    try failures.check(record, rules: &recordRules) { _, _ in .row(Int(key) + 1) }
+                }
+                if let failure = failures.failures.first {
+                    try faults.add(failure.message, line: reader.row.line, of: input.name)
+                    continue
+                }
+            }
+            key += 1
+            batch.append(single, at: 0)
+            guard batch.isFull else { continue }
+            try sink.send(batch)
+            batch = sink.emptyRecords()
+        }
+        if !batch.isEmpty { try sink.send(batch) }
+        try input.requireUnchanged()
+    }
+
+    /// Sets the fields of a record; returns the problem of the first cell that cannot be taken.
+    private func fill(
+        _ batch: inout RecordBatch, _ reader: any RowReader, _ mapping: ColumnMapping,
+        _ defaultFields: [RecordLayout.Field], _ defaults: [Value]
+    ) throws(StoreError) -> String? {
+        let cells = reader.row.cells
+        var next = 0
+        for target in mapping.targets {
+            // Fields of the tail are set in their order, those with defaults between the others.
+            while next < defaultFields.count, defaultFields[next].index < target.field.index {
+                let field = defaultFields[next]
+                try batch.set(defaults[field.index], for: field)
+                next += 1
+            }
+            let hasDefault = next < defaultFields.count && defaultFields[next].index == target.field.index
+            if hasDefault { next += 1 }
+            let cell = target.position < cells.count ? cells[target.position] : .absent
+            switch cell.kind {
+            case .null: continue
+            case .absent:
+                if hasDefault { try batch.set(defaults[target.field.index], for: target.field) }
+            default:
+                let bytes = reader.bytes(of: cell)
+                guard try format.set(bytes, for: target.field, in: &batch) else {
+                    return Self.problem(bytes, target.column, target.field)
+                }
+            }
+        }
+        while next < defaultFields.count {
+            let field = defaultFields[next]
+            try batch.set(defaults[field.index], for: field)
+            next += 1
+        }
+        return nil
+    }
+
+    /// The problem of a cell that its field cannot have.
+    static func problem(
+        _ bytes: UnsafeRawBufferPointer, _ column: String, _ field: RecordLayout.Field
+    ) -> String {
+        let text = String(decoding: bytes.prefix(60), as: UTF8.self)
+        let shown = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
+        return
+            "column '\(column)' has '\(shown)'\(bytes.count > 60 ? "…" : ""), which is not \(CellFormat.expectation(of: field.kind))."
+    }
+}

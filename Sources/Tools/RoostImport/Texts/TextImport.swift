@@ -1,0 +1,175 @@
+package import RoostCore
+internal import RoostMigration
+internal import RoostQuery
+internal import RoostStores
+internal import RoostSystem
+
+/// The rows of a text as objects of one entity.
+///
+/// Without a model all rows are read once to infer one. Rows become objects with the keys 1, 2, …
+/// of a new store by ``send(to:)``, or objects of an existing store by ``insert(into:author:)``.
+/// Memory is bounded whatever the size of the text.
+package final class TextImport: MadeContent {
+    /// The rows that are inserted or updated together, and whose related objects are found together.
+    static let chunkCount = 2_000
+    /// The most rows of one change set with a key, whose values are in memory.
+    static let keyedCount = 20_000
+
+    package let model: ManagedObjectModel
+    /// The plan of an import without a given model; otherwise empty.
+    package let plan: ImportPlan
+    let input: ImportInput
+    let options: TextImportOptions
+    let format: CellFormat
+    let entity: ManagedObjectModel.Entity
+    let rules: ModelRules
+    let checkCancellation: @Sendable () throws(StoreError) -> Void
+    let faults: FaultyRowList
+
+    /// Prepares an import.
+    ///
+    /// - Parameters:
+    ///   - input: The text.
+    ///   - options: Its form.
+    ///   - model: The model; nil for one that fits all rows.
+    ///   - faults: Takes the rows that are left out.
+    ///   - checkCancellation: Throws when the import is to end.
+    /// - Throws: `invalidValue` with line and column for a text that cannot be read;
+    ///   `unknownEntity`, `unknownProperty`, `invalidRequest`, `invalidModel`, `ioFailure`.
+    package init(
+        _ input: ImportInput, options: TextImportOptions, model: ManagedObjectModel?, faults: FaultyRowList,
+        checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        (self.input, self.options, self.faults) = (input, options, faults)
+        self.checkCancellation = checkCancellation
+        format = try options.cellFormat()
+        if let model {
+            self.model = model
+            plan = ImportPlan()
+        } else {
+            let columns = try Self.profile(input, options, format, faults, checkCancellation)
+            self.model = try TextModel(options).make(columns.map { ($0.name, $0.type) })
+            plan = Self.plan(columns, of: input.name, self.model, options)
+        }
+        rules = try ModelRules(self.model)
+        entity = try Self.entity(options.entity, self.model)
+        guard !entity.isAbstract else {
+            throw StoreError(
+                .invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
+        }
+        try requireKey()
+    }
+
+    package func warnings() -> [String] { faults.summary.map { [$0] } ?? [] }
+
+    /// The name of the text, for messages.
+    package var sourceName: String { input.name }
+    /// The name of the entity of the rows.
+    package var entityName: String { entity.name.text }
+
+    /// Whether the rows are independent of each other and of other objects, so that ``send(to:)``
+    /// does all there is to do.
+    package var canBeSent: Bool {
+        options.key.isEmpty && options.relations.isEmpty && !rules.hasDerivedAttributes && entity.relationships.isEmpty
+            && !BatchProperties(entity, in: model).hasComposites
+    }
+
+    static func entity(
+        _ name: String, _ model: ManagedObjectModel
+    ) throws(StoreError) -> ManagedObjectModel.Entity {
+        if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
+        let names = model.entities.map(\.name.text)
+        let hint =
+            nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+            ?? "it has \(names.joined(separator: ", "))."
+        throw StoreError(.unknownEntity, "The model has no entity '\(name)'; \(hint)")
+    }
+
+    /// Starts to read the rows.
+    func reader() throws(StoreError) -> any RowReader { try Self.reader(input, options) }
+
+    private static func reader(
+        _ input: ImportInput, _ options: TextImportOptions
+    ) throws(StoreError) -> any RowReader {
+        switch options.format {
+        case .json, .jsonl:
+            return try JSONRowReader(input, encoding: options.encoding, isLines: options.format == .jsonl)
+        case .csv, .tsv:
+            return try DelimitedReader(
+                input, encoding: options.encoding,
+                delimiter: options.delimiter ?? (options.format == .tsv ? UInt8(ascii: "\t") : nil),
+                hasHeader: options.hasHeader)
+        }
+    }
+
+    /// Objects are found by their keys, so that stores must hold each key once.
+    private func requireKey() throws(StoreError) {
+        guard !options.key.isEmpty else { return }
+        var mapping = ColumnMapping(options, entity, in: model, of: input.name)
+        try mapping.extend(to: options.key)
+        let properties = Set(mapping.targets.map(\.property))
+        guard !entity.uniquenessConstraints.contains(where: { Set($0.attributes) == properties }) else { return }
+        throw StoreError(
+            .invalidRequest,
+            "'\(entity.name)' has no uniqueness constraint of \(properties.sorted().map { "'\($0)'" }.joined(separator: ", ")), so these values identify no object. Add one to the model, and migrate the store to it."
+        )
+    }
+
+    // MARK: Inference
+
+    private struct ProfiledColumn {
+        var name: String
+        var type: AttributeType
+        var remark: String?
+        var rowCount: Int
+    }
+
+    private static func profile(
+        _ input: ImportInput, _ options: TextImportOptions, _ format: CellFormat, _ faults: FaultyRowList,
+        _ checkCancellation: () throws(StoreError) -> Void
+    ) throws(StoreError) -> [ProfiledColumn] {
+        let reader = try reader(input, options)
+        var profiles: [ColumnProfile] = []
+        var rowCount = 0
+        while try reader.next() {
+            rowCount += 1
+            if rowCount % 4096 == 0 { try checkCancellation() }
+            if let problem = reader.row.problem {
+                try faults.look(problem, line: reader.row.line, of: input.name)
+                continue
+            }
+            while profiles.count < reader.columns.count { profiles.append(ColumnProfile(format)) }
+            for (index, cell) in reader.row.cells.enumerated() {
+                profiles[index].add(cell.kind, reader.bytes(of: cell))
+            }
+        }
+        while profiles.count < reader.columns.count { profiles.append(ColumnProfile(format)) }
+        try input.requireUnchanged()
+        return zip(reader.columns, profiles).map { name, profile in
+            let found = profile.type
+            return ProfiledColumn(name: name, type: found.type, remark: found.remark, rowCount: rowCount)
+        }
+    }
+
+    private static func plan(
+        _ columns: [ProfiledColumn], of name: String, _ model: ManagedObjectModel, _ options: TextImportOptions
+    ) -> ImportPlan {
+        var table = ImportPlan.Table(name, entity: options.entity, rows: columns.first?.rowCount ?? 0)
+        let entity = model.entities.first { $0.name.text == options.entity }
+        for column in columns {
+            let attribute = entity?.attributes.first {
+                $0.name == column.name || $0.userInfo[TextModel.originKey] == column.name
+            }
+            let relation = options.relations.first { $0.column == column.name }
+            let isLeftOut = options.leftOut.contains(column.name)
+            table.columns.append(
+                ImportPlan.Column(
+                    column.name, property: isLeftOut ? nil : attribute?.name ?? column.name,
+                    type: isLeftOut ? nil : relation.map { "to \($0.entity)" } ?? attribute?.type.name,
+                    remark: isLeftOut ? "left out" : column.remark))
+        }
+        var plan = ImportPlan()
+        plan.tables = [table]
+        return plan
+    }
+}

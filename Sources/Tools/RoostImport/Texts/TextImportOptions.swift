@@ -1,0 +1,87 @@
+package import Foundation
+internal import RoostCore
+
+/// The form of a text of rows, and what becomes of them.
+package struct TextImportOptions: Sendable {
+    /// The format of a text.
+    package enum Format: String, Sendable, CaseIterable {
+        /// Comma-separated values; the separator can be another character.
+        case csv
+        /// Values separated by tabs.
+        case tsv
+        /// A JSON array of objects.
+        case json
+        /// JSON Lines: an object on each line.
+        case jsonl
+    }
+
+    /// The treatment of a row that cannot be taken.
+    package enum FaultyRows: String, Sendable, CaseIterable {
+        /// The import ends, and nothing is imported.
+        case stop
+        /// The row is left out and counted.
+        case skip
+        /// The row is left out, counted and reported.
+        case report
+    }
+
+    /// A column whose cells name objects by the value of an attribute.
+    package struct Relation: Sendable, Hashable {
+        /// The column, and the to-one relationship.
+        package var column: String
+        /// The entity of the objects.
+        package var entity: String
+        /// The attribute.
+        package var attribute: String
+
+        package init(column: String, entity: String, attribute: String) {
+            (self.column, self.entity, self.attribute) = (column, entity, attribute)
+        }
+    }
+
+    /// The entity that gets the rows.
+    package var entity: String
+    /// The format.
+    package var format: Format
+    /// The character between cells; nil for the most frequent one of the first line.
+    package var delimiter: UInt8?
+    /// Whether the first row has the names of the columns.
+    package var hasHeader = true
+    /// The encoding; nil for what a byte order mark says, otherwise UTF-8.
+    package var encoding: TextEncoding?
+    /// Whether a comma comes before the digits of a fraction, instead of a point.
+    package var hasDecimalComma = false
+    /// The form of dates, as in `dd.MM.yyyy HH:mm`; nil for ISO 8601.
+    package var datePattern: String?
+    /// The zone of times without one; nil for UTC.
+    package var timeZone: TimeZone?
+    /// The columns that identify an object, so that it is updated instead of inserted again.
+    package var key: [String] = []
+    /// The columns that name other objects.
+    package var relations: [Relation] = []
+    /// The columns that are left out.
+    package var leftOut: Set<String> = []
+    /// The treatment of a row that cannot be taken.
+    package var faultyRows = FaultyRows.stop
+
+    package init(entity: String, format: Format) { (self.entity, self.format) = (entity, format) }
+
+    /// The rules by which cells become values.
+    ///
+    /// - Throws: `invalidRequest` for a pattern of dates that cannot be read.
+    func cellFormat() throws(StoreError) -> CellFormat {
+        var cells = CellFormat()
+        if hasDecimalComma { cells.decimalSeparator = UInt8(ascii: ",") }
+        cells.timeZone = timeZone
+        if let datePattern {
+            guard let pattern = DatePattern(datePattern) else {
+                throw StoreError(
+                    .invalidRequest,
+                    "The date format '\(datePattern)' cannot be read. It has yyyy or yy, MM or MMM, dd, HH, mm, ss and SSS, as in dd.MM.yyyy HH:mm."
+                )
+            }
+            cells.datePattern = pattern
+        }
+        return cells
+    }
+}

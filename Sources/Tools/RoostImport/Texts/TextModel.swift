@@ -1,0 +1,64 @@
+internal import Foundation
+internal import RoostCore
+
+/// The model that is inferred from the columns of a text.
+struct TextModel {
+    /// The key in `userInfo` of the name of the column or table that a declaration was made of.
+    static let originKey = "importedFrom"
+
+    private let options: TextImportOptions
+
+    init(_ options: TextImportOptions) { self.options = options }
+
+    /// Makes the model.
+    ///
+    /// - Parameter columns: The columns with the types of their values.
+    /// - Returns: The model.
+    /// - Throws: `invalidModel`; `unknownProperty` for a column of the options that the text lacks.
+    func make(_ columns: [(name: String, type: AttributeType)]) throws(StoreError) -> ManagedObjectModel {
+        let wanted = options.key + options.relations.map(\.column) + options.leftOut
+        for name in wanted where !columns.contains(where: { $0.name == name }) {
+            let hint = nearestName(to: name, among: columns.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
+            throw StoreError(.unknownProperty, "The text has no column '\(name)'\(hint)")
+        }
+        var names = ModelNames()
+        var entity = EntityDescription(options.entity)
+        var others: [String: EntityDescription] = [:]
+        var key: [String] = []
+        for (index, column) in columns.enumerated() where !options.leftOut.contains(column.name) {
+            let name = names.name(for: column.name, orElse: "column\(index + 1)")
+            if options.key.contains(column.name) { key.append(name) }
+            guard let relation = options.relations.first(where: { $0.column == column.name }) else {
+                var attribute = AttributeDescription(name, type: column.type)
+                if name != column.name { attribute.userInfo[Self.originKey] = column.name }
+                entity.attributes.append(attribute)
+                continue
+            }
+            var other = others[relation.entity] ?? EntityDescription(relation.entity)
+            if !other.attributes.contains(where: { $0.name == relation.attribute }) {
+                other.attributes.append(AttributeDescription(relation.attribute, type: column.type))
+                other.uniquenessConstraints.append([relation.attribute])
+            }
+            let inverse = Self.inverseName(of: options.entity, taken: other.relationships.map(\.name))
+            other.relationships.append(.toMany(inverse, to: options.entity, inverse: name))
+            others[relation.entity] = other
+            var toOne = RelationshipDescription.toOne(name, to: relation.entity, inverse: inverse)
+            if name != column.name { toOne.userInfo[Self.originKey] = column.name }
+            entity.relationships.append(toOne)
+        }
+        if !key.isEmpty { entity.uniquenessConstraints = [key] }
+        return try ManagedObjectModel(
+            entities: [entity] + others.values.sorted { $0.name < $1.name })
+    }
+
+    /// `tracks` for `Track`.
+    private static func inverseName(of entity: String, taken: [String]) -> String {
+        let name = entity.prefix(1).lowercased() + entity.dropFirst() + "s"
+        var (unique, number) = (name, 1)
+        while taken.contains(unique) {
+            number += 1
+            unique = "\(name)\(number)"
+        }
+        return unique
+    }
+}

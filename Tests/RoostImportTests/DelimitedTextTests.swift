@@ -1,0 +1,123 @@
+import Foundation
+import RoostCore
+import RoostSystem
+import Testing
+
+@testable import RoostImport
+
+@Suite("Comma-separated values")
+struct DelimitedTextTests {
+    @Test(
+        "have lines that end with LF, CR LF or CR, the last one with or without",
+        arguments: ["a,b\n1,x\n2,y\n", "a,b\r\n1,x\r\n2,y", "a,b\r1,x\r2,y\r", "\n\na,b\n\n1,x\n\r\n2,y\n\n"])
+    func lineEnds(text: String) throws {
+        #expect(try ImportBench().rows(text) == [["a": 1, "b": "x"], ["a": 2, "b": "y"]])
+    }
+
+    @Test("have quotes, separators and line breaks inside quotes")
+    func quotes() throws {
+        let rows = try ImportBench().rows("a,b\n\"x, \"\"y\"\"\",\"1\n2\"\n\"\"\"\",\"\"\n")
+        #expect(rows == [["a": "x, \"y\"", "b": "1\n2"], ["a": "\"", "b": ""]])
+    }
+
+    @Test("have nulls where nothing is between separators, and empty texts in quotes")
+    func nulls() throws {
+        #expect(try ImportBench().rows("a,b,c\n,\"\",x\n,,\n") == [["b": "", "c": "x"], [:]])
+    }
+
+    @Test("are separated by the most frequent of , ; tab and |", arguments: [",", ";", "\t", "|"])
+    func delimiters(delimiter: String) throws {
+        let text = "a b\(delimiter)\"c,;|\"\(delimiter)d\n1\(delimiter)2\(delimiter)3\n"
+        #expect(try ImportBench().rows(text) == [["a b": 1, "c,;|": 2, "d": 3]])
+    }
+
+    @Test("can have any separator that is given, and no names of columns")
+    func givenForm() throws {
+        let bench = ImportBench {
+            $0.delimiter = UInt8(ascii: ":")
+            $0.hasHeader = false
+        }
+        #expect(try bench.rows("1:x\n2:y,z\n") == [["column1": 1, "column2": "x"], ["column1": 2, "column2": "y,z"]])
+    }
+
+    @Test("are read alike whatever the pieces in which they come, rows longer than a piece included")
+    func pieces() throws {
+        let long = String(repeating: "é\"\"x,\n", count: 120_000)
+        let text = Array("a,b\n1,\"\(long)\"\n2,\"\(long)\"\n".utf8)
+        let reader = try DelimitedReader(
+            try ImportBench.input(text, pieceByteCount: 777), encoding: nil, delimiter: nil, hasHeader: true)
+        let wanted = Array(long.replacing("\"\"", with: "\"").utf8)
+        for _ in 0..<2 {
+            #expect(try reader.next())
+            #expect(Array(reader.bytes(of: reader.row.cells[1])) == wanted)
+        }
+        #expect(try !reader.next())
+    }
+
+    @Test(
+        "that cannot be read end the import with the line and the reason",
+        arguments: [
+            ("a,b\n1,2\n3\n", "'rows', line 3: the row has 1 cells, and the header has 2."),
+            ("a,b\n\"x\ny\",2\n3,4,5\n", "'rows', line 4: the row has 3 cells, and the header has 2."),
+            ("a,b\n1,\"x\n", "'rows', line 2, column 'b': a quote is opened and never closed."),
+            (
+                "a,b\n1,\"x\"y\n",
+                "'rows', line 2: column 'b' has text after its closing quote. Double the quotes inside a cell."
+            ),
+            ("", "'rows' is empty. Its first line must have the names of the columns."),
+        ])
+    func problems(text: String, message: String) {
+        #expect(ImportBench().message(text) == message)
+    }
+
+    @Test("that are not UTF-8 are refused with their place, and read in the encoding that is given")
+    func latin1() throws {
+        let bytes: [UInt8] = Array("a\nM".utf8) + [0xFC] + Array("ller\n".utf8)
+        var bench = ImportBench()
+        #expect { try bench.rows(bytes) } throws: { error in
+            (error as? StoreError)?.message.hasPrefix("'rows', line 2: column 'a' has 'M") == true
+        }
+        bench.options.encoding = .latin1
+        #expect(try bench.rows(bytes) == [["a": "Müller"]])
+        bench.options.encoding = .windows1252
+        #expect(try bench.rows(Array("a\n".utf8) + [0x80, 0x0A]) == [["a": "€"]])
+    }
+
+    @Test("are recognized by their byte order mark")
+    func byteOrderMarks() throws {
+        let text = "a,ü\n1,😀\n"
+        let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let swapped = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        for bytes in [[0xEF, 0xBB, 0xBF] + Array(text.utf8), [0xFF, 0xFE] + wide, [0xFE, 0xFF] + swapped] {
+            #expect(try ImportBench().rows(bytes) == [["a": 1, "ü": "😀"]])
+        }
+        #expect(ImportBench { $0.encoding = .utf16 }.message("a\n1").contains("ends in the middle of a character"))
+    }
+
+    @Test("give back random cells, whatever is in them")
+    func randomCells() throws {
+        var random = SystemRandomNumberGenerator()
+        let pieces = ["\"", ",", "\n", "\r", "x", "é", "😀", " ", "1", "\t", ";", "\u{0}"]
+        for _ in 0..<200 {
+            let width = Int.random(in: 2...5, using: &random)
+            let rows = (0..<Int.random(in: 1...20, using: &random)).map { _ in
+                (0..<width).map { _ in
+                    (0..<Int.random(in: 0...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
+                        .joined()
+                }
+            }
+            func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "\"\""))\"" }
+            let header = (0..<width).map { "c\($0)" }.joined(separator: ",")
+            let text = ([header] + rows.map { $0.map(quoted).joined(separator: ",") }).joined(separator: "\n")
+            let reader = try DelimitedReader(
+                try ImportBench.input(Array(text.utf8), pieceByteCount: Int.random(in: 1...9, using: &random)),
+                encoding: nil, delimiter: UInt8(ascii: ","), hasHeader: true)
+            for row in rows {
+                #expect(try reader.next())
+                #expect(reader.row.problem == nil)
+                #expect(reader.row.cells.map { String(decoding: reader.bytes(of: $0), as: UTF8.self) } == row)
+            }
+            #expect(try !reader.next())
+        }
+    }
+}

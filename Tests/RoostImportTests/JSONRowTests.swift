@@ -1,0 +1,56 @@
+import Foundation
+import RoostCore
+import Testing
+
+@testable import RoostImport
+
+@Suite("JSON rows")
+struct JSONRowTests {
+    private let array = ImportBench { $0.format = .json }
+    private let lines = ImportBench { $0.format = .jsonl }
+
+    @Test("are the objects of an array, whatever its layout")
+    func arrays() throws {
+        let text = #" [{"a": 1, "b": "x"}, {"b": "\u00e9\n",\#n "a": null}, {}] "#
+        #expect(try array.rows(text) == [["a": 1, "b": "x"], ["b": "é\n"], [:]])
+        #expect(try array.rows("[]").isEmpty)
+    }
+
+    @Test("are lines of objects, whose keys can differ")
+    func linesOfObjects() throws {
+        #expect(
+            try lines.rows("{\"a\": 1}\n\n{\"b\": true, \"a\": 2}\n{\"c\": 1.5}") == [
+                ["a": 1], ["a": 2, "b": true], ["c": 1.5],
+            ])
+    }
+
+    @Test("keep lists and objects as JSON text, and say so")
+    func nested() throws {
+        let content = try array.content(Array(#"[{"a": [1, {"b": "x"}]}, {"a": {"c": null}}]"#.utf8))
+        #expect(content.plan.tables.first?.columns.first?.remark == "lists and objects are kept as JSON text")
+        #expect(
+            try array.rows(#"[{"a": [1, {"b": "x"}]}, {"a": {"c": null}}]"#) == [
+                ["a": #"[1,{"b":"x"}]"#], ["a": #"{"c":null}"#],
+            ])
+    }
+
+    @Test("keep numbers in strings as text, and strings that are dates as dates")
+    func strings() throws {
+        #expect(
+            try array.rows(#"[{"n": "12", "d": "2001-01-02"}]"#) == [
+                ["n": "12", "d": .date(.init(timeIntervalSinceReferenceDate: 86400))]
+            ])
+    }
+
+    @Test(
+        "that cannot be read end the import with line and column",
+        arguments: [
+            (#"[{"a": 1},\#n {"a": }]"#, "line 2, column 8"),
+            (#"{"a": 1}"#, "an array of objects (rows on lines of their own need --format=jsonl) is expected"),
+            ("[1]", "'rows', line 1: an object is expected."),
+        ])
+    func problems(text: String, part: String) {
+        let message = array.message(text)
+        #expect(message.contains(part), "\(message)")
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostMigration
+import Testing
+
+@testable import RoostImport
+
+@Suite("Rows as objects")
+struct TextImportTests {
+    private func model(_ attributes: [AttributeDescription], unique: [String] = []) throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
+            EntityDescription("Row", attributes: attributes, uniquenessConstraints: unique.map { [$0] })
+        ])
+    }
+
+    @Test("go into the properties of a given model, by name or by a name that differs in case and signs")
+    func givenModel() throws {
+        var bench = ImportBench()
+        var year = AttributeDescription.integer16("year")
+        year.userInfo = ["importedFrom": "Released in"]
+        bench.model = try model([year, .string("firstName"), .boolean("isNew"), .decimal("price")])
+        #expect(
+            try bench.rows("Released in,First Name,is_new,price\n1971.0,Joni,yes,9.90\n") == [
+                ["year": 1971, "firstName": "Joni", "isNew": true, "price": .decimal(Decimal(string: "9.9") ?? 0)]
+            ])
+    }
+
+    @Test("get the defaults of properties that no column has, and null where a cell is empty")
+    func defaults() throws {
+        var bench = ImportBench()
+        bench.model = try model([
+            .string("a", default: "x"), .integer64("b", default: 7), .string("c"), .string("d", default: "y"),
+        ])
+        #expect(
+            try bench.rows("c,a\n1,\n2,z\n") == [
+                ["b": 7, "c": "1", "d": "y"], ["a": "z", "b": 7, "c": "2", "d": "y"],
+            ])
+        bench.options.format = .jsonl
+        #expect(
+            try bench.rows("{\"c\": \"1\"}\n{\"a\": null}") == [
+                ["a": "x", "b": 7, "c": "1", "d": "y"], ["b": 7, "d": "y"],
+            ])
+    }
+
+    @Test(
+        "that the model does not allow end the import, with line, column and what is expected",
+        arguments: [
+            (
+                "n\n1\n70000\n",
+                "'rows', line 3: column 'n' has '70000', which is not a whole number from -32768 to 32767."
+            ),
+            ("n,s\n1,toolong\n", "'rows', line 2: "), ("n,s\n,a\n", "'rows', line 2: "),
+            ("n,x\n1,2\n", "Entity 'Row' has no property for the column 'x' of 'rows'"),
+        ])
+    func refusals(text: String, message: String) throws {
+        var bench = ImportBench()
+        bench.model = try model([.integer16("n", isOptional: false), .string("s", maximumLength: 5)])
+        #expect(bench.message(text).hasPrefix(message), "\(bench.message(text))")
+    }
+
+    @Test("that cannot be taken are left out, counted, and reported where that is wanted")
+    func faultyRows() throws {
+        var bench = ImportBench { $0.faultyRows = .report }
+        bench.model = try model([.integer16("n", isOptional: false)])
+        let text = "n\n1\nx\n2,3\n\"\"\n4\n"
+        #expect(try bench.rows(text) == [["n": 1], ["n": 4]])
+        #expect(bench.reports.withLock { $0.count } == 3)
+        bench.options.faultyRows = .skip
+        let content = try bench.content(Array(text.utf8))
+        _ = try content.insert(into: try ImportBench.store(content.model))
+        #expect(content.warnings() == ["3 rows were left out."])
+    }
+
+    @Test("update the object with their key instead of inserting another, the last one of a file wins")
+    func keys() throws {
+        let bench = ImportBench { $0.key = ["id"] }
+        let store = try bench.store(Array("id,a\n1,x\n2,y\n1,z\n".utf8))
+        #expect(try ImportBench.values(of: "Row", in: store) == [["id": 1, "a": "z"], ["id": 2, "a": "y"]])
+        var again = ImportBench { $0.key = ["id"] }
+        again.model = store.model
+        let result = try again.content(Array("id,a\n2,new\n3,w\n".utf8)).insert(into: store)
+        #expect(result.rows == 2 && result.inserted == 1)
+        #expect(
+            try ImportBench.values(of: "Row", in: store) == [
+                ["id": 1, "a": "z"], ["id": 2, "a": "new"], ["id": 3, "a": "w"],
+            ])
+        again.model = try model([.integer64("id")])
+        #expect(again.message("id\n1\n").hasPrefix("'Row' has no uniqueness constraint of 'id'"))
+    }
+
+    @Test("name other objects by a value, and missing ones are inserted")
+    func relations() throws {
+        let bench = ImportBench { $0.relations = [.init(column: "artist", entity: "Artist", attribute: "name")] }
+        let names = (0..<5000).map { "A\($0 % 2500)" }
+        let text = "title,artist\n" + names.enumerated().map { "t\($0.offset),\($0.element)\n" }.joined() + "none,\n"
+        let store = try bench.store(Array(text.utf8))
+        let artists = try ImportBench.records(of: "Artist", in: store)
+        #expect(artists.count == 2500)
+        let rows = try ImportBench.values(of: "Row", in: store)
+        #expect(rows.count == 5001 && rows.last == ["title": "none"])
+        let byID = Dictionary(uniqueKeysWithValues: try artists.map { (Value.objectID($0.id), try $0.value("name")) })
+        #expect(try zip(rows, names).allSatisfy { row, name in byID[try #require(row["artist"])] == .string(name) })
+    }
+
+    @Test("are all inserted into an existing store, or none is")
+    func allOrNothing() throws {
+        var bench = ImportBench()
+        bench.model = try model([.integer64("n")])
+        let store = try bench.store(Array("n\n1\n".utf8))
+        let text = "n\n" + (0..<3000).map { "\($0)\n" }.joined() + "x\n"
+        #expect(throws: StoreError.self) { try bench.content(Array(text.utf8)).insert(into: store) }
+        #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1]])
+        let result = try bench.content(Array("n\n2\n3\n".utf8)).insert(into: store)
+        #expect(result.rows == 2 && result.inserted == 2)
+        #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1], ["n": 2], ["n": 3]])
+    }
+
+    @Test("of a file that another program changes meanwhile end the import")
+    func changedFile() throws {
+        let path = NSTemporaryDirectory() + "/roost-import-\(UUID().uuidString).csv"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("a\n1\n".utf8).write(to: URL(fileURLWithPath: path))
+        let content = try TextImport(
+            try ImportInput(path: path), options: TextImportOptions(entity: "Row", format: .csv), model: nil,
+            faults: FaultyRowList(.stop) { _ in }
+        ) {}
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("2\n".utf8))
+        try handle.close()
+        let store = try ImportBench.store(content.model)
+        #expect {
+            _ = try MigrationManager(registry: .standard).make(.store(store), of: content, named: path)
+        } throws: { ($0 as? StoreError)?.code == .conflict }
+    }
+}
