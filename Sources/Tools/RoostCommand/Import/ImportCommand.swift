@@ -40,10 +40,11 @@ extension Subcommand {
             CommandOption(
                 "delimiter", value: "CHARACTER",
                 help: "The character between cells (default: found in the first line)."),
-            CommandOption("no-header", help: "The first row is a row, and columns are column1, column2, …"),
+            CommandOption("no-header", help: "The first row has values; columns are column1, column2 and so on."),
             CommandOption(
                 "encoding", value: "NAME", help: "utf-8, utf-16, utf-16le, utf-16be, latin1 or windows-1252."),
-            CommandOption("decimal", value: "CHARACTER", help: "The character before a fraction: . or ,"),
+            CommandOption(
+                "decimal", value: "CHARACTER", help: "The sign before a fraction, a point (.) or a comma (,)."),
             CommandOption("date-format", value: "PATTERN", help: "The form of dates, as in dd.MM.yyyy HH:mm."),
             CommandOption(
                 "timezone", value: "NAME", help: "The zone of times without one, as in Europe/Berlin (default: UTC)."

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@Suite("roost import")
+struct ImportCommandTests {
+    private let tracks = """
+        id,title,artist,year
+        1,Blue,Joni Mitchell,1971
+        2,"Ladies, of the Canyon",Joni Mitchell,1970
+        3,Pink Moon,Nick Drake,
+
+        """
+
+    private func workplace(_ text: String? = nil) throws -> Workplace {
+        let place = try Workplace()
+        try place.write(Data((text ?? tracks).utf8), to: "tracks.csv")
+        return place
+    }
+
+    @Test("makes a store of a CSV file, with types that fit all rows", arguments: Workplace.fileTypes)
+    func newStore(type: String) throws {
+        let place = try workplace()
+        let result = try place.roost("import", "tracks.csv", "\(type):music", "--entity=Track", "--json")
+        let json = try result.json()
+        #expect(json["rows"] as? Int == 3 && json["inserted"] as? Int == 3 && json["leftOut"] as? Int == 0)
+        let found = try place.roost("fetch", "music", "Track", "--select=title,year", "--format=jsonl")
+        #expect(
+            found.output == """
+                {"title": "Blue", "year": 1971}
+                {"title": "Ladies, of the Canyon", "year": 1970}
+                {"title": "Pink Moon", "year": null}
+
+                """, "\(found.output)")
+        #expect(try place.roost("check", "music").code == 0)
+    }
+
+    @Test("inserts into an existing store, and updates by a key", arguments: Workplace.fileTypes)
+    func existingStore(type: String) throws {
+        let place = try workplace()
+        let arguments = ["--entity=Track", "--key=id", "--relate=artist:Artist.name"]
+        #expect(try place.start(["import", "tracks.csv", "\(type):music"] + arguments).wait().code == 0)
+        try place.write(
+            Data("id,title,artist\n2,Ladies,Joni Mitchell\n4,Five Leaves Left,Nick Drake\n".utf8), to: "more.csv")
+        let result = try place.start(["import", "more.csv", "music", "--json"] + arguments).wait()
+        let json = try result.json()
+        #expect(json["rows"] as? Int == 2 && json["inserted"] as? Int == 1 && json["related"] as? Int == 0)
+        let found = try place.roost(
+            "fetch", "music", "Track", "--select=title,year,artist.name", "--format=csv", "--sort=title")
+        #expect(
+            found.output.replacing("\r", with: "") == """
+                title,year,artist.name
+                Blue,1971,Joni Mitchell
+                Five Leaves Left,,Nick Drake
+                Ladies,1970,Joni Mitchell
+                Pink Moon,,Nick Drake
+
+                """, "\(found.output)")
+        #expect(try place.roost("fetch", "music", "Artist", "--count").output == "2\n")
+    }
+
+    @Test("shows the model and writes it, to be edited and given back")
+    func model() throws {
+        let place = try workplace()
+        let shown = try place.roost(
+            "import", "tracks.csv", "sqlite:music", "--entity=Track", "--dry-run", "--save-model=model.json")
+        #expect(
+            shown.code == 0 && shown.output.contains("tracks.csv: 3 rows, each an object of Track"), "\(shown.errors)")
+        #expect(try place.names() == ["model.json", "tracks.csv"])
+        let edited = String(decoding: try place.bytes("model.json"), as: UTF8.self)
+            .replacing("\"year\": { \"type\": \"integer64\" }", with: "\"year\": { \"type\": \"string\" }")
+        try place.write(Data(edited.utf8), to: "model.json")
+        let made = try place.roost(
+            "import", "tracks.csv", "sqlite:music", "--entity=Track", "--model=model.json")
+        #expect(made.code == 0, "\(made.errors)")
+        #expect(
+            try place.roost("fetch", "music", "Track", "--select=year", "--format=jsonl", "--limit=1").output
+                == "{\"year\": \"1971\"}\n")
+    }
+
+    @Test("reads standard input, which names no format")
+    func standardInput() throws {
+        let place = try workplace()
+        let shell = ["/bin/sh", "-c", "cat tracks.csv | \"$0\" \"$@\""]
+        let made = try place.start(
+            ["import", "-", "sqlite:music", "--entity=Track", "--format=csv", "-q"], through: shell
+        ).wait()
+        #expect(made.code == 0 && made.output.isEmpty, "\(made.errors)")
+        #expect(try place.roost("fetch", "music", "Track", "--count").output == "3\n")
+        try place.roost("import", "-", "sqlite:other", "--entity=Track").expectError(2, containing: "--format")
+        try place.roost("import", "-", "sqlite:other", "--format=csv").expectError(2, containing: "--entity")
+    }
+
+    @Test("leaves nothing of a new store, and changes nothing in an existing one, after a row that cannot be taken")
+    func nothingAfterErrors() throws {
+        let place = try workplace(tracks + "4,x\n")
+        try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track")
+            .expectError(3, containing: "'tracks.csv', line 5: the row has 2 cells, and the header has 4.")
+        #expect(try place.names() == ["tracks.csv"])
+        #expect(try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track", "--on-error=skip").code == 0)
+        try place.roost("import", "tracks.csv", "music", "--entity=Track").expectError(3, containing: "line 5")
+        let reported = try place.roost("import", "tracks.csv", "music", "--entity=Track", "--on-error=report", "--json")
+        #expect(try reported.json()["leftOut"] as? Int == 1)
+        #expect(reported.errors.split(separator: "\n").count == 2, "\(reported.errors)")
+        #expect(try place.roost("fetch", "music", "Track", "--count").output == "6\n")
+    }
+
+    @Test(
+        "says what is wrong with its arguments",
+        arguments: [
+            (["tracks.csv", "music", "--entity=Trak"], "did you mean 'Track'?"),
+            (["tracks.csv", "music", "--entity=Track", "--model=m.json"], "--model is for a new store"),
+            (["tracks.csv", "music", "--entity=Track", "--key=id"], "no uniqueness constraint of 'id'"),
+            (["tracks.csv", "sqlite:new", "--key=nr"], "The text has no column 'nr'"),
+            (["tracks.csv", "sqlite:new", "--relate=artist"], "COLUMN:ENTITY.ATTRIBUTE"),
+            (["tracks.csv", "sqlite:new", "--delimiter=ab"], "'--delimiter' needs one character"),
+            (["tracks.csv", "sqlite:new", "--encoding=ebcdic"], "'ebcdic' is not an encoding"),
+            (["tracks.csv", "sqlite:new", "--timezone=Mars"], "'Mars' is not the name of a time zone"),
+            (["tracks.csv", "sqlite:new", "--on-error=ignore"], "stop, skip or report"),
+            (["tracks.csv", "sqlite:new", "--format=xml"], "'xml' is not a format"),
+            (["tracks", "sqlite:new"], "'tracks' does not say its format"),
+        ])
+    func refusals(arguments: [String], message: String) throws {
+        let place = try workplace()
+        #expect(try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track", "-q").code == 0)
+        try place.start(["import"] + arguments).wait().expectError(2, containing: message)
+        #expect(try place.roost("fetch", "music", "Track", "--count").output == "3\n")
+    }
+
+    @Test("names a missing file")
+    func missingFile() throws {
+        try workplace().roost("import", "nothing.csv", "sqlite:music").expectError(3, containing: "'nothing.csv'")
+    }
+}
