@@ -116,6 +116,15 @@ struct TextImportTests {
         #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1], ["n": 2], ["n": 3]])
     }
 
+    @Test("have a property for each of several columns with one name")
+    func repeatedNames() throws {
+        let header = "a,a.b,a_b,A" + String(repeating: ",a", count: 10)
+        let row = "1,2,3,4," + (5...14).map { "\($0)" }.joined(separator: ",")
+        let found = try #require(try ImportBench().rows("\(header)\n\(row)\n").first)
+        #expect(found["a"] == 1 && found["a_b"] == 2 && found["a_b_2"] == 3 && found["A_2"] == 4 && found["a_3"] == 5)
+        #expect(found["a_12"] == 14 && found.count == 14)
+    }
+
     @Test("of a file that another program changes meanwhile end the import")
     func changedFile() throws {
         let path = NSTemporaryDirectory() + "/roost-import-\(UUID().uuidString).csv"

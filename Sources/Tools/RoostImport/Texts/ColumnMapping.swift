@@ -71,14 +71,19 @@ struct ColumnMapping {
 
     /// The property of a column: a property that was made of it, a property of the same name, or a
     /// property whose name differs in case and signs only.
+    ///
+    /// Of several columns with one name each gets another property, in the order of their names.
     private func propertyName(of column: String) throws(StoreError) -> String {
         let declared =
-            entity.attributes.map { ($0.name, $0.userInfo) }
-            + entity.relationships.map { ($0.name.name, $0.declaration.userInfo) }
-        if let name = declared.first(where: { $0.1[TextModel.originKey] == column })?.0 { return name }
-        let names = declared.map(\.0)
-        if names.contains(column) || entity.layout.field(column) != nil { return column }
+            entity.attributes.map { ($0.name, $0.userInfo[TextModel.originKey]) }
+            + entity.relationships.map { ($0.name.name, $0.declaration.userInfo[TextModel.originKey]) }
+        let made = declared.filter { $0.1 == column }.map(\.0).sorted { ($0.count, $0) < ($1.count, $1) }
+        if let free = made.first(where: { name in !targets.contains { $0.property == name } }) ?? made.first {
+            return free
+        }
+        if entity.layout.field(column) != nil || declared.contains(where: { $0.0 == column }) { return column }
         func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
+        let names = declared.map(\.0)
         let similar = names.filter { letters($0) == letters(column) }
         if similar.count == 1, let name = similar.first { return name }
         let hint = nearestName(to: column, among: names).map { "; did you mean '\($0)'?" } ?? "."

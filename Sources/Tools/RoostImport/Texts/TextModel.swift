@@ -28,9 +28,10 @@ struct TextModel {
         for (index, column) in columns.enumerated() where !options.leftOut.contains(column.name) {
             let name = names.name(for: column.name, orElse: "column\(index + 1)")
             if options.key.contains(column.name) { key.append(name) }
+            let isRenamed = name != column.name || columns.count { $0.name == name } > 1
             guard let relation = options.relations.first(where: { $0.column == column.name }) else {
                 var attribute = AttributeDescription(name, type: column.type)
-                if name != column.name { attribute.userInfo[Self.originKey] = column.name }
+                if isRenamed { attribute.userInfo[Self.originKey] = column.name }
                 entity.attributes.append(attribute)
                 continue
             }
@@ -43,7 +44,7 @@ struct TextModel {
             other.relationships.append(.toMany(inverse, to: options.entity, inverse: name))
             others[relation.entity] = other
             var toOne = RelationshipDescription.toOne(name, to: relation.entity, inverse: inverse)
-            if name != column.name { toOne.userInfo[Self.originKey] = column.name }
+            if isRenamed { toOne.userInfo[Self.originKey] = column.name }
             entity.relationships.append(toOne)
         }
         if !key.isEmpty { entity.uniquenessConstraints = [key] }
