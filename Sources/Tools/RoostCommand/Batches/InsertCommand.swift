@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Roost
 internal import RoostCore
+internal import RoostImport
 internal import RoostQuery
 internal import RoostStores
 internal import RoostSystem
@@ -89,54 +90,21 @@ extension Subcommand {
     private static func value(
         _ text: String, of property: BatchProperties.Property, _ name: String, in model: ManagedObjectModel
     ) throws -> Value {
-        func refused(_ expected: String) -> UsageError { UsageError("'\(name)' needs \(expected), not '\(text)'") }
+        let field: RecordLayout.Field
+        var expectation: String?
         switch property {
         case .composite:
             throw UsageError("'\(name)' is a composite; give its elements, as in \(name).city=Rome")
-        case .toOne(let field, let relationship):
-            let destination = model.entities[relationship.destination]
-            if let id = model.objectID(text) { return .objectID(id) }
-            guard field.kind == .reference, let key = Int64(text), key > 0 else {
-                throw refused("the key of an object, as in \(destination.name)/5")
-            }
-            return .objectID(ObjectID(destination.name, key: key))
-        case .field(let field):
-            guard let value = parsed(text, as: field.kind, in: model) else {
-                throw refused(expectation(of: field.kind))
-            }
-            return value
+        case .toOne(let found, let relationship):
+            field = found
+            expectation = "the key of an object, as in \(model.entities[relationship.destination].name)/5"
+        case .field(let found): field = found
         }
-    }
-
-    private static func parsed(
-        _ text: String, as kind: RecordLayout.Field.Kind, in model: ManagedObjectModel
-    ) -> Value? {
-        switch kind {
-        case .integer16, .integer32, .integer64, .order: Int64(text).map { .int($0) }
-        case .boolean: ["true": true, "yes": true, "false": false, "no": false][text.lowercased()].map { .bool($0) }
-        case .double, .float: Double(text).map { .double($0) }
-        case .decimal: DecimalNumber(utf8: text.utf8).map { .decimal($0.decimal) }
-        case .date: DateText.seconds(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
-        case .uuid: UUID(uuidString: text).map { .uuid($0) }
-        case .string: .string(text)
-        case .uri: .uri(text)
-        case .data, .transformable: Base64.data(text).map { .data($0) }
-        case .objectID: model.objectID(text).map { .objectID($0) }
-        case .reference, .polymorphicReference, .composite: nil
+        let value = Array(text.utf8).withUnsafeBytes { CellFormat().value($0, for: field, in: model) }
+        guard let value else {
+            throw UsageError(
+                "'\(name)' needs \(expectation ?? CellFormat.expectation(of: field.kind)), not '\(text)'")
         }
-    }
-
-    private static func expectation(of kind: RecordLayout.Field.Kind) -> String {
-        switch kind {
-        case .integer16, .integer32, .integer64, .order: "a whole number"
-        case .boolean: "true or false"
-        case .double, .float: "a number"
-        case .decimal: "a number of at most 38 digits"
-        case .date: "a date, as in 2024-05-01 or 2024-05-01T12:30:00Z"
-        case .uuid: "a UUID"
-        case .data, .transformable: "base64"
-        case .objectID: "an object, as in Album/5"
-        case .string, .uri, .reference, .polymorphicReference, .composite: "another value"
-        }
+        return value
     }
 }
