@@ -245,7 +245,7 @@ struct FetchCommandTests {
             (["Note", "--sort=txt"], 2, "did you mean 'text'?"), (["Note", "--sort=next"], 2, "cannot be sorted"),
             (["Note", "--sort=-id"], 2, "ascending"), (["Note", "--format=cvs"], 2, "did you mean 'csv'?"),
             (["Note", "--limit=-1"], 2, "at least 0"), (["Note", "--id=0"], 2, "at least 1"),
-            (["Note", "--id=1", "--where=year = 1"], 2, "leave out '--where'"), ([], 2, "needs STORE ENTITY"),
+            (["Note", "--id=1", "--where=year = 1"], 2, "leave out '--where'"), ([], 2, "needs an ENTITY; 'notes' has Letter, Note"),
         ] as [([String], Int32, String)])
     func refusals(arguments: [String], code: Int32, message: String) throws {
         let place = try Workplace()
