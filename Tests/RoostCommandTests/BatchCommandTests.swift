@@ -74,7 +74,7 @@ struct BatchCommandTests {
             shown.output == """
                 id,title,loans,shelf,bought,version
                 3,book 3,3,1,,1
-                4,it's,9,2,736214400.0,2
+                4,it's,9,2,2024-05-01T00:00:00Z,2
 
                 """)
         #expect(try count(place, "Book", "shelf = 2") == "10")
