@@ -157,6 +157,31 @@ struct StoreCommandTests {
         try place.roost("info", "empty").expectError(3, containing: "is a directory, not a store file; check the path")
     }
 
+    @Test("stores with different models are answered with how the models differ")
+    func differentModels() throws {
+        let place = try Workplace()
+        func make(_ name: String, _ attributes: [AttributeDescription]) throws {
+            let model = try ManagedObjectModel(entities: [EntityDescription("Note", attributes: attributes)])
+            try StoreRegistry.standard.create(.sqlite(place.file(name)), model: model).close()
+        }
+        try make("a", [AttributeDescription("date", type: .date)])
+        try make("b", [AttributeDescription("created", type: .date).renamed(from: "date"), .string("title")])
+        let result = try place.roost("diff", "a", "b")
+        #expect(result.code == 1)
+        #expect(
+            result.output == """
+                models differ in Note
+                  Note.date: attribute renamed to created
+                  Note.title: attribute added
+
+                """)
+        #expect(result.errors.hasPrefix("roost: note: ") && result.errors.contains("roost migrate"))
+        let document = try place.roost("model", "print", "b").output
+        try place.write(Data(document.utf8), to: "b.roostmodel.json")
+        try place.roost("info", "a", "--model=b.roostmodel.json")
+            .expectError(3, containing: "Note.date: attribute renamed to created")
+    }
+
     @Test(
         "numbers of bytes are exact, and short where they are long",
         arguments: [
