@@ -80,6 +80,30 @@ struct BatchCommandTests {
         #expect(try count(place, "Book", "shelf = 2") == "10")
     }
 
+    @Test("keep the store as it was with --keep-backup", arguments: Workplace.fileTypes)
+    func backup(type: String) throws {
+        let place = try Workplace()
+        try Self.makeLibrary(place, type)
+        let before = try place.roost("dump", "library").output
+        func backups() throws -> [String] {
+            try place.names().filter { $0.hasPrefix("library.backup-") && !$0.hasSuffix(".lock") }
+        }
+        // What changes nothing, or is refused, needs none.
+        #expect(
+            try place.roost("update", "library", "Book", "--set=loans = 1", "--where=loans = 99", "--keep-backup", "-y")
+                .code == 0)
+        #expect(try place.roost("update", "library", "Book", "--set=loans = 1", "--keep-backup", "-n").code == 0)
+        #expect(try backups() == [])
+        let update = try place.roost("update", "library", "Book", "--set=loans = 1", "--keep-backup", "--yes", "--json")
+        let path = try #require(try update.json()["backup"] as? String)
+        #expect(try backups().map(place.file).contains { $0.hasSuffix(path) })
+        #expect(try place.roost("dump", path).output == before)
+        let delete = try place.roost("delete", "library", "Comic", "--keep-backup", "--yes")
+        #expect(delete.output.contains("The store as it was before: library.backup-"))
+        #expect(try backups().count == 2)
+        for name in try backups() + ["library"] { #expect(try place.roost("check", name).code == 0) }
+    }
+
     @Test("say what would change and change nothing with --dry-run", arguments: Workplace.fileTypes)
     func dryRun(type: String) throws {
         let place = try Workplace()
