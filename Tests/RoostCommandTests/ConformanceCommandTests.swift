@@ -76,7 +76,7 @@ struct ConformanceCommandTests {
         let markdown = try Self.run(arguments + ["--format=markdown"], on: types)
         #expect(markdown.code == .finding && markdown.output.contains("**1 failed**"))
         let json = try Self.run(arguments + ["--json"], on: types)
-        #expect(json.code == .finding && json.output.contains("\"failed\" : 1") && json.output.contains("; actual: "))
+        #expect(json.code == .finding && json.output.contains("\"failed\": 1") && json.output.contains("; actual: "))
     }
 
     @Test("reports an excluded check with the reason, and fails when it passes")
@@ -86,7 +86,7 @@ struct ConformanceCommandTests {
         #expect(excluded.code == .success)
         #expect(excluded.output.contains("excluded  memory  links.many-to-many  (drops = loses one)\n"))
         let json = try Self.run(arguments + ["--json"], on: [try Self.faulty()])
-        #expect(json.code == .success && json.output.contains("\"excluded\" : \"drops = loses one\""))
+        #expect(json.code == .success && json.output.contains("\"excluded\": \"drops = loses one\""))
         // For one of two types: the other one passes.
         let types = [try Self.faulty(), try StoreRegistry.standard.type(named: "lmdb")]
         let one = try Self.run(
@@ -145,7 +145,7 @@ struct ConformanceCommandTests {
         arguments: [
             ("--format=text", "memory: 2 checks: 2 passed"), ("--format=tap", "Bail out! "),
             ("--format=junit", "<error "),
-            ("--format=markdown", "**Interrupted: "), ("--json", "\"interrupted\" : true"),
+            ("--format=markdown", "**Interrupted: "), ("--json", "\"interrupted\": true"),
         ])
     func cancelledReport(format: String, mark: String) throws {
         let parsed = try ParsedArguments(["memory", "--filter=links", format], for: .conformance)

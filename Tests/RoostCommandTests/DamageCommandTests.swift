@@ -132,7 +132,7 @@ struct DamageCommandTests {
             let run = try place.start(command + ["--accept-changes"]).wait()
             #expect(run.code == 0, "\(command): \(run.errors)")
             #expect(
-                (run.output + run.errors).contains("1 object was changed by another program: Note/p3."), "\(command)")
+                (run.output + run.errors).contains("1 object was changed by another program: Note/p3"), "\(command)")
         }
         for store in ["lmdb:copy", "backup", "json:migrated"] {
             #expect(try place.roost("check", store).code == 0)

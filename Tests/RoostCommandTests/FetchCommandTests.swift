@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import Testing
 
 @testable import RoostCommand
@@ -91,7 +92,7 @@ struct FetchCommandTests {
         #expect(
             try lines(
                 "--select=year AS y, count(id) AS n, max(day) AS latest", "--group-by=y",
-                "--having=latest > '2001-01-01' AND n > 2") == ["y,n,latest", "2000,3,0.5"])
+                "--having=latest > '2001-01-01' AND n > 2") == ["y,n,latest", "2000,3,2001-01-01T00:00:00.5Z"])
         #expect(try lines("--select=count(text)", "--where=year = 2001") == ["count(text)", "3"])
         #expect(
             try lines(
@@ -148,6 +149,80 @@ struct FetchCommandTests {
         let run = try place.start(["fetch", "notes", "Note"] + arguments).wait()
         run.expectError(code, containing: words)
         #expect(run.output == "")
+    }
+
+    @Test("counts the objects of a group with count(*), as SQL does", arguments: Workplace.fileTypes)
+    func countOfObjects(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, type)
+        func lines(_ arguments: String...) throws -> [String] {
+            let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
+            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+            return run.output.split(separator: "\n").map(String.init)
+        }
+        #expect(try lines("--select=count(*)") == ["count(*)", "9"])
+        #expect(try lines("--select=count(*) * 2 AS n, 'count(*)' AS t") == ["n,t", "18,count(*)"])
+        #expect(
+            try lines(
+                "--select=year, COUNT( * ) AS n", "--group-by=year", "--having=count(*) > 2 AND year > 2000",
+                "--sort=-year") == ["year,n", "2002,3", "2001,3"])
+        try place.roost("fetch", "notes", "Note", "--select=count(*), yeer")
+            .expectError(2, containing: "At column 11 of '--select'")
+    }
+
+    @Test("prints JSON with --json as with --format=json")
+    func jsonOption() throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, "sqlite")
+        let json = try place.roost("fetch", "notes", "Note", "--json")
+        #expect(try json.code == 0 && json.output == place.roost("fetch", "notes", "Note", "--format=json").output)
+        #expect(try place.roost("fetch", "notes", "Note", "--json", "--count").output == "9\n")
+        #expect(try place.roost("fetch", "notes", "Note", "--json", "--explain").output.hasPrefix("{"))
+    }
+
+    @Test("writes dates as asked: text in CSV, seconds in JSON by default", arguments: Workplace.fileTypes)
+    func dates(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, type)
+        func first(_ arguments: String...) throws -> String {
+            let run = try place.start(["fetch", "notes", "Note", "--limit=1"] + arguments).wait()
+            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+            return run.output
+        }
+        #expect(try first("--select=day", "--format=csv") == "day\n2001-01-01T00:00:00.5Z\n")
+        #expect(try first("--select=day", "--format=csv", "--dates=seconds") == "day\n0.5\n")
+        for select in [["--select=day"], ["--select=day AS d"], []] {
+            let seconds = try place.start(["fetch", "notes", "Note", "--id=1", "--format=jsonl"]).wait().output
+            #expect(seconds.contains("\"day\": 0.5"))
+            let text = try place.start(
+                ["fetch", "notes", "Note", "--limit=1", "--format=jsonl", "--dates=iso"] + select
+            ).wait().output
+            #expect(text.contains("\"2001-01-01T00:00:00.5Z\""), "\(text)")
+        }
+    }
+
+    @Test("reports an empty result instead of printing titles only")
+    func empty() throws {
+        let place = try Workplace()
+        try Self.makeNotes(place, "sqlite")
+        let nothing = try place.roost("fetch", "notes", "Note", "--where=year = 1")
+        #expect(nothing.code == 0 && nothing.output == "" && nothing.errors == "roost: 0 objects\n")
+        let rows = try place.roost("fetch", "notes", "Note", "--select=year AS y", "--where=year = 1")
+        #expect(rows.code == 0 && rows.output == "" && rows.errors == "roost: 0 rows\n")
+        let missing = try place.roost("fetch", "notes", "Note", "--id=99")
+        #expect(missing.code == 1 && missing.output == "" && missing.errors == "roost: Note/p99 does not exist\n")
+    }
+
+    @Test(
+        "shows dates to people to the microsecond",
+        arguments: [
+            (-390163332.95500004, "1988-08-21T05:17:47.045Z"), (0.1 + 0.2, "2001-01-01T00:00:00.3Z"),
+            (0, "2001-01-01T00:00:00Z"), (0.999_999_9, "2001-01-01T00:00:01Z"),
+            (-0.000_000_1, "2001-01-01T00:00:00Z"), (1.000_001, "2001-01-01T00:00:01.000001Z"),
+            (-0.25, "2000-12-31T23:59:59.75Z"), (.infinity, nil), (.nan, nil), (1e15, nil),
+        ] as [(Double, String?)])
+    func shortDates(seconds: Double, text: String?) {
+        #expect(DateText.shortText(seconds) == text)
     }
 
     @Test("tells how the store finds objects", arguments: Workplace.fileTypes)
@@ -244,8 +319,14 @@ struct FetchCommandTests {
             (["Note", "--select=txt", "--explain"], 2, "text"), (["Note", "--group-by=year", "--sort=id"], 2, "id"),
             (["Note", "--sort=txt"], 2, "did you mean 'text'?"), (["Note", "--sort=next"], 2, "cannot be sorted"),
             (["Note", "--sort=-id"], 2, "ascending"), (["Note", "--format=cvs"], 2, "did you mean 'csv'?"),
+            (["Note", "--sort=year DESC"], 2, "write --sort=-year"),
+            (["Note", "--sort=text, year asc"], 2, "write --sort=year"),
+            (["Note", "--json", "--format=csv"], 2, "leave one out"),
+            (["Note", "--dates=iso"], 2, "needs '--format=json'"),
+            (["Note", "--json", "--dates=is"], 2, "did you mean 'iso'?"),
             (["Note", "--limit=-1"], 2, "at least 0"), (["Note", "--id=0"], 2, "at least 1"),
-            (["Note", "--id=1", "--where=year = 1"], 2, "leave out '--where'"), ([], 2, "needs STORE ENTITY"),
+            (["Note", "--id=1", "--where=year = 1"], 2, "leave out '--where'"),
+            ([], 2, "needs an ENTITY; 'notes' has Letter, Note"),
         ] as [([String], Int32, String)])
     func refusals(arguments: [String], code: Int32, message: String) throws {
         let place = try Workplace()

@@ -64,6 +64,20 @@ struct ForeignFileCommandTests {
         if kind != "pipe" { #expect(try place.bytes("a" + suffix) == file) }
     }
 
+    @Test("an SQLite database of another program is called so, without the type in front of its path")
+    func otherDatabase() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a", objects: 50)
+        // The application ID in SQLite's header.
+        var bytes = try place.bytes("a")
+        bytes.replaceSubrange(68..<72, with: [0, 0, 0, 0])
+        try place.write(bytes, to: "other.db")
+        try place.roost("info", "other.db")
+            .expectError(3, containing: "other.db' is an SQLite database of some other program")
+        try place.write(Data("text".utf8), to: "text")
+        try place.roost("info", "text").expectError(3, containing: "write type:path to name the type")
+    }
+
     @Test("no command leaves a lock file beside a file that is not a store", arguments: Workplace.fileTypes)
     func noLockFile(type: String) throws {
         let place = try Workplace()

@@ -68,7 +68,7 @@ import RoostCore
             let store = "\(type):\(disk.path)/s"
             for command in [
                 ["info", store], ["check", store], ["dump", store], ["fetch", store, "Track", "--count"],
-                ["convert", store, "lmdb:elsewhere"], ["convert", store, "memory:"],
+                ["convert", store, "lmdb:elsewhere"],
                 ["backup", store, "\(type):backup"],
             ] {
                 let result = try place.start(command).wait()

@@ -92,7 +92,11 @@ struct ModelCommandTests {
         ] { #expect(lines.contains(line), "\(line)") }
         #expect(lines.contains { $0.hasPrefix("loss: Note.color: ") })
         #expect(lines.contains { $0.hasPrefix("demand: Post.title: ") })
+        #expect(lines.contains("Note: entity renamed to Post; needs a migration"))
+        #expect(!lines.contains { $0.hasPrefix("Note: entity removed") || $0.hasPrefix("Post: entity added") })
         let json = try place.roost("model", "diff", "a.json", "b.json", "--json").json()
+        let renamed = (json["differences"] as? [[String: Any]])?.first { $0["kind"] as? String == "renamed" }
+        #expect(renamed?["entity"] as? String == "Post" && renamed?["formerName"] as? String == "Note")
         #expect(json["inferable"] as? Bool == true && json["compatible"] as? Bool == false)
         #expect(
             (json["mappings"] as? [[String: Any]])?.compactMap { $0["type"] as? String } == [

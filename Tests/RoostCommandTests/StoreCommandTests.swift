@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import Testing
 
 @Suite("Commands on stores")
@@ -119,10 +120,77 @@ struct StoreCommandTests {
         try place.makeStore(type, "a")
         try place.makeStore(type, "b", objects: 500)
         let before = try place.bytes("b")
-        try place.roost("convert", "a", "\(type):b").expectError(3, containing: "exists already")
+        try place.roost("convert", "a", "\(type):b").expectError(3, containing: "--overwrite")
+        #expect(try place.roost("convert", "a", "\(type):b", "--dry-run").errors.contains("--overwrite"))
+        // A file of another type is not replaced.
+        try place.write(Data("text".utf8), to: "text")
+        let other = try place.roost("convert", "a", "\(type):text")
+        other.expectError(3, containing: "exists already; choose another path or remove it")
         #expect(try place.bytes("b") == before)
         #expect(try place.roost("convert", "a", "b", "--overwrite", "--quiet").output == "")
         #expect(try place.roost("diff", "a", "b").code == 0)
+    }
+
+    @Test("a store that ends with the command is refused as a destination")
+    func memoryDestination() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a", objects: 50)
+        for arguments in [
+            ["convert", "a", "memory:x"], ["convert", "a", "memory:", "--dry-run"], ["load", "memory:x"],
+            ["migrate", "a", "--to=a", "--output=memory:x"],
+        ] {
+            try place.start(arguments).wait().expectError(2, containing: "ends with this command")
+        }
+    }
+
+    @Test("a directory that is given as a store is answered with the stores in it", arguments: Workplace.fileTypes)
+    func directory(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "a", objects: 50)
+        try place.write(Data("text".utf8), to: "text")
+        try place.roost("info", ".").expectError(
+            3, containing: "is a directory, not a store file; the store in it is a")
+        #expect(try place.roost("convert", "a", "\(type):b", "-q").code == 0)
+        let path = place.path
+        try place.roost("check", path).expectError(3, containing: "the stores in it are \(path)/a, \(path)/b")
+        try FileManager.default.createDirectory(atPath: place.file("empty"), withIntermediateDirectories: false)
+        try place.roost("info", "empty").expectError(3, containing: "is a directory, not a store file; check the path")
+    }
+
+    @Test("stores with different models are answered with how the models differ")
+    func differentModels() throws {
+        let place = try Workplace()
+        func make(_ name: String, _ attributes: [AttributeDescription]) throws {
+            let model = try ManagedObjectModel(entities: [EntityDescription("Note", attributes: attributes)])
+            try StoreRegistry.standard.create(.sqlite(place.file(name)), model: model).close()
+        }
+        try make("a", [AttributeDescription("date", type: .date)])
+        try make("b", [AttributeDescription("created", type: .date).renamed(from: "date"), .string("title")])
+        let result = try place.roost("diff", "a", "b")
+        #expect(result.code == 1)
+        #expect(
+            result.output == """
+                models differ in Note
+                  Note.date: attribute renamed to created
+                  Note.title: attribute added
+
+                """)
+        #expect(result.errors.hasPrefix("roost: note: ") && result.errors.contains("roost migrate"))
+        let document = try place.roost("model", "print", "b").output
+        try place.write(Data(document.utf8), to: "b.roostmodel.json")
+        try place.roost("info", "a", "--model=b.roostmodel.json")
+            .expectError(3, containing: "Note.date: attribute renamed to created")
+    }
+
+    @Test(
+        "numbers of bytes are exact, and short where they are long",
+        arguments: [
+            (0, "0"), (999, "999"), (1000, "1000 (1.0 kB)"), (999_949, "999949 (999.9 kB)"),
+            (999_950, "999950 (1.0 MB)"), (1_318_912, "1318912 (1.3 MB)"), (82_022_461_440, "82022461440 (82.0 GB)"),
+            (.max, "9223372036854775807 (9.2 EB)"),
+        ] as [(Int, String)])
+    func byteCounts(count: Int, text: String) {
+        #expect(ByteCountText.text(count) == text)
     }
 
     @Test("a dry run writes nothing and exits as the conversion would", arguments: Workplace.fileTypes)

@@ -38,7 +38,10 @@ struct UsageTests {
             (["convert", "--overwite", "a", "b"], "did you mean '--overwrite'?"),
             (["info", "-x", "a"], "unknown option '-x'"),
             (["diff", "a", "b", "--limit"], "needs a value"), (["diff", "a", "b", "--limit=x"], "whole number"),
-            (["diff", "a", "b", "--limit=0"], "at least 1"), (["info", "--json=yes", "a"], "takes no value"),
+            (["diff", "a", "b", "--limit=0"], "at least 1, not '0'"),
+            // The option has taken the first store as its value.
+            (["convert", "--timeout", "a", "b"], "option '--timeout' needs a whole number, not 'a'"),
+            (["info", "--json=yes", "a"], "takes no value"),
             (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "diff", "x"], "needs OLD NEW"),
             (["model", "history", "x", "y"], "needs one BUNDLE"),
             (["model", "histroy", "x"], "did you mean 'history'?"),
@@ -57,7 +60,7 @@ struct UsageTests {
         #expect(try parse(["-l3", "a", "b"]).value("limit") == "3")
         #expect(try parse(["-vl", "3", "a", "b"]).has("verbose"))
         #expect(try parse(["--limit=1", "--limit=2", "a", "b"]).value("limit") == "2")
-        #expect(try parse(["--limit=a=b", "a", "b"]).value("limit") == "a=b")
+        #expect(try parse(["--model=a=b", "a", "b"]).value("model") == "a=b")
         #expect(try parse(["--", "--json", "-x"]).positions == ["--json", "-x"])
         #expect(try parse(["-", "b"]).positions == ["-", "b"])
         #expect(try parse(["a", "--help"]).has("help"))
@@ -142,6 +145,26 @@ struct UsageTests {
             let result = try RunningCommand(["/bin/sh", "-c", command], in: place.path).wait()
             #expect(result.code == 0 && result.errors.isEmpty, "\(example)\n\(result.errors)")
         }
+    }
+
+    @Test(
+        "ends a message of one sentence without a full stop, and each of several sentences with one",
+        arguments: [
+            ("It is so.", "It is so"), ("it is so; do that", "it is so; do that"),
+            ("It is so. Do that.", "It is so. Do that."),
+            ("It is so. Do that", "It is so. Do that."), ("Is it so?", "Is it so?"), ("a..", "a.."), ("", ""),
+            ("One. Is it?", "One. Is it?"),
+        ])
+    func fullStops(message: String, printed: String) {
+        #expect(Console.punctuated(message) == printed)
+    }
+
+    @Test("prints empty lists in JSON as []")
+    func emptyLists() throws {
+        let place = try Workplace()
+        try place.makeStore("sqlite", "a", objects: 50)
+        let json = try place.roost("convert", "a", "json:b", "--json").output
+        #expect(json.contains("\n  \"skipped\": [],\n") && json.contains("\n  \"objects\": 50,\n"))
     }
 
     @Test("aligns the columns of tables")

@@ -9,24 +9,20 @@ extension JSONText {
         let colon: StaticString
         /// The space inside of the braces of an object on one line.
         let padding: StaticString
-        /// Whether lists without items have line breaks too.
-        let breaksEmptyLists: Bool
         /// The text after the node.
         var ending: StaticString = ""
 
         /// Neither space nor line breaks.
         package static let compact = Style(
-            blockDepth: 0, separator: ",", colon: ":", padding: "", breaksEmptyLists: false)
-        /// A line for each item, in the format that Foundation's encoder has for people.
-        package static let lines = Style(
-            blockDepth: .max, separator: ",", colon: " : ", padding: "", breaksEmptyLists: true)
+            blockDepth: 0, separator: ",", colon: ":", padding: "")
+        /// A line for each item.
+        package static let lines = Style(blockDepth: .max, separator: ",", colon: ": ", padding: "")
 
         /// Returns a style with a line for each item down to a depth, one line for each node below
         /// it, and a final line break.
         package static func pretty(blockDepth: Int) -> Style {
             Style(
-                blockDepth: blockDepth, separator: ", ", colon: ": ", padding: " ", breaksEmptyLists: false,
-                ending: "\n")
+                blockDepth: blockDepth, separator: ", ", colon: ": ", padding: " ", ending: "\n")
         }
     }
 
@@ -86,11 +82,7 @@ extension JSONText {
     private static func end(
         _ isEmpty: Bool, _ style: Style, _ depth: Int, padding: StaticString, _ text: inout TextBuffer
     ) {
-        guard !isEmpty else {
-            guard style.breaksEmptyLists else { return }
-            text.append(UInt8(ascii: "\n"))
-            return breakLine(depth, &text)
-        }
+        guard !isEmpty else { return }
         if depth < style.blockDepth { breakLine(depth, &text) } else { text.append(padding) }
     }
 

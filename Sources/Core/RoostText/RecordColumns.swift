@@ -89,11 +89,11 @@ package struct RecordColumns: Sendable {
             if let relationship = entity.relationship(property), relationship.isToMany {
                 throw StoreError(
                     .unsupported,
-                    "'\(entity.name).\(property)' leads to many objects, which no column shows; 'roost dump' has its links."
+                    "'\(entity.name).\(property)' leads to many objects, which no column shows; \(property).@count is their number, and 'roost dump' has the links."
                 )
             }
             let known = ownNames + entity.layout.fields.map(\.name)
-            let hint = nearestName(to: property, among: known).map { "; did you mean '\($0)'?" } ?? "."
+            let hint = entity.hint(forUnknown: property, among: known)
             throw StoreError(
                 .unknownProperty, "Entity '\(entity.name)' has no stored property '\(property)'\(hint)")
         }

@@ -14,10 +14,10 @@ package struct RecordRowWriter: Sendable {
     private let header: [UInt8]
 
     /// Makes a writer.
-    package init(_ columns: RecordColumns, model: ManagedObjectModel) {
+    package init(_ columns: RecordColumns, model: ManagedObjectModel, dates: DateForm = .seconds) {
         self.columns = columns
         self.model = model
-        writer = RecordTextWriter(model: model)
+        writer = RecordTextWriter(model: model, dates: dates)
         keys = columns.columns.map { column in
             var key = TextBuffer()
             JSONText.append(column.name, to: &key)

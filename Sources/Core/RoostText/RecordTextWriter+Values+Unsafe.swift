@@ -70,7 +70,8 @@ extension RecordTextWriter {
     ) throws(StoreError) {
         switch field.kind {
         case .integer64, .integer32, .integer16, .order, .reference: JSONText.append(record.integer(field), to: &text)
-        case .double, .date: JSONText.append(record.double(field), to: &text)
+        case .double: JSONText.append(record.double(field), to: &text)
+        case .date: dates.append(record.double(field), to: &text)
         case .float: JSONText.append(Float(bitPattern: record.floatBits(field)), to: &text)
         case .boolean: text.append(record.boolean(field) ? "true" : "false")
         case .decimal:

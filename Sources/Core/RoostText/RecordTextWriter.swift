@@ -29,7 +29,7 @@ package struct RecordTextWriter: Sendable {
         /// All elements of composites, with their dotted paths.
         let elements: [Element]
 
-        init(_ name: EntityName, _ layout: RecordLayout, members: [Member]) {
+        init(_ name: EntityName, _ layout: RecordLayout, members: [Member], dates: DateForm) {
             var head = TextBuffer()
             head.append("{\"entity\": ")
             JSONText.append(name.text, to: &head)
@@ -44,7 +44,7 @@ package struct RecordTextWriter: Sendable {
             elements = members.flatMap(Element.elements)
             var (steps, prefixes): ([Step], [UInt8]) = ([], [])
             for member in members {
-                steps.append(Step(member, layout, prefixStart: prefixes.count))
+                steps.append(Step(member, layout, prefixStart: prefixes.count, dates: dates))
                 prefixes += member.prefix
             }
             (self.steps, self.prefixes) = (steps, prefixes)
@@ -53,6 +53,7 @@ package struct RecordTextWriter: Sendable {
 
     /// A member without anything that would be counted as a reference.
     struct Step {
+        /// The kind by which the loop over steps writes the value.
         let kind: RecordLayout.Field.Kind
         /// The bit of the field in the bitmap of nulls, and the byte that has it.
         let nullBit: UInt8
@@ -65,9 +66,10 @@ package struct RecordTextWriter: Sendable {
         let prefixStart: Int
         let prefixCount: Int
 
-        init(_ member: Member, _ layout: RecordLayout, prefixStart: Int) {
+        init(_ member: Member, _ layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
-            kind = field.kind
+            // A kind that the loop over steps leaves to the method for all others.
+            kind = field.kind == .date && dates != .seconds ? .composite : field.kind
             nullBit = 1 << UInt8(field.index & 7)
             nullOffset = RecordLayout.Header.bitmap + field.index >> 3
             byteOffset = field.byteOffset
@@ -114,11 +116,15 @@ package struct RecordTextWriter: Sendable {
     }
 
     let plans: [Plan]
+    let dates: DateForm
 
     /// Makes a writer of the records of a model.
-    package init(model: ManagedObjectModel) {
+    ///
+    /// Only texts with dates in seconds can be read again.
+    package init(model: ManagedObjectModel, dates: DateForm = .seconds) {
+        self.dates = dates
         plans = model.entities.map { entity in
-            Plan(entity.name, entity.layout, members: Self.members(of: entity.layout, below: nil))
+            Plan(entity.name, entity.layout, members: Self.members(of: entity.layout, below: nil), dates: dates)
         }
     }
 

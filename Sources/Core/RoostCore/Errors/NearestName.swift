@@ -14,6 +14,13 @@ package func nearestName(to name: String, among candidates: [String]) -> String?
     return best?.name
 }
 
+/// The names as a list for a message: at most 20 of them, and the number of the others.
+package func listed(_ names: [String]) -> String {
+    let limit = 20
+    guard names.count > limit + 1 else { return names.joined(separator: ", ") }
+    return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
+}
+
 /// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left` into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))

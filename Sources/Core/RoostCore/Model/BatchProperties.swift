@@ -82,7 +82,10 @@ package struct BatchProperties {
                     "'\(entity.name).\(attribute.name)' is derived from other properties and cannot be set.")
             }
         }
-        let field = try entity.layout.requireField(name)
+        guard let field = entity.layout.field(name) else {
+            let hint = entity.hint(forUnknown: name, among: entity.layout.fields.map(\.name))
+            throw StoreError(.unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(hint)")
+        }
         return field.kind == .composite ? .composite(field) : .field(field)
     }
 

@@ -10,6 +10,8 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
         case removed
         /// Both have it, and they say different things about it.
         case changed
+        /// Both have it, under different names, as its renaming identifier says.
+        case renamed
     }
 
     /// What happened.
@@ -20,25 +22,34 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     package let property: String?
     /// What the thing is, for people, such as `attribute` or `fetch index`.
     package let subject: String
+    /// The name in the old model of what was renamed; entity and property are those in the new one.
+    package let formerName: String?
     /// For a change, each setting that differs: `isOptional: true → false`.
     package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
     package let changesVersionHash: Bool
 
     /// The difference as a line: `Track.title: attribute changed (isOptional: true → false); needs a migration`.
-    package var description: String {
-        let place = [entity, property].compactMap { $0 }.joined(separator: ".")
-        let details = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
-        let need = changesVersionHash ? "; needs a migration" : ""
-        return "\(place.isEmpty ? "" : place + ": ")\(subject) \(kind)\(details)\(need)"
+    package var description: String { text + (changesVersionHash ? "; needs a migration" : "") }
+
+    /// The difference as a line without its consequence: `Track.date: attribute renamed to created`.
+    package var text: String {
+        var names = [entity, property].compactMap { $0 }
+        var what = "\(subject) \(kind)"
+        if let formerName, let name = names.popLast() {
+            names.append(formerName)
+            what += " to \(name)"
+        }
+        let place = names.isEmpty ? "" : names.joined(separator: ".") + ": "
+        return place + what + (details.isEmpty ? "" : " (\(details.joined(separator: ", ")))")
     }
 }
 
 extension ManagedObjectModel {
     /// What is different in this model compared with an older one, by entity, then property; empty for equal models.
     ///
-    /// Every setting is compared, also what leaves the version hash alone. A renamed thing shows as one removed and one
-    /// added, with the renaming identifier among the settings.
+    /// Every setting is compared, also what leaves the version hash alone. Entities, attributes and
+    /// relationships count as renamed if their renaming identifiers match.
     package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)
@@ -91,13 +102,26 @@ private struct ModelComparison {
         if !details.isEmpty {
             differences.append(
                 ModelDifference(
-                    kind: .changed, entity: nil, property: nil, subject: "model", details: details,
+                    kind: .changed, entity: nil, property: nil, subject: "model", formerName: nil, details: details,
                     changesVersionHash: false))
         }
+        func identifiers(_ model: ManagedObjectModel) -> [String: String?] {
+            Dictionary(
+                model.entityDescriptions.map { ($0.name, $0.renamingIdentifier) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        let formerNames = Self.formerNames(identifiers(old), identifiers(new))
         let names = Set((old.entityDescriptions + new.entityDescriptions).map(\.name))
-        for name in names.sorted(by: ModelResolver.precedes) {
-            switch (old.entity(EntityName(name)), new.entity(EntityName(name))) {
+        for name in names.subtracting(formerNames.values).sorted(by: ModelResolver.precedes) {
+            let formerName = formerNames[name]
+            switch (old.entity(EntityName(formerName ?? name)), new.entity(EntityName(name))) {
             case (let before?, let after?):
+                if let formerName {
+                    differences.append(
+                        ModelDifference(
+                            kind: .renamed, entity: name, property: nil, subject: "entity", formerName: formerName,
+                            details: [], changesVersionHash: true))
+                }
                 compare(before, after, Self.changedInverses(before, old, after, new))
             case (nil, _): add(.added, name, nil, "entity", changesVersionHash: true)
             case (_, nil): add(.removed, name, nil, "entity", changesVersionHash: true)
@@ -112,8 +136,25 @@ private struct ModelComparison {
     ) {
         differences.append(
             ModelDifference(
-                kind: kind, entity: entity, property: property, subject: subject, details: details,
+                kind: kind, entity: entity, property: property, subject: subject, formerName: nil, details: details,
                 changesVersionHash: changesVersionHash))
+    }
+
+    /// The old names of what was renamed, by new names.
+    ///
+    /// As for a migration: the renaming identifiers match, where a name stands for one that is
+    /// missing.
+    private static func formerNames(_ old: [String: String?], _ new: [String: String?]) -> [String: String] {
+        var byIdentifier: [String: String] = [:]
+        for (name, identifier) in old.sorted(by: { $0.key < $1.key }) where new[name] == nil {
+            byIdentifier[(identifier ?? nil) ?? name] = name
+        }
+        var result: [String: String] = [:]
+        for (name, identifier) in new.sorted(by: { $0.key < $1.key }) where old[name] == nil {
+            guard let former = byIdentifier.removeValue(forKey: (identifier ?? nil) ?? name) else { continue }
+            result[name] = former
+        }
+        return result
     }
 
     /// The relationships that both versions of an entity declare and whose stored inverses differ,
@@ -168,26 +209,39 @@ private struct ModelComparison {
         _ old: JSONNode.Content?, _ new: JSONNode.Content?, _ changedInverses: [String: String]
     ) {
         let (old, new) = (old.map(members) ?? [:], new.map(members) ?? [:])
-        for name in Set(old.keys).union(new.keys).sorted(by: ModelResolver.precedes) {
-            switch (old[name], new[name]) {
+        func identifiers(_ things: [String: JSONNode.Content]) -> [String: String?] {
+            things.mapValues { thing in
+                guard case .string(let identifier)? = members(thing)["renamingIdentifier"] else { return nil }
+                return identifier
+            }
+        }
+        let formerNames = Self.formerNames(identifiers(old), identifiers(new))
+        let names = Set(old.keys).union(new.keys).subtracting(formerNames.values)
+        for name in names.sorted(by: ModelResolver.precedes) {
+            let formerName = formerNames[name]
+            switch (old[formerName ?? name], new[name]) {
             case (let old?, let new?):
                 let (old, new) = (members(old), members(new))
-                let changes = changes(old, new, except: [])
+                let changes = changes(old, new, except: formerName == nil ? [] : ["renamingIdentifier"])
                 let inverse = changedInverses[name]
-                guard !changes.isEmpty || inverse != nil else { continue }
+                guard !changes.isEmpty || inverse != nil || formerName != nil else { continue }
                 // What no store keeps enters no hash.
                 let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
                 let changesHash =
                     inverse != nil
                     || isHashed
-                        && changes.contains { change in
-                            section.hashed.contains(change.key) || change.key == "elements" && elementsDiffer(old, new)
-                        }
+                        && (formerName != nil
+                            || changes.contains { change in
+                                section.hashed.contains(change.key)
+                                    || change.key == "elements" && elementsDiffer(old, new)
+                            })
                 let saysInverse = changes.contains { $0.key == "inverse" }
-                add(
-                    .changed, entity, name, section.subject,
-                    changes.map(\.text) + (saysInverse ? [] : inverse.map { [$0] } ?? []),
-                    changesVersionHash: changesHash)
+                differences.append(
+                    ModelDifference(
+                        kind: formerName == nil ? .changed : .renamed, entity: entity, property: name,
+                        subject: section.subject, formerName: formerName,
+                        details: changes.map(\.text) + (saysInverse ? [] : inverse.map { [$0] } ?? []),
+                        changesVersionHash: changesHash))
             case (nil, let new?):
                 let isHashed = !section.hashed.isEmpty && !isTransient(members(new))
                 add(.added, entity, name, section.subject, changesVersionHash: isHashed)

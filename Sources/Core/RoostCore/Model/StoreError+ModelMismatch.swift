@@ -24,9 +24,7 @@ extension StoreError {
     package static func differences(of model: ManagedObjectModel, from old: ManagedObjectModel) -> String {
         let all = model.difference(from: old).filter(\.changesVersionHash)
         let told = all.prefix(toldDifferenceCount).map { difference in
-            let place = [difference.entity, difference.property].compactMap { $0 }.joined(separator: ".")
-            let details = difference.details.isEmpty ? "" : " (\(difference.details.joined(separator: ", ")))"
-            let text = "\(place): \(difference.subject) \(difference.kind)\(details)"
+            let text = difference.text
             return text.count > differenceCharacterCount ? text.prefix(differenceCharacterCount) + "…" : text
         }
         return told.joined(separator: "; ") + (all.count > told.count ? "; and \(all.count - told.count) more" : "")

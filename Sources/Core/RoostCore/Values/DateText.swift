@@ -67,6 +67,23 @@ package enum DateText {
         return "\(two(year / 100))\(two(year % 100))-\(two(month))-\(two(date))T\(time)\(fraction)Z"
     }
 
+    /// The date in UTC to the microsecond, `2024-05-01T12:30:00.25Z`, for people.
+    ///
+    /// What a program computes is often a little beside the number that it stands for, and
+    /// ``text(_:)`` has the digits of that too.
+    package static func shortText(_ seconds: Double) -> String? {
+        let second = seconds.rounded(.down)
+        let microseconds = ((seconds - second) * 1_000_000).rounded()
+        guard microseconds > 0, microseconds < 1_000_000 else {
+            return text(microseconds > 0 ? second + 1 : second)
+        }
+        guard let whole = text(second) else { return nil }
+        var digits = String(Int(microseconds))
+        digits = String(repeating: "0", count: 6 - digits.count) + digits
+        while digits.last == "0" { digits.removeLast() }
+        return "\(whole.dropLast()).\(digits)Z"
+    }
+
     // MARK: Parts
 
     private struct Reader {

@@ -24,6 +24,12 @@ extension StoreFiller {
             try StoreFile.requireAbsent(at: location.path)
         } catch  where error.code == .alreadyExists && options.overwrites {
             return replacementRefusals(location, type)
+        } catch  where error.code == .alreadyExists && type.recognizes(fileAt: location.path) {
+            return [
+                error.withMessage(
+                    "'\(location.path)' exists already; choose another path, or replace the store (--overwrite, ConversionOptions.overwrites)"
+                )
+            ]
         } catch {
             return [error]
         }

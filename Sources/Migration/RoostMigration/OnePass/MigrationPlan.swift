@@ -152,8 +152,8 @@ extension MigrationPlan: CustomStringConvertible {
         }
         lines.append("  objects   \(objects.map(String.init) ?? "not known beforehand")")
         lines.append("  links     \(links.map { "\($0) in the source" } ?? "not counted")")
-        let available = bytesAvailable.map { ", \($0) are free" } ?? ""
-        lines.append("  bytes     about \(bytesNeeded)\(available)")
+        let available = bytesAvailable.map { ", \(ByteCountText.text($0)) are free" } ?? ""
+        lines.append("  bytes     about \(ByteCountText.text(bytesNeeded))\(available)")
         lines.append("  seconds   roughly \(String(format: secondsNeeded < 10 ? "%.1f" : "%.0f", secondsNeeded))")
         for refusal in refusals { lines.append("  refused   \(refusal)") }
         for warning in warnings { lines.append("  warning   \(warning)") }

@@ -145,9 +145,9 @@ extension MigrationReport: CustomStringConvertible {
         lines.append(
             "            destination \(destinationDigest), \(verified ? "verified by reading it again" : "not verified")"
         )
-        lines.append("  bytes     \(bytes)")
+        lines.append("  bytes     \(ByteCountText.text(bytes))")
         lines.append("  seconds   \(String(format: "%.2f", seconds))")
-        if let peakPrivateBytes { lines.append("  memory    \(peakPrivateBytes) bytes at most") }
+        if let peakPrivateBytes { lines.append("  memory    at most \(ByteCountText.text(peakPrivateBytes))") }
         if !skipped.isEmpty { lines.append("  left out  \(skipped.count) damaged objects:") }
         for id in skipped { lines.append("    \(id)") }
         if let backup { lines.append("  backup    \(backup)") }

@@ -35,10 +35,10 @@ public struct CompactionReport: Sendable, Hashable, Codable {
 extension CompactionReport: CustomStringConvertible {
     /// The report for people, several lines.
     public var description: String {
-        let share = bytesBefore > 0 ? " (\(Int((Double(bytesAfter) / Double(bytesBefore) * 100).rounded())) %)" : ""
+        let share = bytesBefore > 0 ? ", \(Int((Double(bytesAfter) / Double(bytesBefore) * 100).rounded())) %" : ""
         var lines = ["Compacted \(store)\(inPlace ? ", while others had it open" : "")."]
-        lines.append("  before    \(bytesBefore) bytes")
-        lines.append("  after     \(bytesAfter) bytes\(share)")
+        lines.append("  before    \(ByteCountText.text(bytesBefore))")
+        lines.append("  after     \(ByteCountText.text(bytesAfter))\(share)")
         lines.append("  objects   \(objects)")
         lines.append("  links     \(links)")
         lines.append("  digest    \(digest), verified")

@@ -20,6 +20,9 @@ struct CommandOption: Sendable {
         self.help = help
     }
 
+    /// Whether the value is a whole number.
+    var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
+
     /// The words that the value can be, where the help says so: by its first words, as in `table, json or csv; table unless
     /// given.`, or by the value's name, as in `table|json|csv`.
     var choices: [String] {

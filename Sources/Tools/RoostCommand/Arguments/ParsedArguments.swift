@@ -20,7 +20,7 @@ struct ParsedArguments: Sendable {
     func integer(_ option: String, minimum: Int) throws -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
-            throw UsageError("option '--\(option)' needs a whole number of at least \(minimum)")
+            throw UsageError("option '--\(option)' needs a whole number of at least \(minimum), not '\(text)'")
         }
         return number
     }
@@ -42,6 +42,11 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
+        // Before the positions are counted: '--timeout a.sqlite' has taken one of them as its value.
+        for option in options where option.isNumber {
+            guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
+            throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")
+        }
         for option in options where values[option.name] != nil || has(option.name) {
             guard let needed = option.needs, values[needed] == nil, !has(needed) else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
@@ -53,6 +58,13 @@ struct ParsedArguments: Sendable {
             positions.insert(store, at: 0)
         }
         if positions.count < command.argumentCount.lowerBound {
+            if positions.count == 1, command.usage.hasPrefix("STORE ENTITY") {
+                let names = StoreArguments.entityNames(positions[0], self)
+                guard names.isEmpty else {
+                    throw UsageError(
+                        "'roost \(command.name)' needs an ENTITY; '\(positions[0])' has \(listed(names))")
+                }
+            }
             throw UsageError("'roost \(command.name)' needs \(command.usage); see 'roost \(command.name) --help'")
         }
         if positions.count > command.argumentCount.upperBound {

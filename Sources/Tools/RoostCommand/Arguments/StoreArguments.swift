@@ -65,7 +65,14 @@ enum StoreArguments {
 
     /// The store that `text` means and that may not exist yet, so that nothing can recognize it.
     static func newStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
-        if let store = try typedStore(text, arguments) { return store }
+        if let store = try typedStore(text, arguments) {
+            guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
+                throw UsageError(
+                    "a \(store.location.type) store ends with this command, so nothing could read it; choose another type for '\(text)'"
+                )
+            }
+            return store
+        }
         // What exists without being a store is not going to be replaced by one.
         try StoreFile.requireAbsent(at: text)
         // `music.lmdb`, as the type is called.
@@ -165,6 +172,15 @@ enum StoreArguments {
         return (try type.metadata(at: store.location, options: store.options).model, [])
     }
 
+    /// The names of the entities of a store; empty for a store that cannot be read.
+    static func entityNames(_ text: String, _ arguments: ParsedArguments) -> [String] {
+        guard let store = try? store(text, arguments),
+            let type = try? StoreRegistry.standard.type(named: store.location.type),
+            let model = try? type.metadata(at: store.location, options: store.options).model
+        else { return [] }
+        return model.entities.map(\.name.text)
+    }
+
     /// The store of that name in the configuration.
     ///
     /// The configuration is not even read for a text that can be no name, unless `--config` asks for it.
@@ -186,12 +202,25 @@ enum StoreArguments {
             do throws(StoreError) {
                 try StoreFile.requireRegularFile(at: text, forWriting: false)
             } catch {
-                throw error.withMessage(error.message + (try hint(text, arguments) ?? ""))
+                guard let stores = StoresInDirectory(text).sentence else {
+                    throw error.withMessage(error.message + (try hint(text, arguments) ?? ""))
+                }
+                throw error.withMessage("'\(text)' is a directory, not a store file; \(stores)")
             }
+            try refuseForeignFile(at: text)
             throw error
         }
         try requirePath(location)
         return location
+    }
+
+    /// Throws the error of the store type whose files begin as this one does, which says more.
+    private static func refuseForeignFile(at path: String) throws(StoreError) {
+        guard StoreFile.read(prefix: 16, of: path) == Array("SQLite format 3\0".utf8),
+            let type = StoreRegistry.standard.all.first(where: { $0.name == "sqlite" })
+        else { return }
+        _ = try type.metadata(
+            at: StoreLocation(type: type.name, path: path), options: StoreOptions(isReadOnly: true))
     }
 
     /// The store of the configuration that a mistyped name most likely meant, as the end of a message.

@@ -18,7 +18,7 @@ extension UsageError {
     /// Codes that only the arguments can cause where nothing else is read.
     static let readingCodes: Set<StoreError.Code> = [
         .unknownEntity, .unknownProperty, .unknownStoreType, .unknownModelVersion, .invalidRequest, .invalidValue,
-        .limitExceeded,
+        .limitExceeded, .unsupported,
     ]
     /// Codes by which a store refuses a request before it reads anything.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]

@@ -1,5 +1,6 @@
 internal import Roost
 internal import RoostCore
+internal import RoostFiles
 internal import RoostMigration
 internal import RoostStores
 
@@ -15,7 +16,10 @@ final class BatchRun {
 
     static let options = [
         CommandOption("yes", "y", help: "Ask nothing."),
-        CommandOption("dry-run", "n", help: "Print what would change, and change nothing."), .json, .quiet, .verbose,
+        CommandOption("dry-run", "n", help: "Print what would change, and change nothing."),
+        CommandOption(
+            "keep-backup", help: "Back the store up before it changes, as <name>.backup-<UUID> beside it, verified."),
+        .json, .quiet, .verbose,
     ]
 
     let words: Words
@@ -23,6 +27,8 @@ final class BatchRun {
     let console: Console
     /// Whether the change is made, whatever comes now.
     private var isCommitted = false
+    /// The path of the backup; nil without one.
+    private var backup: String?
 
     init(_ words: Words, _ arguments: ParsedArguments, _ console: Console) throws {
         self.words = words
@@ -53,6 +59,11 @@ final class BatchRun {
         return try StoreArguments.withStore(
             arguments.positions[0], arguments, forWriting: !isDryRun, closingFailed: closingFailed
         ) { store in
+            guard !arguments.has("keep-backup") || store.type.capabilities.contains(.file) else {
+                throw UsageError(
+                    "option '--keep-backup' needs a store that is a file; back '\(store.location)' up with its own tools"
+                )
+            }
             // What cannot be written says so before it is read.
             if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
             return try body(store)
@@ -109,6 +120,7 @@ final class BatchRun {
             return .success
         }
         if arguments.has("yes") || batch.isEmpty {
+            if !batch.isEmpty { try backUp(store) }
             var isFirst = true
             let receipt = try store.retryingConflicts { () throws(StoreError) in
                 if !isFirst { batch = try prepared() }
@@ -125,11 +137,25 @@ final class BatchRun {
             console.printError("nothing was changed")
             return .finding
         }
+        try backUp(store)
         // Others may have made references to the objects meanwhile, which no version shows.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
         try report(current, generation: try commit(current, store), showsTable: false)
         return .success
+    }
+
+    /// Backs the store up if that was asked for.
+    private func backUp(_ store: any PersistentStore) throws {
+        guard arguments.has("keep-backup") else { return }
+        let destination = StoreLocation(
+            type: store.location.type, path: StoreFile.backupSibling(of: store.location.path))
+        let cancellation = ConversionCancellation()
+        _ = try Interruption.shared.cancelling(cancellation) {
+            try StoreMaintenance(registry: .standard).backUp(
+                .store(store), to: destination, options: ConversionOptions(cancellation: cancellation))
+        }
+        backup = destination.path
     }
 
     /// Commits what was asked about; nothing else, should an object have changed meanwhile.
@@ -162,10 +188,12 @@ final class BatchRun {
         let report = Report(
             entity: arguments.positions[1], requested: batch.requested.map(Report.Count.init),
             cascaded: batch.cascaded.map(Report.Count.init), related: batch.related.map(Report.Count.init),
-            count: batch.objectCount, isDryRun: isDryRun, generation: generation)
+            count: batch.objectCount, isDryRun: isDryRun, generation: generation, backup: backup)
         let objects = batch.objectCount == 1 ? "1 object" : "\(batch.objectCount) objects"
         let sentence =
-            isDryRun ? "Would \(words.verb) \(objects); nothing was changed." : "\(words.past) \(objects)."
+            isDryRun
+            ? "Would \(words.verb) \(objects); nothing was changed."
+            : "\(words.past) \(objects)." + (backup.map { "\nThe store as it was before: \($0)" } ?? "")
         try console.printReport(
             report, batch.isEmpty || !showsTable ? sentence : "\(table(batch))\n\(sentence)", warnings: [], arguments)
     }
@@ -202,9 +230,10 @@ final class BatchRun {
         let count: Int
         let isDryRun: Bool
         let generation: Generation?
+        let backup: String?
 
         private enum CodingKeys: String, CodingKey {
-            case entity, requested, cascaded, related, count, generation
+            case entity, requested, cascaded, related, count, generation, backup
             case isDryRun = "dryRun"
         }
     }

@@ -17,7 +17,7 @@ extension Subcommand {
             mandatory reference. The message names it.
 
             With --json prints one object: entity, requested, cascaded (by delete rule), related (lose a reference) [{entity, count}],
-            count, dryRun, generation.
+            count, dryRun, generation, backup.
 
             Exits 1 when the question is answered with no or an object that --id asks for does not exist, and 2 when nobody can be
             asked and there is no --yes. Ctrl-C stops it as long as nothing is changed. When the objects are gone and only closing

@@ -18,8 +18,8 @@ extension Subcommand {
             A value must fit its property exactly, a mandatory property cannot become NULL, and an object that a relationship is to
             lead to must exist. An object that joins an ordered relationship comes last in it.
 
-            With --json prints one object: entity, requested, cascaded, related [{entity, count}], count, dryRun, generation. related
-            are objects on the other side of a to-one relationship that change too.
+            With --json prints one object: entity, requested, cascaded, related [{entity, count}], count, dryRun, generation, backup.
+            related are objects on the other side of a to-one relationship that change too.
 
             Exits 1 when the question is answered with no, and 2 when nobody can be asked and there is no --yes. Ctrl-C stops it
             as long as nothing is changed. When the objects are changed and only closing the store fails, as on a full disk, that is

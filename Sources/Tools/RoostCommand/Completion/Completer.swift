@@ -123,12 +123,9 @@ struct Completer {
     private func entities(_ line: CompletionLine) -> [String] {
         // A store that cannot be read has no candidates; the command itself will tell why.
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),
-            let text = arguments.positions.first,
-            let store = try? StoreArguments.store(text, arguments),
-            let type = try? StoreRegistry.standard.type(named: store.location.type),
-            let model = try? type.metadata(at: store.location, options: store.options).model
+            let text = arguments.positions.first
         else { return [] }
-        return model.entities.map(\.name.text)
+        return StoreArguments.entityNames(text, arguments)
     }
 
     /// Those of the candidates that begin like the word; options only for a word that begins like one.

@@ -47,8 +47,19 @@ struct Console: Sendable {
         // A line feed or an escape sequence in a path must not look like a second message.
         let line = String(
             String.UnicodeScalarView(
-                message.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+                Self.punctuated(message).unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
         _ = Self.write(Array("roost: \(line)\n".utf8), to: STDERR_FILENO)
+    }
+
+    /// A message with the full stops of the program's own rule, wherever its text comes from.
+    ///
+    /// One sentence ends without a full stop, as the messages of other programs do; each of several
+    /// sentences ends with one.
+    static func punctuated(_ message: String) -> String {
+        let isOneSentence = message.firstRange(of: ". ") == nil
+        if isOneSentence, message.hasSuffix("."), !message.hasSuffix("..") { return String(message.dropLast()) }
+        guard !isOneSentence, let last = message.last, !".?!…:".contains(last) else { return message }
+        return message + "."
     }
 
     /// Replaces the progress line on standard error; an empty text removes it.

@@ -29,7 +29,8 @@ extension Subcommand {
             stddev of what each object has one of make one row of all objects, or one of each group of --group-by:
             --select='artist.name, count(id) AS n, sum(seconds)' --group-by=artist.name. A row of a group shows what it is grouped
             by, and aggregates. --having is a condition on groups, in which the columns' names can be used: n > 10. --sort takes the
-            names of columns too; --limit and --offset count rows; count counts NULL, the others leave it out.
+            names of columns too; --limit and --offset count rows; count counts NULL, the others leave it out. count(*) is
+            the number of objects.
 
             --explain reads the objects, prints none of them, and tells how they were found: by which index or statement, what
             was checked afterwards, how they were sorted, and how many records and index entries were looked at. With
@@ -38,14 +39,16 @@ extension Subcommand {
 
             table  For people: fitted to the terminal or to COLUMNS, what is too wide cut short. The first objects, at most
                    1024, decide the widths. NULL is no value, nothing an empty text; a text that reads NULL is shown in
-                   quotes. Control characters are made visible, data are counted, dates are UTC. In colour on a terminal,
-                   unless NO_COLOR is set.
+                   quotes. Control characters are made visible, data are counted, dates are UTC, to the microsecond. In
+                   color on a terminal, unless NO_COLOR is set. Where there is no object, '0 objects' on standard error.
             json   A list with one object on each line: every value exact. Numbers and booleans as such, decimals, UUIDs, URIs
-                   and base64 as text, dates as seconds since 2001-01-01, a to-one relationship as the key of its object, or
-                   "Entity/key" where that has subentities. NULL is left out, or null where --select asks for it.
+                   and base64 as text, dates as seconds since 2001-01-01 (with --dates=iso as 2024-05-01T12:30:00Z), a to-one
+                   relationship as the key of its object, or "Entity/key" where that has subentities. NULL is left out, or
+                   null where --select asks for it.
             jsonl  The same objects without the list.
             csv    RFC 4180 with line feeds: a line of names, then one for each object, values as in json, without quotes
-                   where none are needed. Nothing between two commas is NULL, "" is an empty text.
+                   where none are needed; dates as 2024-05-01T12:30:00Z (with --dates=seconds as in json). A composite is a
+                   JSON object in its cell, data are base64. Nothing between two commas is NULL, "" is an empty text.
 
             json, jsonl and csv need memory for one batch of objects, with --sort as much as the store's type needs for that, with
             --group-by for one entry of each group, with --distinct for a key of each row.
@@ -64,9 +67,7 @@ extension Subcommand {
             CommandOption("id", value: "KEY", help: "Print the object with this key; can be given several times."),
             CommandOption("count", "c", help: "Print only how many objects or rows there are."),
             CommandOption("explain", help: "Print how the store finds the objects, and how many it looked at."),
-            CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; table unless given."),
-            .verbose,
-        ] + StoreArguments.openingOptions,
+        ] + OutputFormat.options + [.verbose] + StoreArguments.openingOptions,
         examples: [
             "roost fetch music.sqlite Album --select=id,title,artist --sort=-released,title --limit=10",
             "roost fetch lmdb:music.lmdb Track --where=\"durationSeconds > 600 AND isExplicit = NO\" --format=csv",
@@ -77,7 +78,7 @@ extension Subcommand {
         run: runFetch)
 
     @Sendable private static func runFetch(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let format = try RecordFormat(argument: arguments.value("format"))
+        let format = try OutputFormat(arguments)
         let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
@@ -87,7 +88,7 @@ extension Subcommand {
         return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
             let fetch = try UsageError.reading { try StoreFetch(store, arguments, keys) }
             if arguments.has("explain") {
-                try fetch.explain(format, console)
+                try fetch.explain(format.records, console)
                 return .success
             }
             if arguments.has("count") {

@@ -40,9 +40,12 @@ struct PlanReport: Encodable {
 
     /// The plan in lines, what it is about before each.
     var lines: [String] {
+        let asksDatabase = access.contains { $0.kind == "statement" }
         var lines = access.map { access in
             switch access.kind {
             case "scan": "reads      all objects of the entity"
+            case "keys" where asksDatabase:
+                "reads      objects by key: of SELF, or of a relationship"
             case "keys": "reads      the objects with the keys named"
             case "index": "reads      by the index \(access.name ?? "")"
             case "relationship": "reads      by the relationship \(access.name ?? "")"

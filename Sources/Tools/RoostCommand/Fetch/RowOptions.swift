@@ -54,7 +54,7 @@ struct RowOptions {
                     "option '--select' shows '\(part.text)' only beside properties, not beside expressions, groups or distinct rows"
                 )
             }
-            written[name] = try? FetchRequest.Expression(format: part.text)
+            written[name] = try? FetchRequest.Expression(format: Self.countingObjects(part.text))
             request.propertiesToFetch.append(
                 FetchRequest.FetchedProperty(name, expression: try expression(part, of: "select", names: [:])))
         }
@@ -77,11 +77,12 @@ struct RowOptions {
         if entity.layout.field(part.text) != nil { return .keyPath([part.text]) }
         var isRewritten = false
         do throws(StoreError) {
-            let loose = try FetchRequest.Expression(format: part.inPlace)
+            let text = Self.countingObjects(part.inPlace)
+            let loose = try FetchRequest.Expression(format: text)
             let meant = loose.replacing { replacement($0, names) }
             isRewritten = meant != loose
             return try FetchRequest.Expression(
-                isRewritten ? try meant.format() : part.inPlace, for: entity.name, model: model,
+                isRewritten ? try meant.format() : text, for: entity.name, model: model,
                 ofGroups: option != "group-by")
         } catch {
             throw Self.naming(option, error, hasPlace: !isRewritten)
@@ -91,6 +92,7 @@ struct RowOptions {
     private func condition(_ text: String) throws(StoreError) -> FetchRequest.Predicate {
         var isRewritten = false
         do throws(StoreError) {
+            let text = Self.countingObjects(text)
             let loose = try FetchRequest.Predicate(format: text)
             let meant = loose.replacing { replacement($0, written) }
             isRewritten = meant != loose
@@ -99,6 +101,41 @@ struct RowOptions {
         } catch {
             throw Self.naming("having", error, hasPlace: !isRewritten)
         }
+    }
+
+    /// The text with `@count` instead of each `count(*)`, as SQL has it.
+    ///
+    /// Blanks keep what follows in its column.
+    private static func countingObjects(_ text: String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let match = rest.firstMatch(of: /["'`]|\bcount\s*\(\s*\*\s*\)/.ignoresCase()) {
+            var end = match.range.upperBound
+            if let quote = match.output.first, match.output.count == 1 {
+                end = Self.end(ofQuoted: rest[end...], by: quote)
+                result += rest[..<end]
+            } else {
+                let blanks = String(repeating: " ", count: match.output.unicodeScalars.count - "@count".count)
+                result += rest[..<match.range.lowerBound] + "@count" + blanks
+            }
+            rest = rest[end...]
+        }
+        return result + rest
+    }
+
+    /// The index after the quote that ends a text in quotes.
+    private static func end(ofQuoted text: Substring, by quote: Character) -> Substring.Index {
+        var isEscaped = false
+        for index in text.indices {
+            if isEscaped {
+                isEscaped = false
+            } else if text[index] == "\\" {
+                isEscaped = true
+            } else if text[index] == quote {
+                return text.index(after: index)
+            }
+        }
+        return text.endIndex
     }
 
     /// An error of the language as one of an option; without its place, if that is one of another text.

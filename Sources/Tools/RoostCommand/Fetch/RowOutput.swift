@@ -40,9 +40,8 @@ struct RowOutput {
 
     /// Writes what belongs behind the last row.
     mutating func end() throws {
-        if count == 0, printer == nil, format != .json { try write(RowBatch()) }
+        if count == 0, format == .csv { try write(RowBatch()) }
         if format == .json { try console.write(Array((count == 0 ? "[]\n" : "\n]\n").utf8)) }
-        try printer?.end()
     }
 
     // MARK: Tables
@@ -68,7 +67,7 @@ struct RowOutput {
         case .string(let text), .uri(let text):
             return .told(VisibleText.of(String(decoding: text.utf8.prefix(byteLimit), as: UTF8.self)))
         case .date(let date):
-            if let text = DateText.text(date.timeIntervalSinceReferenceDate) { return TablePrinter.Cell(text) }
+            if let text = DateText.shortText(date.timeIntervalSinceReferenceDate) { return TablePrinter.Cell(text) }
         default: break
         }
         var cell = TextBuffer()

@@ -57,7 +57,7 @@ final class StoreFetch {
         let names = model.entities.map(\.name.text)
         let hint =
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
-            ?? "it has \(names.joined(separator: ", "))"
+            ?? "it has \(listed(names))"
         throw UsageError("the store's model has no entity '\(name)'; \(hint)")
     }
 
@@ -88,6 +88,7 @@ final class StoreFetch {
         var order: [FetchRequest.SortDescriptor] = []
         var isDecided = false
         for part in try ListOption(text, "sort").parts.map(\.text) {
+            if !columns.contains(part) { try refuseDirection(in: part) }
             let isDescending = part.hasPrefix("-")
             let (name, options) = Self.options(isDescending ? String(part.dropFirst()) : part)
             if name == "id", entity.layout.field(name) == nil, !columns.contains(name), !isGrouped {
@@ -104,6 +105,19 @@ final class StoreFetch {
             }
         }
         return order
+    }
+
+    /// Refuses a direction in SQL's words, and says what to write.
+    private static func refuseDirection(in part: String) throws {
+        let words = part.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard words.count == 2 else { return }
+        switch words[1].uppercased() {
+        case "DESC", "DESCENDING":
+            throw UsageError("'\(part)' is not an order; for descending, write --sort=-\(words[0])")
+        case "ASC", "ASCENDING":
+            throw UsageError("'\(part)' is not an order; ascending is the default: write --sort=\(words[0])")
+        default: return
+        }
     }
 
     /// A name, and the letters in brackets behind it as options.
@@ -157,7 +171,7 @@ final class StoreFetch {
     }
 
     /// Prints the rows.
-    private func print(_ rows: RowRequest, _ format: RecordFormat, _ console: Console) throws {
+    private func print(_ rows: RowRequest, _ format: OutputFormat, _ console: Console) throws {
         let cursor = try UsageError.requesting { try snapshot.rows(rows) }
         let properties = rows.propertiesToFetch
         let namesEntity = cursor.columns.indices.map { column -> Bool? in
@@ -167,11 +181,17 @@ final class StoreFetch {
             return isObjectIDAttribute(properties[column].expression) ? true : nil
         }
         let writer = ValueRowWriter(
-            columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model)
-        var output = RowOutput(writer, types: cursor.types, format, console)
+            columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model,
+            dates: format.dates)
+        var output = RowOutput(writer, types: cursor.types, format.records, console)
         var batch = RowBatch()
-        while try cursor.next(into: &batch) { try output.write(batch) }
+        var count = 0
+        while try cursor.next(into: &batch) {
+            count += batch.count
+            try output.write(batch)
+        }
         try output.end()
+        if count == 0, format.records == .table { console.printError("0 rows") }
     }
 
     /// Whether an expression is the path of an attribute that can hold any object's ID.
@@ -184,17 +204,17 @@ final class StoreFetch {
     }
 
     /// Prints the objects, or the rows made of them.
-    func print(_ format: RecordFormat, _ console: Console) throws {
+    func print(_ format: OutputFormat, _ console: Console) throws {
         if let rows { return try print(rows, format, console) }
-        let rows = RecordRowWriter(columns, model: store.model)
+        let rows = RecordRowWriter(columns, model: store.model, dates: format.dates)
         var output: any RecordOutput
-        switch format {
+        switch format.records {
         case .table: output = TableOutput(rows, console.tableStyle, console)
         case .csv: output = CSVOutput(rows, console)
         case .json, .jsonl:
-            let isList = format == .json
+            let isList = format.records == .json
             if selection == nil {
-                let writer = RecordTextWriter(model: store.model)
+                let writer = RecordTextWriter(model: store.model, dates: format.dates)
                 let hasEntities = try store.model.requireEntity(request.entity).hasSubentities
                 output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
                     try writer.append(record, entityKey: hasEntities, to: &text)
@@ -205,8 +225,14 @@ final class StoreFetch {
                 }
             }
         }
-        try forEachBatch { try output.write($0) }
+        var count = 0
+        try forEachBatch { batch in
+            count += batch.count
+            try output.write(batch)
+        }
         try output.end()
+        // An object that '--id' asks for has a message of its own.
+        if count == 0, keys.isEmpty, format.records == .table { console.printError("0 objects") }
     }
 
     /// The exit code, after a line for each object of `--id` that does not exist.
@@ -235,21 +261,5 @@ final class StoreFetch {
             if !wanted.isEmpty { try body(wanted) }
         }
         missing = keys.filter { !found.contains($0) }
-    }
-}
-
-extension RecordFormat {
-    /// The format that `--format` names; a table without it.
-    init(argument: String?) throws {
-        guard let argument else {
-            self = .table
-            return
-        }
-        guard let format = Self(rawValue: argument) else {
-            let names = Self.allCases.map(\.rawValue)
-            let hint = nearestName(to: argument, among: names).map { "; did you mean '\($0)'?" } ?? ""
-            throw UsageError("option '--format' needs one of \(names.joined(separator: ", "))\(hint)")
-        }
-        self = format
     }
 }

@@ -22,7 +22,7 @@ struct TableOutput: RecordOutput {
         try printer.write(cells)
     }
 
-    mutating func end() throws { try printer.end() }
+    mutating func end() throws {}
 
     private func cell(_ column: Int, _ record: RecordReader) throws -> TablePrinter.Cell {
         guard let field = rows.columns.columns[column].field(of: record) else {
@@ -32,7 +32,7 @@ struct TableOutput: RecordOutput {
         switch field.kind {
         case .data, .transformable: return .bytes(record.bytes(field).count)
         case .date:
-            return try DateText.text(record.double(field)).map { TablePrinter.Cell($0) } ?? plain(column, record)
+            return try DateText.shortText(record.double(field)).map { TablePrinter.Cell($0) } ?? plain(column, record)
         case .string, .uri:
             return .told(
                 VisibleText.of(String(decoding: record.bytes(field).prefix(printer.byteLimit), as: UTF8.self)))

@@ -53,9 +53,6 @@ struct TablePrinter {
         try console.write(Array(text.utf8))
     }
 
-    /// Prints the titles if there was no line.
-    mutating func end() throws { if !hasBegun { try begin([]) } }
-
     private mutating func begin(_ sample: [[Cell]]) throws {
         hasBegun = true
         let titles = names.map { Cell(VisibleText.of($0)) }

@@ -16,6 +16,7 @@ struct ValueRowWriter: Sendable {
     /// By column, whether IDs name their entity; nil where that depends on the hierarchy.
     private let namesEntity: [Bool?]
     private let model: ManagedObjectModel
+    private let dates: DateForm
     /// For each column `"name": `.
     private let keys: [[UInt8]]
 
@@ -27,8 +28,12 @@ struct ValueRowWriter: Sendable {
     ///   - namesEntity: By column, whether IDs name their entity; nil if that depends on the
     ///     hierarchy.
     ///   - model: The model of the objects that IDs name.
-    init(columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel) {
+    ///   - dates: The form of dates.
+    init(
+        columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel, dates: DateForm
+    ) {
         (self.columns, self.types, self.namesEntity, self.model) = (columns, types, namesEntity, model)
+        self.dates = dates
         keys = columns.map { name in
             var key = TextBuffer()
             JSONText.append(name, to: &key)
@@ -102,7 +107,7 @@ struct ValueRowWriter: Sendable {
             } else {
                 JSONText.append(number, to: &text)
             }
-        case .date(let date): JSONText.append(date.timeIntervalSinceReferenceDate, to: &text)
+        case .date(let date): dates.append(date.timeIntervalSinceReferenceDate, to: &text)
         case .decimal(let decimal): JSONText.append(DecimalNumber(decimal) ?? .nan, to: &text)
         case .string(let string), .uri(let string): JSONText.append(string, to: &text)
         case .data(let data): JSONText.append(data: data, to: &text)

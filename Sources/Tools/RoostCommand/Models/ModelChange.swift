@@ -8,6 +8,7 @@ struct ModelChange: Encodable {
         var kind: String
         var entity: String?
         var property: String?
+        var formerName: String?
         var subject: String
         var details: [String]
         var changesVersionHash: Bool
@@ -68,8 +69,8 @@ struct ModelChange: Encodable {
         compatible = new.stores(sameAs: old)
         differences = told.map {
             Difference(
-                kind: $0.kind.rawValue, entity: $0.entity, property: $0.property, subject: $0.subject,
-                details: $0.details, changesVersionHash: $0.changesVersionHash)
+                kind: $0.kind.rawValue, entity: $0.entity, property: $0.property, formerName: $0.formerName,
+                subject: $0.subject, details: $0.details, changesVersionHash: $0.changesVersionHash)
         }
         (mappings, problems, remarks) = ([], [], [])
         var migration: [String] = []

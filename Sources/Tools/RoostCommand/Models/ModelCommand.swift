@@ -33,7 +33,8 @@ extension Subcommand {
                       nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
-            (absent where no migration is needed), differences [{kind, entity, property, subject, details, changesVersionHash}],
+            (absent where no migration is needed), differences [{kind: added, removed, changed or renamed, entity, property,
+            formerName (of what was renamed), subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
             note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]};
             generate {files [{name, state: stale, missing or superfluous}]}, the state before.

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostCore
 internal import RoostMigration
 
 extension Subcommand {
@@ -7,7 +8,8 @@ extension Subcommand {
         discussion: """
             Prints nothing and exits 0 when both hold the same objects, values and links. Otherwise prints the first differences
             and exits 1: '-' for what only A has, '+' for what only B has, '!' for an object with the properties that differ.
-            Values are never printed. Versions, metadata and store types do not count.
+            Values are never printed. Versions, metadata and store types do not count. Objects of stores with different models
+            are not compared: the first differences of the models are printed.
 
             With --json prints one object: equal, differences [{kind, object, properties, target}] with kind model, onlyInFirst,
             onlyInSecond, changed, linkOnlyInFirst or linkOnlyInSecond.
@@ -26,16 +28,28 @@ extension Subcommand {
 
     @Sendable private static func runDiff(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let limit = try arguments.integer("limit", minimum: 1) ?? 20
+        var models: [String] = []
         let differences = try StoreArguments.withStore(arguments.positions[0], arguments) { first in
             try StoreArguments.withStore(arguments.positions[1], arguments) { second in
-                try StoreComparison.diff(
+                let differences = try StoreComparison.diff(
                     first, second, limit: limit, cancellation: Interruption.shared.readingCancellation)
+                if differences.contains(where: { $0.kind == .model }) {
+                    models = second.model.difference(from: first.model).filter(\.changesVersionHash).map(\.text)
+                }
+                return differences
             }
         }
         if arguments.has("json") {
             try console.printJSON(Report(equal: differences.isEmpty, differences: differences))
         } else {
             for difference in differences { try console.print(difference.description) }
+            for line in models.prefix(limit) { try console.print("  \(line)") }
+            if models.count > limit { try console.print("  and \(models.count - limit) more") }
+            if !models.isEmpty {
+                console.printError(
+                    "note: objects of different models are not compared. Migrate a copy of one store first: roost migrate A --to=B --output=DEST"
+                )
+            }
         }
         return differences.isEmpty ? .success : .finding
     }

@@ -95,7 +95,7 @@ struct StoreInfo: Encodable {
         table.append(["path", path])
         table.append(["uuid", uuid])
         table.append(["digest", digest])
-        table.append(["bytes", "\(bytes)"])
+        table.append(["bytes", ByteCountText.text(bytes)])
         table.append(["capabilities", capabilities.joined(separator: ", ")])
         if !metadataKeys.isEmpty { table.append(["metadata", metadataKeys.joined(separator: ", ")]) }
         if isVerbose {

@@ -89,8 +89,8 @@ extension ConversionPlan: CustomStringConvertible {
         for entity in entities { lines.append("    \(entity.name)  \(entity.count)") }
         lines.append("  links     \(links.map(String.init) ?? "not counted")")
         for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
-        let available = bytesAvailable.map { ", \($0) are free" } ?? ""
-        lines.append("  bytes     about \(bytesNeeded)\(available)")
+        let available = bytesAvailable.map { ", \(ByteCountText.text($0)) are free" } ?? ""
+        lines.append("  bytes     about \(ByteCountText.text(bytesNeeded))\(available)")
         for refusal in refusals { lines.append("  refused   \(refusal)") }
         for warning in warnings { lines.append("  warning   \(warning)") }
         for remark in remarks { lines.append("  note      \(remark)") }

@@ -86,9 +86,9 @@ extension ConversionReport: CustomStringConvertible {
         for relationship in relationships { lines.append("    \(relationship.relationship)  \(relationship.count)") }
         lines.append(
             "  digest    \(digest), \(verified ? "verified by reading the destination again" : "not verified")")
-        lines.append("  bytes     \(bytes)")
+        lines.append("  bytes     \(ByteCountText.text(bytes))")
         lines.append("  seconds   \(String(format: "%.2f", seconds))")
-        if let peakPrivateBytes { lines.append("  memory    \(peakPrivateBytes) bytes at most") }
+        if let peakPrivateBytes { lines.append("  memory    at most \(ByteCountText.text(peakPrivateBytes))") }
         if !skipped.isEmpty {
             lines.append("  left out  \(skipped.count) damaged objects:")
             for id in skipped { lines.append("    \(id)") }

@@ -20,9 +20,7 @@ extension PredicateCompiler {
         }
         if left.type.isCollection {
             guard comparison.operator == .contains else {
-                throw invalid(
-                    "the left side of \(Self.symbol(comparison.operator)) has many values; write ANY or ALL before it, or use @count and the like."
-                )
+                throw manyValues(comparison)
             }
             let right = try expression(comparison.right, depth: depth + 1)
             try requireSingle(right, comparison)
@@ -205,6 +203,20 @@ extension PredicateCompiler {
     }
 
     // MARK: What may be compared with what
+
+    /// The error of a comparison whose left side has many values, with what to write.
+    ///
+    /// Constants do not show in it: they may be data.
+    private func manyValues(_ comparison: FetchRequest.Comparison) -> StoreError {
+        let symbol = Self.symbol(comparison.operator)
+        var example = ""
+        if case .keyPath(let path) = comparison.left, !path.contains(where: { $0.hasPrefix("@") }) {
+            example = ", as in ANY \(PredicatePrinter.path(path)) \(symbol) …"
+        }
+        return invalid(
+            "the left side of \(symbol) has many values; write ANY or ALL before it\(example), or use @count and the like."
+        )
+    }
 
     func requireListCount(_ count: Int) throws(StoreError) {
         guard count <= Self.maximumListCount else {

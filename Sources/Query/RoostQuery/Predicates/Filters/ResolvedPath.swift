@@ -163,8 +163,8 @@ package struct ResolvedPath: Sendable {
         }
         let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
         // What is misspelt may be the first name of several.
-        let near = nearestName(to: name, among: known) ?? names.first.flatMap { nearestName(to: $0, among: known) }
-        let hint = near.map { "; did you mean '\(spelling($0))'?" }
+        let isNear = names.count == 1 || nearestName(to: name, among: known) != nil
+        let hint = entity.hint(forUnknown: isNear ? name : names[0], among: known, spelling)
         // The request may be for too many entities.
         let isKnown = names.first.map { entity.attribute($0) != nil || entity.relationship($0) != nil } ?? false
         let owner = entity.selfAndSubentities.first { number in
@@ -174,6 +174,6 @@ package struct ResolvedPath: Sendable {
         }
         let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it: ask for objects of that." }
         throw StoreError(
-            .unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(other ?? hint ?? ".")")
+            .unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(other ?? hint)")
     }
 }

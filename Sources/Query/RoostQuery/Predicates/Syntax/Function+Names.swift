@@ -33,6 +33,24 @@ extension FetchRequest.Function {
         self = function
     }
 
+    /// The function that SQL, or a programming language, calls by another name.
+    init?(nameInSQL name: String) {
+        switch Self.key(name) {
+        case "avg", "mean": self = .average
+        case "minimum": self = .minimum
+        case "maximum": self = .maximum
+        case "stdev", "stddev_pop", "standarddeviation": self = .standardDeviation
+        case "upper", "ucase": self = .uppercase
+        case "lower", "lcase": self = .lowercase
+        case "ceil": self = .ceiling
+        case "pow", "power": self = .power
+        case "mod": self = .modulus
+        case "truncate": self = .truncate
+        case "getdate", "current_timestamp": self = .now
+        default: return nil
+        }
+    }
+
     private static func key(_ name: String) -> String {
         var name = name.lowercased()
         if name.last == ":" { name.removeLast() }

@@ -156,11 +156,12 @@ extension PredicateBinding {
         switch resolved.end {
         case .object:
             target = Target(
-                kind: .reference, destination: resolved.entity, property: "'\(names.joined(separator: "."))'")
+                kind: .reference, destination: resolved.entity, property: "'\(names.joined(separator: "."))'",
+                path: names)
         case .field(let field):
             target = Target(
                 kind: field.kind, destination: field.destination,
-                property: "'\(model.entities[resolved.entity].name).\(field.name)'")
+                property: "'\(model.entities[resolved.entity].name).\(field.name)'", path: names)
         }
         switch collectionOperator ?? resolved.collectionOperator {
         case .count: return Shape()

@@ -72,10 +72,22 @@ extension PredicateBinding {
         _ literal: PredicateLiteral, _ target: Target, _ property: String, at place: String.Index
     ) -> StoreError {
         let kind = target.isObject ? "" : " (\(target.kind))"
+        // Most often an attribute of the object was meant.
+        var hint = "."
+        if case .string = literal, let path = target.path, let name = textAttribute(ofObjectsIn: target) {
+            hint = "; did you mean \(PredicatePrinter.path(path + [name]))?"
+        }
         return located(
             .invalidValue,
-            "\(property)\(kind) is compared with \(literal.kindDescription), but \(expected(target)) is needed.",
+            "\(property)\(kind) is compared with \(literal.kindDescription), but \(expected(target)) is needed\(hint)",
             at: place)
+    }
+
+    /// The attribute by which people most likely name the objects that a literal meets.
+    private func textAttribute(ofObjectsIn target: Target) -> String? {
+        guard target.isObject, let scope, let number = target.destination else { return nil }
+        let names = scope.model.entities[number].attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
+        return ["name", "title"].first(where: names.contains) ?? names.first
     }
 
     /// What may be written for a value of a type.

@@ -23,6 +23,8 @@ struct PredicateBinding {
         var destination: Int?
         /// The property for messages, if it is one itself: then a literal that is no value of its type is an error.
         var property: String?
+        /// Its key path, for messages, if it has one.
+        var path: [String]?
 
         /// The same for what is only computed from a property: a literal that does not fit stays what it looks like.
         var computed: Self { Self(kind: kind, destination: destination) }

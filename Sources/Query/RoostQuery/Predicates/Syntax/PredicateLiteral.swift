@@ -29,7 +29,7 @@ indirect enum PredicateLiteral {
         case .null: "null"
         case .bool: "a boolean"
         case .number: "a number"
-        case .string: "a string, a number or a boolean"
+        case .string: "a string"
         case .cast(_, let type): "a cast to \(type.rawValue)"
         case .typed(let value): value.kindDescription
         }

@@ -285,7 +285,9 @@ extension PredicateParser {
             if let reason = FetchRequest.Function.refusal(name) {
                 throw tokenizer.unsupported(at: place, "'\(name)' is no function of predicates: \(reason).")
             }
-            let near = nearestName(to: name, among: FetchRequest.Function.allCases.map(\.rawValue))
+            let near =
+                FetchRequest.Function(nameInSQL: name)?.rawValue
+                ?? nearestName(to: name, among: FetchRequest.Function.allCases.map(\.rawValue))
             throw tokenizer.error(
                 at: place,
                 "There is no function '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "one of the program's own is FUNCTION(value, \"name\").")"

@@ -1,0 +1,18 @@
+/// Numbers of bytes, for people.
+package enum ByteCountText {
+    private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+
+    /// The exact number, and a short one if that is easier to read: `1318912 (1.3 MB)`.
+    package static func text(_ count: Int) -> String {
+        // What rounds to 1000 has the next unit.
+        guard abs(count) >= 1000 else { return "\(count)" }
+        var value = Double(count) / 1000
+        var unit = 0
+        while abs(value) >= 999.95, unit < units.count - 1 {
+            value /= 1000
+            unit += 1
+        }
+        let tenths = Int((value * 10).rounded())
+        return "\(count) (\(tenths / 10).\(abs(tenths % 10)) \(units[unit]))"
+    }
+}

@@ -1,0 +1,18 @@
+internal import RoostCore
+package import RoostJSONText
+
+/// The form of dates in a text.
+package enum DateForm: String, CaseIterable, Sendable {
+    /// `2024-05-01T12:30:00Z`, exact to the last bit.
+    case iso
+    /// The seconds since 2001-01-01.
+    case seconds
+
+    /// Appends a date as JSON: a string or a number.
+    ///
+    /// A date outside of the years 0000 to 9999 is a number in either form.
+    package func append(_ seconds: Double, to text: inout TextBuffer) {
+        guard self == .iso, let date = DateText.text(seconds) else { return JSONText.append(seconds, to: &text) }
+        JSONText.append(date, to: &text)
+    }
+}

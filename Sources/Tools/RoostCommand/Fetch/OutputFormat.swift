@@ -1,0 +1,43 @@
+internal import Roost
+internal import RoostCore
+internal import RoostText
+
+/// The form of what `roost fetch` prints, as `--format`, `--json` and `--dates` name it.
+struct OutputFormat {
+    let records: RecordFormat
+    let dates: DateForm
+
+    static let options = [
+        CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
+        CommandOption("json", help: "The same as --format=json."),
+        CommandOption(
+            "dates", value: "iso|seconds", help: "The form of dates in json, jsonl (default: seconds) and csv (iso)."),
+    ]
+
+    /// Reads the options.
+    ///
+    /// - Throws: `UsageError` for an unknown word, and for two formats.
+    init(_ arguments: ParsedArguments) throws {
+        let format = try Self.word("format", arguments, RecordFormat.self)
+        guard !arguments.has("json") || format == nil || format == .json else {
+            throw UsageError("options '--json' and '--format' ask for two formats; leave one out")
+        }
+        records = arguments.has("json") ? .json : format ?? .table
+        let dates = try Self.word("dates", arguments, DateForm.self)
+        guard dates == nil || records != .table else {
+            throw UsageError("option '--dates' needs '--format=json', jsonl or csv; tables show dates for people")
+        }
+        self.dates = dates ?? (records == .csv ? .iso : .seconds)
+    }
+
+    /// The value of an option that takes one of several words.
+    private static func word<Word: CaseIterable & RawRepresentable<String>>(
+        _ option: String, _ arguments: ParsedArguments, _ type: Word.Type
+    ) throws -> Word? {
+        guard let text = arguments.value(option) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        let names = Word.allCases.map(\.rawValue)
+        let hint = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        throw UsageError("option '--\(option)' needs one of \(names.joined(separator: ", "))\(hint)")
+    }
+}
