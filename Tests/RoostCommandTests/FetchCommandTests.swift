@@ -170,6 +170,65 @@ struct FetchCommandTests {
             .expectError(2, containing: "At column 11 of '--select'")
     }
 
+    @Test("shows the keys of the objects of to-many relationships", arguments: Workplace.fileTypes)
+    func manyObjects(type: String) throws {
+        let place = try Workplace()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Note", attributes: [.string("title")],
+                relationships: [
+                    .toMany("tags", to: "Tag", inverse: "notes", isOrdered: true),
+                    .toOne("folder", to: "Folder", inverse: "notes"),
+                ]),
+            EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")]),
+            EntityDescription("Folder", relationships: [.toMany("notes", to: "Note", inverse: "folder")]),
+        ])
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: type, path: place.file("notes")), model: model)
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("Folder", key: 1), values: [:])
+        for key in Int64(1)...3 {
+            try changes.insert(
+                ObjectID("Note", key: key),
+                values: ["title": .string("n\(key)"), "folder": .objectID(ObjectID("Folder", key: 1))])
+        }
+        for key in Int64(1)...12 { try changes.insert(ObjectID("Tag", key: key), values: [:]) }
+        let tags = RelationshipName("Note", name: "tags")
+        try changes.add(Link(1, 7, order: 1), to: tags)
+        try changes.add(Link(1, 3, order: 2), to: tags)
+        for key in Int64(1)...12 { try changes.add(Link(3, key, order: key), to: tags) }
+        _ = try store.commit(changes)
+        try store.close()
+        func output(_ arguments: String...) throws -> String {
+            let run = try place.start(["fetch", "notes"] + arguments).wait()
+            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+            return run.output
+        }
+        #expect(
+            try output("Note", "--select=title,tags", "--format=jsonl", "--limit=2") == """
+                {"title": "n1", "tags": [7, 3]}
+                {"title": "n2", "tags": []}
+
+                """)
+        #expect(
+            try output("Note", "--select=title,tags") == """
+                title  tags
+                n1     7, 3 (2)
+                n2     (0)
+                n3     1, 2, 3, 4, 5, 6, 7, 8, … (12)
+
+                """)
+        #expect(try output("Folder", "--select=notes", "--format=csv") == "notes\n\"[1, 2, 3]\"\n")
+        #expect(
+            try output("Note", "--select=id,tags", "--id=2", "--id=1", "--id=1", "--format=csv") == """
+                id,tags
+                2,[]
+                1,"[7, 3]"
+                1,"[7, 3]"
+
+                """)
+    }
+
     @Test("prints JSON with --json as with --format=json")
     func jsonOption() throws {
         let place = try Workplace()

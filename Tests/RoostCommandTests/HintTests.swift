@@ -47,7 +47,7 @@ struct HintTests {
             (["--select=UPPER(title)"], "did you mean 'uppercase'?"),
             // What has many values.
             (["--where=tags.label = 'x'"], "as in ANY tags.label == …"), (["--where=tags = 5"], "as in ANY tags == …"),
-            (["--select=title,tags"], "tags.@count is their number"),
+            (["--select=tags + 1"], "tags"),
             // An object's own attribute.
             (["--where=folder = 'Folder 1'"], "is compared with a string, but an object"),
             (["--where=folder = 'Folder 1'"], "did you mean folder.name?"),

@@ -11,6 +11,8 @@ package struct RecordColumns: Sendable {
             case key, version, entity
             /// The field by entity number; nil for entities that are not asked for.
             case field([RecordLayout.Field?])
+            /// The keys of the objects of a to-many relationship, which are not in the record.
+            case links(ManagedObjectModel.Relationship)
         }
 
         /// The name under which the column was asked for.
@@ -23,9 +25,15 @@ package struct RecordColumns: Sendable {
             return nil
         }
 
+        /// The to-many relationship that the column shows; nil for any other column.
+        package var relationship: ManagedObjectModel.Relationship? {
+            if case .links(let relationship) = content { return relationship }
+            return nil
+        }
+
         /// Whether the column shows numbers, which people like to see aligned at their ends.
         package var isNumeric: Bool {
-            guard case .field(let fields) = content else { return name != "entity" }
+            guard case .field(let fields) = content else { return relationship == nil && name != "entity" }
             switch fields.lazy.compactMap({ $0 }).first?.kind {
             case .integer64, .integer32, .integer16, .double, .float, .decimal, .reference, .order: return true
             default: return false
@@ -41,7 +49,7 @@ package struct RecordColumns: Sendable {
 
     /// Resolves names.
     ///
-    /// A name is that of an attribute or to-one relationship, the dotted path of a composite's element, the place in an ordered
+    /// A name is that of an attribute or relationship, the dotted path of a composite's element, the place in an ordered
     /// inverse (`album#order`), or one of `id` (the key), `version` and `entity` (the object's own). A property that is itself
     /// called so is `id#value` and so on, as in record texts.
     ///
@@ -49,7 +57,7 @@ package struct RecordColumns: Sendable {
     ///   - names: The names; nil for ``defaultNames(of:model:)``.
     ///   - entity: The entity whose records, and those of its subentities, are going to be shown.
     ///   - model: The model that has the entity.
-    /// - Throws: `unknownEntity`; `unknownProperty` naming the nearest one; `unsupported` for a to-many relationship.
+    /// - Throws: `unknownEntity`; `unknownProperty` naming the nearest one.
     package init(_ names: [String]?, of entity: EntityName, model: ManagedObjectModel) throws(StoreError) {
         let resolved = try model.requireEntity(entity)
         var columns: [Column] = []
@@ -87,10 +95,7 @@ package struct RecordColumns: Sendable {
         let property = ownNames.first { name == $0 + "#value" } ?? name
         guard entity.layout.field(property) != nil else {
             if let relationship = entity.relationship(property), relationship.isToMany {
-                throw StoreError(
-                    .unsupported,
-                    "'\(entity.name).\(property)' leads to many objects, which no column shows; \(property).@count is their number, and 'roost dump' has the links."
-                )
+                return .links(relationship)
             }
             let known = ownNames + entity.layout.fields.map(\.name)
             let hint = entity.hint(forUnknown: property, among: known)

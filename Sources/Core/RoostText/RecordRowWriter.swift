@@ -4,9 +4,11 @@ package import RoostJSONText
 /// Writes chosen columns of records as text: as JSON objects, as lines of CSV, or value by value.
 ///
 /// The values are those of ``RecordTextWriter``, every one exact.
-package struct RecordRowWriter: Sendable {
+package struct RecordRowWriter {
     /// What is written.
     package let columns: RecordColumns
+    /// The keys for to-many columns; the caller has them read for each batch before it is written.
+    package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel
     /// For each column `"name": `.
@@ -16,6 +18,7 @@ package struct RecordRowWriter: Sendable {
     /// Makes a writer.
     package init(_ columns: RecordColumns, model: ManagedObjectModel, dates: DateForm = .seconds) {
         self.columns = columns
+        linkedKeys = LinkedKeys(columns)
         self.model = model
         writer = RecordTextWriter(model: model, dates: dates)
         keys = columns.columns.map { column in
@@ -47,7 +50,11 @@ package struct RecordRowWriter: Sendable {
             for (index, column) in columns.columns.enumerated() {
                 if index > 0 { text.append(", ") }
                 text.append(contentsOf: keys[index])
-                try appendJSONValue(column, record, to: &text)
+                if column.relationship == nil {
+                    try appendJSONValue(column, record, to: &text)
+                } else {
+                    appendKeys(index, of: record, to: &text)
+                }
             }
         } catch {
             text.removeLast(text.count - start)
@@ -69,7 +76,18 @@ package struct RecordRowWriter: Sendable {
                 return
             }
             try writer.appendWhole(field, record, to: &text)
+        case .links: break
         }
+    }
+
+    /// Appends the keys of a to-many column as a list.
+    private func appendKeys(_ column: Int, of record: RecordReader, to text: inout TextBuffer) {
+        text.append(UInt8(ascii: "["))
+        for (index, key) in linkedKeys.keys(column, of: record.key).enumerated() {
+            if index > 0 { text.append(", ") }
+            JSONText.append(key, to: &text)
+        }
+        text.append(UInt8(ascii: "]"))
     }
 
     // MARK: CSV
@@ -113,6 +131,7 @@ package struct RecordRowWriter: Sendable {
         case .field(let fields):
             guard let field = fields[record.entityNumber], !record.isNull(field) else { return false }
             try appendText(field, record, to: &text)
+        case .links: appendKeys(column, of: record, to: &text)
         }
         return true
     }

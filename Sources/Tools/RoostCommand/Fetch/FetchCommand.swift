@@ -22,7 +22,7 @@ extension Subcommand {
 
             --select takes properties and the words id (the key), entity (the object's own) and version. Without it, tables and
             CSV have the key (and the entity where it can differ) and all properties that are not to-many, JSON all that are
-            not null.
+            not null. A to-many relationship shows the keys of its objects: a list, in tables the first ones and their number.
 
             --select also takes expressions, each with AS and a name if it needs one: album.artist.name, seconds / 60 AS minutes,
             uppercase(title), count(tracks) (of one object's many). The functions count, sum, min, max, average, median, mode and

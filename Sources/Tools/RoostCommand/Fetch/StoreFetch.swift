@@ -228,6 +228,7 @@ final class StoreFetch {
         var count = 0
         try forEachBatch { batch in
             count += batch.count
+            try rows.linkedKeys.read(of: batch, from: snapshot)
             try output.write(batch)
         }
         try output.end()

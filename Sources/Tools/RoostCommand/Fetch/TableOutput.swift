@@ -25,6 +25,9 @@ struct TableOutput: RecordOutput {
     mutating func end() throws {}
 
     private func cell(_ column: Int, _ record: RecordReader) throws -> TablePrinter.Cell {
+        if rows.columns.columns[column].relationship != nil {
+            return TablePrinter.Cell(Self.list(rows.linkedKeys.keys(column, of: record.key)))
+        }
         guard let field = rows.columns.columns[column].field(of: record) else {
             return try plain(column, record)
         }
@@ -38,6 +41,13 @@ struct TableOutput: RecordOutput {
                 VisibleText.of(String(decoding: record.bytes(field).prefix(printer.byteLimit), as: UTF8.self)))
         default: return try plain(column, record)
         }
+    }
+
+    /// The first keys of a to-many relationship, and their number: `3, 7 (2)`.
+    private static func list(_ keys: [Int64]) -> String {
+        let limit = 8
+        let first = keys.prefix(limit).map(String.init).joined(separator: ", ")
+        return keys.isEmpty ? "(0)" : "\(first)\(keys.count > limit ? ", …" : "") (\(keys.count))"
     }
 
     private func plain(_ column: Int, _ record: RecordReader) throws -> TablePrinter.Cell {

@@ -1,0 +1,35 @@
+package import RoostCore
+
+/// The keys of the objects that to-many columns show, for the records of one batch.
+package final class LinkedKeys {
+    private let relationships: [ManagedObjectModel.Relationship?]
+    /// By column, the keys by the key of their object.
+    private var keys: [[Int64: [Int64]]]
+
+    /// Makes an object for columns; without to-many columns, it reads nothing.
+    package init(_ columns: RecordColumns) {
+        relationships = columns.columns.map(\.relationship)
+        keys = Array(repeating: [:], count: relationships.count)
+    }
+
+    /// Reads the links of the records of a batch, one pass for each to-many column.
+    package func read(of batch: RecordBatch, from snapshot: any StoreSnapshot) throws(StoreError) {
+        for (column, relationship) in relationships.enumerated() {
+            guard let relationship else { continue }
+            keys[column].removeAll(keepingCapacity: true)
+            // An object that is asked for twice would have its links twice.
+            var ids: [ObjectID] = []
+            for index in 0..<batch.count where keys[column].updateValue([], forKey: batch.key(at: index)) == nil {
+                ids.append(batch.id(at: index))
+            }
+            let cursor = try snapshot.links(of: relationship.name, from: ids)
+            var links = LinkBatch(relationship: relationship.number)
+            while try cursor.next(into: &links) {
+                for link in links.links { keys[column][link.source, default: []].append(link.target) }
+            }
+        }
+    }
+
+    /// The keys that a column shows for an object.
+    package func keys(_ column: Int, of object: Int64) -> [Int64] { keys[column][object] ?? [] }
+}
