@@ -94,7 +94,7 @@ struct ImportCommandTests {
     func nothingAfterErrors() throws {
         let place = try workplace(tracks + "4,x\n")
         try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track")
-            .expectError(3, containing: "'tracks.csv', line 5: the row has 2 cells, and the header has 4.")
+            .expectError(3, containing: "'tracks.csv', line 5: the row has 2 cells, and the header has 4")
         #expect(try place.names() == ["tracks.csv"])
         #expect(try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track", "--on-error=skip").code == 0)
         try place.roost("import", "tracks.csv", "music", "--entity=Track").expectError(3, containing: "line 5")

@@ -18,6 +18,14 @@ struct ModelNameTests {
         #expect(names.name(for: text, orElse: "column1") == name)
     }
 
+    @Test("are never names that every object has, and entities can have them")
+    func reserved() {
+        var names = ModelNames()
+        #expect(names.name(for: "entity", orElse: "column") == "entity_2")
+        var entities = ModelNames(ofProperties: false)
+        #expect(entities.name(for: "entity", orElse: "table") == "entity")
+    }
+
     @Test("get a number when they are taken, also in another case")
     func taken() {
         var names = ModelNames()

@@ -13,29 +13,34 @@ package struct RecordRowWriter {
     private let model: ManagedObjectModel
     /// For each column `"name": `.
     private let keys: [[UInt8]]
+    private let csv: CSVText
     private let header: [UInt8]
 
     /// Makes a writer.
-    package init(_ columns: RecordColumns, model: ManagedObjectModel, dates: DateForm = .seconds) {
+    ///
+    /// - Parameters:
+    ///   - columns: The columns.
+    ///   - names: The names that they have in the text; nil for their own.
+    ///   - model: The model of the records.
+    ///   - dates: The form of dates.
+    ///   - csv: The form of lines.
+    package init(
+        _ columns: RecordColumns, names: [String]? = nil, model: ManagedObjectModel, dates: DateForm = .seconds,
+        csv: CSVText = CSVText()
+    ) {
+        let names = names ?? columns.columns.map(\.name)
+        self.csv = csv
         self.columns = columns
         linkedKeys = LinkedKeys(columns)
         self.model = model
         writer = RecordTextWriter(model: model, dates: dates)
-        keys = columns.columns.map { column in
+        keys = names.map { name in
             var key = TextBuffer()
-            JSONText.append(column.name, to: &key)
+            JSONText.append(name, to: &key)
             key.append(": ")
             return key.bytes
         }
-        var header = TextBuffer()
-        for (index, column) in columns.columns.enumerated() {
-            if index > 0 { header.append(UInt8(ascii: ",")) }
-            let start = header.count
-            header.append(contentsOf: column.name.utf8)
-            CSVText.quote(&header, from: start)
-        }
-        header.append(UInt8(ascii: "\n"))
-        self.header = header.bytes
+        header = csv.header(names)
     }
 
     // MARK: JSON
@@ -104,9 +109,9 @@ package struct RecordRowWriter {
         let start = text.count
         do throws(StoreError) {
             for index in columns.columns.indices {
-                if index > 0 { text.append(UInt8(ascii: ",")) }
+                if index > 0 { text.append(csv.separator) }
                 let cell = text.count
-                if try appendText(index, of: record, to: &text) { CSVText.quote(&text, from: cell) }
+                if try appendText(index, of: record, to: &text) { csv.quote(&text, from: cell) }
             }
         } catch {
             text.removeLast(text.count - start)

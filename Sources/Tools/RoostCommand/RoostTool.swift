@@ -8,7 +8,8 @@ internal import RoostSystem
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
-        .convert, .migrate, .importData, .info, .history, .check, .diff, .fetch, .insert, .update, .delete, .dump,
+        .convert, .migrate, .importData, .export, .info, .history, .check, .diff, .fetch, .insert, .update, .delete,
+        .dump,
         .load, .backup,
         .compact,
         .model, .config,

@@ -3,6 +3,8 @@ internal import Foundation
 extension ManagedObjectModel {
     /// The most bytes of a name in a model, as UTF-8.
     package static let maximumNameByteCount = 255
+    /// The names that no property can have, because every object has something of that name.
+    package static var reservedPropertyNames: Set<String> { ModelValidator.reservedNames }
 }
 
 extension ModelValidator {

@@ -6,6 +6,8 @@ internal import RoostText
 struct OutputFormat {
     let records: RecordFormat
     let dates: DateForm
+    /// The form of lines in csv.
+    let csv: CSVText
 
     static let options = [
         CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
@@ -13,6 +15,11 @@ struct OutputFormat {
         CommandOption(
             "dates", value: "iso|seconds", help: "The form of dates in json, jsonl (default: seconds) and csv (iso)."),
     ]
+
+    /// Creates a format.
+    init(_ records: RecordFormat, dates: DateForm, csv: CSVText = CSVText()) {
+        (self.records, self.dates, self.csv) = (records, dates, csv)
+    }
 
     /// Reads the options.
     ///
@@ -27,6 +34,7 @@ struct OutputFormat {
         guard dates == nil || records != .table else {
             throw UsageError("option '--dates' needs '--format=json', jsonl or csv; tables show dates for people")
         }
+        csv = CSVText()
         self.dates = dates ?? (records == .csv ? .iso : .seconds)
     }
 

@@ -14,11 +14,25 @@ final class StoreFetch {
     private let selection: [ListOption.Part]?
     /// What is shown of objects.
     private let columns: RecordColumns
+    /// The names of the columns in a text; nil for their own.
+    private let columnNames: [String]?
     /// What rows of values are wanted; nil where objects are.
     private let rows: RowRequest?
     private var missing: [Int64]
 
-    init(_ store: any PersistentStore, _ arguments: ParsedArguments, _ keys: [Int64]) throws {
+    /// Reads the arguments.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - arguments: The arguments of the command.
+    ///   - keys: The keys of `--id`.
+    ///   - usual: The columns without `--select`, and the names that they have in a text; nil for all
+    ///     columns under their own names.
+    /// - Throws: `UsageError`, and errors of names and predicates.
+    init(
+        _ store: any PersistentStore, _ arguments: ParsedArguments, _ keys: [Int64] = [],
+        usual: [(column: String, name: String)]? = nil
+    ) throws {
         self.store = store
         self.keys = keys
         missing = keys
@@ -43,7 +57,9 @@ final class StoreFetch {
         }
         (self.request, self.selection) = (request, selection)
         // Whatever is printed in the end: names that are wrong are told.
-        columns = try RecordColumns(needsRows ? nil : selection?.map(\.text), of: request.entity, model: store.model)
+        let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
+        columns = try RecordColumns(chosen, of: request.entity, model: store.model)
+        columnNames = selection == nil ? usual?.map(\.name) : nil
         snapshot = try store.snapshot()
     }
 
@@ -182,7 +198,7 @@ final class StoreFetch {
         }
         let writer = ValueRowWriter(
             columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model,
-            dates: format.dates)
+            format: format)
         var output = RowOutput(writer, types: cursor.types, format.records, console)
         var batch = RowBatch()
         var count = 0
@@ -206,14 +222,15 @@ final class StoreFetch {
     /// Prints the objects, or the rows made of them.
     func print(_ format: OutputFormat, _ console: Console) throws {
         if let rows { return try print(rows, format, console) }
-        let rows = RecordRowWriter(columns, model: store.model, dates: format.dates)
+        let rows = RecordRowWriter(
+            columns, names: columnNames, model: store.model, dates: format.dates, csv: format.csv)
         var output: any RecordOutput
         switch format.records {
         case .table: output = TableOutput(rows, console.tableStyle, console)
         case .csv: output = CSVOutput(rows, console)
         case .json, .jsonl:
             let isList = format.records == .json
-            if selection == nil {
+            if selection == nil, columnNames == nil {
                 let writer = RecordTextWriter(model: store.model, dates: format.dates)
                 let hasEntities = try store.model.requireEntity(request.entity).hasSubentities
                 output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in

@@ -17,6 +17,7 @@ struct ValueRowWriter: Sendable {
     private let namesEntity: [Bool?]
     private let model: ManagedObjectModel
     private let dates: DateForm
+    private let csv: CSVText
     /// For each column `"name": `.
     private let keys: [[UInt8]]
 
@@ -28,12 +29,13 @@ struct ValueRowWriter: Sendable {
     ///   - namesEntity: By column, whether IDs name their entity; nil if that depends on the
     ///     hierarchy.
     ///   - model: The model of the objects that IDs name.
-    ///   - dates: The form of dates.
+    ///   - format: The form of dates and lines.
     init(
-        columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel, dates: DateForm
+        columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel,
+        format: OutputFormat
     ) {
         (self.columns, self.types, self.namesEntity, self.model) = (columns, types, namesEntity, model)
-        self.dates = dates
+        (dates, csv) = (format.dates, format.csv)
         keys = columns.map { name in
             var key = TextBuffer()
             JSONText.append(name, to: &key)
@@ -55,13 +57,7 @@ struct ValueRowWriter: Sendable {
 
     /// Appends the line of the columns' names.
     func appendCSVHeader(to text: inout TextBuffer) {
-        for (column, name) in columns.enumerated() {
-            if column > 0 { text.append(UInt8(ascii: ",")) }
-            let start = text.count
-            text.append(contentsOf: name.utf8)
-            CSVText.quote(&text, from: start)
-        }
-        text.append(UInt8(ascii: "\n"))
+        text.append(contentsOf: csv.header(columns))
     }
 
     /// Appends a row as a line of comma-separated values.
@@ -69,9 +65,9 @@ struct ValueRowWriter: Sendable {
     /// ``RecordRowWriter/appendCSV(_:to:)`` writes records in the same form.
     func appendCSV(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         for column in columns.indices {
-            if column > 0 { text.append(UInt8(ascii: ",")) }
+            if column > 0 { text.append(csv.separator) }
             let start = text.count
-            if appendText(batch[row, column], column: column, to: &text) { CSVText.quote(&text, from: start) }
+            if appendText(batch[row, column], column: column, to: &text) { csv.quote(&text, from: start) }
         }
         text.append(UInt8(ascii: "\n"))
     }

@@ -7,7 +7,7 @@ internal import RoostJSONText
 /// digits would be lost. Digits after a zero, as in postal codes, are text. What fits no other type
 /// is text, which keeps each cell as it is.
 struct ColumnProfile {
-    /// The digits that a floating-point number keeps.
+    /// The digits that every floating-point number keeps.
     private static let doubleDigitCount = 15
 
     private let format: CellFormat
@@ -53,8 +53,10 @@ struct ColumnProfile {
             }
             return format.integer(bytes) != nil && !hasBlanks(bytes)
         case .double:
-            guard isPlainNumber(bytes, kind), digitCount(bytes) <= doubleDigitCount else { return false }
-            return format.double(bytes) != nil
+            guard isPlainNumber(bytes, kind), let number = format.double(bytes) else { return false }
+            // More digits are those of the shortest text of a double, or they would be lost.
+            return digitCount(bytes) <= doubleDigitCount
+                || format.decimal(bytes) == DecimalNumber(utf8: "\(number)".utf8)
         case .decimal: return isPlainNumber(bytes, kind) && format.decimal(bytes) != nil
         case .date: return (kind == .text || kind == .plain) && format.seconds(bytes) != nil && !hasBlanks(bytes)
         case .uuid: return (kind == .text || kind == .plain) && bytes.count == 36 && CellFormat.uuid(bytes) != nil

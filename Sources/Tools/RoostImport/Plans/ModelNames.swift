@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RoostCore
 
 /// Makes names of a model, each used once, of names that can be anything.
 package struct ModelNames {
@@ -6,7 +7,10 @@ package struct ModelNames {
     /// The most bytes of a name, with room for a number.
     private static let maximumByteCount = 240
 
-    package init() {}
+    /// Creates names of properties, or of entities, which can be any.
+    package init(ofProperties: Bool = true) {
+        if ofProperties { taken = Set(ManagedObjectModel.reservedPropertyNames.map { $0.lowercased() }) }
+    }
 
     /// Returns the name itself if a model can have it and none before it was equal to it.
     ///

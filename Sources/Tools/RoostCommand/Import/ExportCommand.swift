@@ -1,0 +1,86 @@
+internal import Roost
+internal import RoostCore
+internal import RoostText
+
+extension Subcommand {
+    static let export = Subcommand(
+        name: "export", summary: "Write the objects of an entity as CSV or JSON Lines.", usage: "STORE ENTITY",
+        argumentCount: 2...2,
+        discussion: """
+            Writes a row for each object of ENTITY, those of its subentities included, to standard output, for other programs and for
+            'roost import'. Without --select the columns are the key (id), the entity where it can differ, all attributes, the
+            elements of composites (label.city), and to-one relationships with the keys of their objects. An attribute that is
+            called id, entity or version takes the place of that column. To-many relationships are left out, which is said on
+            standard error; --select='title, artist.name AS artist' chooses other columns, with expressions as 'roost fetch' has them.
+
+            Dates are written in ISO 8601 to the last bit, data as base64, decimal numbers with all digits. In csv and tsv, nothing
+            between two separators is NULL, and "" is an empty text; in jsonl, NULL is null.
+
+            The rows are those of one moment, whatever others write meanwhile.
+            """,
+        options: [
+            CommandOption("format", "f", value: "csv|tsv|jsonl", help: "The format (default: csv)."),
+            CommandOption("select", "s", value: "LIST", help: "The columns, separated by commas."),
+            CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),
+            CommandOption("sort", value: "LIST", help: "The order (default: by key)."),
+            CommandOption("limit", "l", value: "N", help: "The most objects to write."),
+            CommandOption("offset", value: "N", help: "The number of objects to leave out at the beginning."),
+            .quiet, .verbose,
+        ] + StoreArguments.openingOptions,
+        examples: [
+            "roost export music.sqlite Album > albums.csv",
+            "roost export music.sqlite Album --select='title, artist.name AS artist' --format=tsv > albums.tsv",
+        ],
+        run: runExport)
+
+    /// The formats of `roost export`.
+    private enum ExportFormat: String, CaseIterable {
+        case csv, tsv, jsonl
+
+        var output: OutputFormat {
+            switch self {
+            case .csv: OutputFormat(.csv, dates: .iso)
+            case .tsv: OutputFormat(.csv, dates: .iso, csv: CSVText(separator: UInt8(ascii: "\t")))
+            case .jsonl: OutputFormat(.jsonl, dates: .iso)
+            }
+        }
+    }
+
+    @Sendable private static func runExport(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        let name = arguments.value("format") ?? ExportFormat.csv.rawValue
+        guard let format = ExportFormat(rawValue: name) else {
+            throw UsageError("option '--format' needs one of csv, tsv, jsonl, not '\(name)'")
+        }
+        return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
+            let entity = try StoreFetch.entity(arguments.positions[1], store.model)
+            let fetch = try UsageError.reading {
+                try StoreFetch(store, arguments, usual: columns(of: entity, in: store.model))
+            }
+            try fetch.print(format.output, console)
+            let lists = entity.relationships.filter(\.isToMany).map(\.name.name)
+            if arguments.value("select") == nil, !lists.isEmpty, !arguments.has("quiet") {
+                console.printError("note: to-many relationships are left out: \(lists.joined(separator: ", "))")
+            }
+            return .success
+        }
+    }
+
+    /// The columns of an entity, with the names that they have in a text.
+    private static func columns(
+        of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
+    ) -> [(column: String, name: String)] {
+        let suffix = "#value"
+        var columns: [(column: String, name: String)] = []
+        for name in RecordColumns.defaultNames(of: entity, model: model) {
+            let property = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+            let elements = entity.layout.fields.filter {
+                $0.name.hasPrefix(property + ".") && $0.kind != .composite
+            }
+            columns += elements.isEmpty ? [(name, property)] : elements.map { ($0.name, $0.name) }
+        }
+        // A property takes the place of what an object has of its own.
+        return columns.filter { column in
+            column.column != column.name || !columns.contains { $0.column != $0.name && $0.name == column.name }
+        }
+    }
+}
