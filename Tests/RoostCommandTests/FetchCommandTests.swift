@@ -296,6 +296,25 @@ struct FetchCommandTests {
         #expect((plan["access"] as? [[String: Any]])?.isEmpty == false && plan["order"] as? String != nil)
     }
 
+    @Test("names the attribute that an index would help to find objects by", arguments: Workplace.fileTypes)
+    func missingIndex(type: String) throws {
+        let place = try Workplace()
+        try place.makeStore(type, "music", objects: 200)
+        func plan(_ predicate: String) throws -> String {
+            let run = try place.roost("fetch", "music", "Album", "--where=\(predicate)", "--explain")
+            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+            return run.output
+        }
+        // Artists have an index by name, albums one by title.
+        let missing = try plan("barcode = 1")
+        #expect(missing.hasSuffix("hint       an index on Album.barcode would help\n"), "\(missing)")
+        for predicate in ["title = 'x'", "barcode != 1", "SELF = 5", "label.name LIKE '*x'", "TRUEPREDICATE"] {
+            #expect(try !plan(predicate).contains("hint"), "\(predicate)")
+        }
+        let json = try place.roost("fetch", "music", "Album", "--where=barcode > 1", "--explain", "--json").json()
+        #expect(json["missingIndex"] as? String == "Album.barcode")
+    }
+
     @Test("chooses, sorts and counts as asked", arguments: Workplace.fileTypes)
     func choosing(type: String) throws {
         let place = try Workplace()

@@ -35,7 +35,8 @@ extension Subcommand {
             --explain reads the objects, prints none of them, and tells how they were found: by which index or statement, what
             was checked afterwards, how they were sorted, and how many records and index entries were looked at. With
             --format=json it prints one object: access [{kind, name, statement}], decidedByAccess [predicate],
-            filteredAfterwards [predicate], order (asFound, byDatabase, sorted, best), keptAtMost, visited.
+            filteredAfterwards [predicate], order (asFound, byDatabase, sorted, best), keptAtMost, visited, missingIndex (the
+            attribute that an index would help with; absent if there is none).
 
             table  For people: fitted to the terminal or to COLUMNS, what is too wide cut short. The first objects, at most
                    1024, decide the widths. NULL is no value, nothing an empty text; a text that reads NULL is shown in

@@ -16,8 +16,11 @@ struct PlanReport: Encodable {
     let order: String
     let keptAtMost: Int?
     let visited: Int?
+    /// The attribute that an index would help to find objects by.
+    let missingIndex: String?
 
-    init(_ plan: FetchPlan) {
+    init(_ plan: FetchPlan, missingIndex: String?) {
+        self.missingIndex = missingIndex
         access = plan.access.map { access in
             switch access {
             case .scan: Access(kind: "scan")
@@ -45,7 +48,8 @@ struct PlanReport: Encodable {
             switch access.kind {
             case "scan": "reads      all objects of the entity"
             case "keys" where asksDatabase:
-                "reads      objects by key: of SELF, or of a relationship"
+                missingIndex == nil
+                    ? "reads      objects by key" : "reads      all objects of an entity, and others by key"
             case "keys": "reads      the objects with the keys named"
             case "index": "reads      by the index \(access.name ?? "")"
             case "relationship": "reads      by the relationship \(access.name ?? "")"
@@ -62,6 +66,7 @@ struct PlanReport: Encodable {
         default: lines.append("sorts      nothing: objects are found in the order")
         }
         if let visited { lines.append("visited    \(visited)") }
+        if let missingIndex { lines.append("hint       an index on \(missingIndex) would help") }
         return lines
     }
 }

@@ -178,7 +178,9 @@ final class StoreFetch {
             if let rows { return try snapshot.explainRows(rows, executing: true) }
             return try snapshot.explain(request, executing: true)
         }
-        let report = PlanReport(plan)
+        let entity = try store.model.requireEntity(request.entity)
+        let missing = MissingIndex.attribute(plan, request.predicate, of: entity, model: store.model)
+        let report = PlanReport(plan, missingIndex: missing)
         if format == .json {
             try console.printJSON(report)
         } else {

@@ -1,0 +1,51 @@
+internal import RoostCore
+internal import RoostQuery
+
+/// The attribute that an index would help to find objects by.
+enum MissingIndex {
+    /// Returns the first attribute, as `Artist.country`, that a condition compares without an index.
+    ///
+    /// - Parameters:
+    ///   - plan: The way in which the store finds the objects.
+    ///   - predicate: The condition.
+    ///   - entity: The entity of the objects.
+    ///   - model: The model of the store.
+    /// - Returns: The attribute; nil if the store uses an index or a relationship, or if an index
+    ///   would not help.
+    static func attribute(
+        _ plan: FetchPlan, _ predicate: FetchRequest.Predicate?, of entity: ManagedObjectModel.Entity,
+        model: ManagedObjectModel
+    ) -> String? {
+        for access in plan.access {
+            switch access {
+            case .index, .relationship, .nothing: return nil
+            case .scan, .keys, .statement: continue
+            }
+        }
+        for condition in predicate?.conjuncts ?? [] {
+            guard case .comparison(let comparison) = condition, canUseIndex(comparison),
+                case .keyPath(let names) = comparison.left,
+                let path = try? ResolvedPath(names, from: entity.number, model: model), path.collectionOperator == nil,
+                case .field(let field) = path.end
+            else { continue }
+            let owner = model.entities[path.entity]
+            guard owner.attribute(field.name) != nil, !isIndexed(field.name, owner) else { continue }
+            return "\(owner.name).\(field.name)"
+        }
+        return nil
+    }
+
+    /// Whether the objects that match are neighbors in an index by the value.
+    private static func canUseIndex(_ comparison: FetchRequest.Comparison) -> Bool {
+        guard comparison.options.isEmpty, comparison.modifier != .all else { return false }
+        switch comparison.operator {
+        case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn, .beginsWith: return true
+        case .notEqual, .contains, .endsWith, .like, .matches: return false
+        }
+    }
+
+    private static func isIndexed(_ name: String, _ entity: ManagedObjectModel.Entity) -> Bool {
+        entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
+            || entity.uniquenessConstraints.contains { $0.attributes.first == name }
+    }
+}
