@@ -60,6 +60,12 @@ internal import RoostCore
             where key.columns == links.source.columns || key.columns == links.destination.columns {
                 addDangling(number, of: links.table, name: relationship.name.name)
             }
+            for column in Set(links.source.columns + links.destination.columns).sorted() {
+                let count = facts[links.table].columns[column].nulls
+                guard count > 0 else { continue }
+                let rows = count == 1 ? "1 row has no value and makes" : "\(count) rows have no value and make"
+                remarks.add("\(rows) no pair", column: column, of: links.table, in: schema, isLoss: true)
+            }
         }
 
         private mutating func note(_ name: String, _ type: String, column: Int, of table: Int) {

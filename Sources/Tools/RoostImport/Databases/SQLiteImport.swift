@@ -152,7 +152,7 @@ package import RoostMigration
             }
             guard repeated > 0 else { return }
             losses.append(
-                "Table '\(table.name)': \(repeated) rows repeat a pair that another row has. Relationship '\(links.relationship.name)' has each pair once."
+                "Table '\(table.name)': \(repeated == 1 ? "1 row repeats" : "\(repeated) rows repeat") a pair that another row has. Relationship '\(links.relationship.name)' has each pair once."
             )
         }
     }
