@@ -53,6 +53,9 @@ import Testing
             try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle))) in \(sql.prefix(200))")
         }
 
+        /// Runs statements and returns SQLite's result code.
+        func code(_ sql: String) -> Int32 { sqlite3_exec(handle, sql, nil, nil, nil) }
+
         func rows(_ sql: String) throws -> [[TestValue]] {
             var statement: OpaquePointer?
             try #require(sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK)
@@ -91,7 +94,7 @@ import Testing
         /// Imports a database into a new SQLite store beside it, and checks that store.
         init(_ path: String, model: ManagedObjectModel? = nil, type: String = "sqlite") throws {
             content = try SQLiteImport(path: path, model: model) { () throws(StoreError) in }
-            let location = StoreLocation(type: type, path: path + ".roost")
+            let location = StoreLocation(type: type, path: "\(path).\(type)")
             report = try MigrationManager(registry: .standard).make(.location(location), of: content, named: path)
             store = try StoreRegistry.standard.type(named: type).open(location, options: StoreOptions())
             #expect(try checkStore(store).map { "\($0)" } == [])

@@ -42,7 +42,8 @@ internal import RoostCore
             }
             let usesLog = header[18] == 2 || header[19] == 2
             let hasIndex = try Self.identity(path + "-shm") != nil
-            mode = !usesLog || hasLog && hasIndex ? .locked : hasLog ? .logInMemory : .immutable
+            // The index of the log exists while another connection is open.
+            mode = !usesLog || hasIndex ? .locked : hasLog ? .logInMemory : .immutable
         }
 
         private static func roostStore(_ path: String) -> StoreError {
