@@ -1,0 +1,130 @@
+internal import RoostCore
+
+#if SQLite
+    /// What the rows of a table hold in one column.
+    struct ColumnFacts {
+        let declaredType: DeclaredType
+        var nulls = 0
+        var integers = 0
+        var reals = 0
+        var texts = 0
+        var blobs = 0
+        /// Whether all whole numbers are 0 or 1.
+        var isBoolean = true
+        /// Whether all whole numbers are floating-point numbers too.
+        var isExactDouble = true
+        /// Whether all numbers are decimals of at most 38 digits; known for declared decimals.
+        var isDecimal = true
+        /// Whether all texts are valid UTF-8.
+        var isValidText = true
+        /// Whether all texts and blobs are UUIDs; known for declared UUIDs.
+        var isUUID = true
+        var hasUpperCase = false
+        var hasLowerCase = false
+        /// Whether all texts are dates; known for declared dates.
+        var isDate = true
+        /// The forms of the dates that were found.
+        var dateForms: DateForm = []
+        /// The form of the first date, if all dates have the same.
+        var firstDateForm: DateForm?
+
+        init(_ declaredType: DeclaredType) { self.declaredType = declaredType }
+
+        /// The number of values that are not null.
+        var values: Int { integers + reals + texts + blobs }
+
+        /// Counts a value.
+        mutating func add(_ statement: ForeignStatement, _ column: Int32) throws(StoreError) {
+            switch statement.storageClass(column) {
+            case .null: nulls += 1
+            case .integer:
+                integers += 1
+                let value = statement.integer(column)
+                if value < 0 || value > 1 {
+                    isBoolean = false
+                    if value.magnitude > 1 << 53 { isExactDouble = isExactDouble && Double(exactly: value) != nil }
+                }
+            case .real:
+                reals += 1
+                guard declaredType == .decimal, isDecimal else { return }
+                isDecimal = NumberText.decimal(statement.double(column)) != nil
+            case .text:
+                texts += 1
+                try statement.withBytes(column) { (bytes) throws(StoreError) in addText(bytes) }
+            case .blob:
+                blobs += 1
+                guard declaredType == .uuid, isUUID else { return }
+                isUUID = try statement.withBytes(column) { (bytes) throws(StoreError) in bytes.count == 16 }
+            }
+        }
+
+        private mutating func addText(_ bytes: UnsafeRawBufferPointer) {
+            if isValidText { isValidText = bytes.isValidUTF8 }
+            switch declaredType {
+            case .date where isDate:
+                guard let (_, form) = DateForm.read(bytes) else { return isDate = false }
+                if firstDateForm == nil { firstDateForm = form }
+                dateForms.formUnion(form)
+            case .uuid where isUUID:
+                isUUID = UUIDText.bytes(bytes) != nil
+                for byte in bytes {
+                    if (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) { hasUpperCase = true }
+                    if (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte) { hasLowerCase = true }
+                }
+            default: break
+            }
+        }
+    }
+
+    /// What the rows of a table hold.
+    struct TableFacts {
+        var rows = 0
+        var columns: [ColumnFacts]
+        /// Whether all rowids are at least 1, or the table has none.
+        var hasPositiveRowIDs = true
+        /// For each foreign key, the rows whose values find no row.
+        var danglingRows: [Int]
+        /// For each foreign key, the first of those rows.
+        var firstDanglingRow: [Int64?]
+
+        /// Reads all rows of a table.
+        ///
+        /// - Parameters:
+        ///   - table: The table.
+        ///   - schema: The schema, for the foreign keys.
+        ///   - database: The connection.
+        ///   - checkCancellation: Called now and then.
+        /// - Throws: Errors of the database; what `checkCancellation` throws.
+        init(
+            _ table: ForeignTable, schema: ForeignSchema, database: ForeignDatabase,
+            checkCancellation: () throws(StoreError) -> Void
+        ) throws(StoreError) {
+            columns = table.columns.map { ColumnFacts($0.declaredType) }
+            danglingRows = table.foreignKeys.map { _ in 0 }
+            firstDanglingRow = table.foreignKeys.map { _ in nil }
+            let checks = table.foreignKeys.map { KeyLookup.danglingCheck($0, of: table, in: schema) }
+            let reader = try RowReader(
+                table.columns.map { "t." + SchemaText.quoted($0.name) } + checks, of: table, in: database)
+            let (rowID, places) = (reader.rowID, reader.places)
+            let columnCount = columns.count
+            while try reader.step() {
+                rows += 1
+                if rows % 4096 == 0 { try checkCancellation() }
+                var row = Int64(rows)
+                if table.rowIDName != nil {
+                    row = rowID.statement.integer(rowID.column)
+                    if row < 1 { hasPositiveRowIDs = false }
+                }
+                for column in 0..<columnCount {
+                    try columns[column].add(places[column].statement, places[column].column)
+                }
+                for key in danglingRows.indices {
+                    let place = places[columnCount + key]
+                    guard place.statement.integer(place.column) != 0 else { continue }
+                    danglingRows[key] += 1
+                    if firstDanglingRow[key] == nil { firstDanglingRow[key] = row }
+                }
+            }
+        }
+    }
+#endif

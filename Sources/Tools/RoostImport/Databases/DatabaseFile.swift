@@ -1,0 +1,74 @@
+internal import RoostCore
+
+#if SQLite
+    internal import RoostFiles
+
+    /// The files of an SQLite database: which mode reads them, and whether they changed meanwhile.
+    struct DatabaseFile {
+        let path: String
+        let mode: ForeignDatabase.Mode
+        private let main: FileIdentity
+        private let log: FileIdentity?
+
+        /// Examines the file at `path` and refuses a file that is not a foreign SQLite database.
+        ///
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `ioFailure`.
+        init(path: String) throws(StoreError) {
+            guard !path.isEmpty, !path.utf8.contains(0) else {
+                throw StoreError(.notFound, "There is no file '\(path)'. Check the path.")
+            }
+            try StoreFile.requireRegularFile(at: path, forWriting: false)
+            guard !HeldFiles.shared.contains(path) else { throw Self.roostStore(path) }
+            self.path = path
+            main = try FileIdentity(at: path)
+            log = try Self.identity(path + "-wal")
+            guard main.byteCount > 0 else {
+                throw StoreError(.notAStore, "'\(path)' is empty, not an SQLite database. Check the path.")
+            }
+            guard let header = StoreFile.read(prefix: 100, of: path), header.count == 100,
+                header.starts(with: "SQLite format 3\0".utf8)
+            else {
+                throw StoreError(
+                    .notAStore, "'\(path)' is not an SQLite database, or it is encrypted. Check the path.")
+            }
+            // 'Rost' at offset 68 marks a store of Roost's own.
+            if header[68..<72].elementsEqual("Rost".utf8) { throw Self.roostStore(path) }
+            let hasLog = (log?.byteCount ?? 0) > 0
+            // 1 means 65536. SQLite refuses every other size that is not a power of two.
+            let pageSize = Int(header[16]) << 8 | Int(header[17])
+            if !hasLog, pageSize >= 512, main.byteCount % pageSize != 0 {
+                throw StoreError(
+                    .corrupted, "'\(path)' ends within a page, so its end is missing. Restore it from a backup.")
+            }
+            let usesLog = header[18] == 2 || header[19] == 2
+            let hasIndex = try Self.identity(path + "-shm") != nil
+            // The index of the log exists while another connection is open.
+            mode = !usesLog || hasIndex ? .locked : hasLog ? .logInMemory : .immutable
+        }
+
+        private static func roostStore(_ path: String) -> StoreError {
+            StoreError(
+                .invalidRequest,
+                "'\(path)' is a Roost store, which needs no import. Use 'roost convert' to copy it to another type.")
+        }
+
+        private static func identity(_ path: String) throws(StoreError) -> FileIdentity? {
+            do throws(StoreError) { return try FileIdentity(at: path) } catch  where error.code == .notFound {
+                return nil
+            }
+        }
+
+        /// Throws code `busy` if another program changed files that are read without locks.
+        func verify() throws(StoreError) {
+            guard mode != .locked else { return }
+            let (now, logNow) = (try Self.identity(path), try Self.identity(path + "-wal"))
+            let isSameLog = logNow.map { now in log.map { now.isUnchanged(since: $0) } ?? (now.byteCount == 0) } ?? true
+            guard let now, now.isUnchanged(since: main), isSameLog, (logNow?.byteCount ?? 0) == (log?.byteCount ?? 0)
+            else {
+                throw StoreError(
+                    .busy,
+                    "Another program changed '\(path)' during the import. Close that program, or import a copy.")
+            }
+        }
+    }
+#endif

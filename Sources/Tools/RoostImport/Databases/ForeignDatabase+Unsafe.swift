@@ -1,0 +1,215 @@
+internal import RoostCore
+
+#if SQLite
+    internal import CSQLite
+    internal import RoostSystem
+
+    /// A connection that reads an SQLite database of another program and never changes it.
+    ///
+    /// Use it from one thread at a time. The schema is not trusted: views and triggers never run,
+    /// and expressions in the schema can call harmless functions only.
+    final class ForeignDatabase {
+        /// The ways to open a file.
+        enum Mode {
+            /// SQLite's own locks and a read transaction keep the content as it is.
+            case locked
+            /// No log exists, and SQLite looks for no other file.
+            case immutable
+            /// A write-ahead log exists without an index. SQLite keeps the index in memory.
+            case logInMemory
+        }
+
+        private let handle: OpaquePointer
+        /// The path of the file, for messages.
+        let path: String
+        /// The cancellation check of the import, and what it threw.
+        private let interruption: Interruption
+
+        /// Opens the database at `path` and begins a read transaction.
+        ///
+        /// - Parameters:
+        ///   - path: The path of the file.
+        ///   - mode: How to open it.
+        ///   - checkCancellation: Called while statements run.
+        /// - Throws: `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`,
+        ///   `outOfResources`.
+        init(
+            path: String, mode: Mode, checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
+        ) throws(StoreError) {
+            let query =
+                switch mode {
+                case .locked: "?mode=ro"
+                case .immutable: "?mode=ro&immutable=1"
+                case .logInMemory: "?mode=ro&vfs=unix-none"
+                }
+            var opened: OpaquePointer?
+            let code = sqlite3_open_v2(
+                "file:" + Hexadecimal.percentEncoded(path) + query, &opened,
+                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nil)
+            guard let opened else { throw StoreError(.outOfResources, "SQLite has no memory to open '\(path)'.") }
+            guard code == SQLITE_OK else {
+                let error = Self.error(opened, code, path)
+                _ = sqlite3_close_v2(opened)
+                throw error
+            }
+            handle = opened
+            self.path = path
+            interruption = Interruption(checkCancellation)
+            _ = sqlite3_extended_result_codes(handle, 1)
+            try harden()
+            // SAFETY: the pointer is valid as long as the connection: both are properties of this object.
+            sqlite3_progress_handler(
+                handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
+                Unmanaged.passUnretained(interruption).toOpaque())
+            try check(sqlite3_busy_timeout(handle, 2000))
+            if mode == .logInMemory { try execute("PRAGMA locking_mode=EXCLUSIVE") }
+            for setting in ["mmap_size=0", "cell_size_check=ON", "temp_store=FILE"] {
+                try execute("PRAGMA \(setting)")
+            }
+            try execute("BEGIN")
+            // The transaction begins with the first read.
+            try execute("SELECT count(*) FROM main.sqlite_schema")
+        }
+
+        deinit {
+            sqlite3_progress_handler(handle, 0, nil, nil)
+            _ = sqlite3_close_v2(handle)
+        }
+
+        /// Turns off what a hostile schema could use, and sets limits.
+        private func harden() throws(StoreError) {
+            for (option, isOn) in [
+                (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1), (SQLITE_DBCONFIG_DEFENSIVE, 1),
+                (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+                (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+            ] as [(Int32, Int32)] { try check(roost_sqlite3_db_config_flag(handle, option, isOn)) }
+            for (limit, value) in [
+                (SQLITE_LIMIT_LENGTH, Int32(1 << 30)), (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_ATTACHED, 0),
+                (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
+            ] { _ = sqlite3_limit(handle, limit, value) }
+        }
+
+        // MARK: Statements
+
+        /// The most columns that a statement of this connection returns.
+        var maximumColumnCount: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
+
+        /// Prepares a statement.
+        func prepare(_ sql: String) throws(StoreError) -> ForeignStatement {
+            var statement: OpaquePointer?
+            let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+            guard code == SQLITE_OK else { throw error(code) }
+            guard let statement else {
+                throw StoreError(.internalInconsistency, "An empty statement was given to SQLite.")
+            }
+            return ForeignStatement(statement, of: self)
+        }
+
+        /// Whether SQLite can prepare a statement; false if the schema does not allow it.
+        func canPrepare(_ sql: String) throws(StoreError) -> Bool {
+            var statement: OpaquePointer?
+            let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+            _ = sqlite3_finalize(statement)
+            guard code == SQLITE_OK || code & 0xFF == SQLITE_ERROR || code & 0xFF == SQLITE_AUTH else {
+                throw error(code)
+            }
+            return code == SQLITE_OK
+        }
+
+        /// Runs a statement to its end.
+        func execute(_ sql: String) throws(StoreError) {
+            let statement = try prepare(sql)
+            while try statement.step() {}
+        }
+
+        /// Returns the whole number that a statement gives in its first row; nil without a row or for null.
+        func integer(_ sql: String) throws(StoreError) -> Int64? {
+            let statement = try prepare(sql)
+            guard try statement.step(), !statement.isNull(0) else { return nil }
+            return statement.integer(0)
+        }
+
+        /// Returns the collation of a column of `table`, in capital letters.
+        func collation(ofColumn column: String, in table: String) throws(StoreError) -> String {
+            var name: UnsafePointer<CChar>?
+            let code = sqlite3_table_column_metadata(handle, "main", table, column, nil, &name, nil, nil, nil)
+            guard code == SQLITE_OK else { throw error(code) }
+            return name.map { String(cString: $0).uppercased() } ?? "BINARY"
+        }
+
+        // MARK: Errors
+
+        /// Returns the error for a result code, or the reason why the caller stopped the statement.
+        func error(_ code: Int32) -> StoreError {
+            if code & 0xFF == SQLITE_INTERRUPT, let reason = interruption.reason { return reason }
+            return Self.error(handle, code, path)
+        }
+
+        private func check(_ code: Int32) throws(StoreError) {
+            guard code == SQLITE_OK else { throw error(code) }
+        }
+
+        /// SQLite's result codes in terms of ours (https://sqlite.org/rescode.html).
+        private static func error(_ handle: OpaquePointer, _ code: Int32, _ path: String) -> StoreError {
+            let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "error \(code)"
+            let underlying = ForeignDatabaseFailure(code: sqlite3_extended_errcode(handle), message: text)
+            let (kind, message): (StoreError.Code, String) =
+                switch code & 0xFF {
+                case SQLITE_NOTADB:
+                    (.notAStore, "'\(path)' is not an SQLite database, or it is encrypted. Check the path.")
+                case SQLITE_CORRUPT:
+                    (.corrupted, "'\(path)' is a damaged SQLite database: \(text). Restore it from a backup.")
+                case SQLITE_CANTOPEN:
+                    (.ioFailure, "SQLite cannot open '\(path)'. Check the permissions of the file and its directory.")
+                case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+                    (.busy, "'\(path)' is locked by another program. Try again after it has finished.")
+                case SQLITE_PERM, SQLITE_AUTH:
+                    (.permissionDenied, "SQLite may not read '\(path)'. Check its permissions.")
+                case SQLITE_READONLY:
+                    (
+                        .permissionDenied,
+                        "'\(path)' was left unfinished by another program. Open it once with a program that may write it."
+                    )
+                case SQLITE_NOMEM: (.outOfResources, "SQLite has no memory left to read '\(path)'.")
+                case SQLITE_FULL:
+                    (.noSpace, "There is no space for SQLite's temporary files while it reads '\(path)'. Make room.")
+                case SQLITE_TOOBIG:
+                    (.limitExceeded, "'\(path)' has a value or a table definition that is too large to read.")
+                case SQLITE_IOERR: (.ioFailure, "SQLite cannot read '\(path)': \(text). Check the disk.")
+                default: (.invalidRequest, "SQLite cannot read '\(path)': \(text).")
+                }
+            return StoreError(kind, message, underlying: underlying)
+        }
+    }
+
+    /// Asks during long statements whether to continue, and keeps the reason to stop.
+    private final class Interruption {
+        private let check: @Sendable () throws(StoreError) -> Void
+        private(set) var reason: StoreError?
+
+        init(_ check: @escaping @Sendable () throws(StoreError) -> Void) { self.check = check }
+
+        var isInterrupted: Bool {
+            do throws(StoreError) {
+                try check()
+                return false
+            } catch {
+                reason = error
+                return true
+            }
+        }
+
+        static func from(_ pointer: UnsafeMutableRawPointer?) -> Interruption {
+            guard let pointer else { preconditionFailure("SQLite lost the pointer of its progress handler") }
+            // SAFETY: the connection was given a pointer to an object of this class, which lives longer.
+            return Unmanaged<Interruption>.fromOpaque(pointer).takeUnretainedValue()
+        }
+    }
+
+    /// SQLite's own description of a failure.
+    struct ForeignDatabaseFailure: Error, CustomStringConvertible {
+        let code: Int32
+        let message: String
+        var description: String { "SQLite \(code): \(message)" }
+    }
+#endif

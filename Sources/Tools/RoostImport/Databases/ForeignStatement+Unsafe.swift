@@ -1,0 +1,74 @@
+internal import RoostCore
+
+#if SQLite
+    internal import CSQLite
+
+    /// A prepared statement.
+    ///
+    /// The values of a row are valid until the next step.
+    final class ForeignStatement {
+        /// The ways in which SQLite stores a value.
+        enum StorageClass { case integer, real, text, blob, null }
+
+        private let handle: OpaquePointer
+        /// Keeps the connection open as long as the statement exists.
+        private let database: ForeignDatabase
+
+        init(_ handle: OpaquePointer, of database: ForeignDatabase) {
+            self.handle = handle
+            self.database = database
+        }
+
+        deinit { _ = sqlite3_finalize(handle) }
+
+        /// Moves to the next row; returns false at the end.
+        func step() throws(StoreError) -> Bool {
+            let code = sqlite3_step(handle)
+            switch code {
+            case SQLITE_ROW: return true
+            case SQLITE_DONE: return false
+            default: throw database.error(code)
+            }
+        }
+
+        /// The way in which a value of the row is stored.
+        func storageClass(_ column: Int32) -> StorageClass {
+            switch sqlite3_column_type(handle, column) {
+            case SQLITE_INTEGER: .integer
+            case SQLITE_FLOAT: .real
+            case SQLITE_TEXT: .text
+            case SQLITE_BLOB: .blob
+            default: .null
+            }
+        }
+
+        func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+        func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+        func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+        /// Runs `body` with the bytes of a text, as UTF-8, or of a blob.
+        func withBytes<Result>(
+            _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+        ) throws(StoreError) -> Result {
+            let isBlob = sqlite3_column_type(handle, column) == SQLITE_BLOB
+            let base =
+                isBlob ? sqlite3_column_blob(handle, column) : UnsafeRawPointer(sqlite3_column_text(handle, column))
+            let count = Int(sqlite3_column_bytes(handle, column))
+            guard let base else {
+                // An empty blob has no address. Otherwise, memory ran out while SQLite converted a text.
+                guard count == 0, isBlob || isNull(column) else { throw database.error(SQLITE_NOMEM) }
+                return try body(UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            // SAFETY: SQLite keeps `count` bytes at this address until the next step.
+            return try body(UnsafeRawBufferPointer(start: base, count: count))
+        }
+
+        /// Returns a text; nil for null and for bytes that are not valid UTF-8.
+        func text(_ column: Int32) throws(StoreError) -> String? {
+            guard !isNull(column) else { return nil }
+            return try withBytes(column) { (bytes) throws(StoreError) in
+                bytes.isValidUTF8 ? String(decoding: bytes, as: UTF8.self) : nil
+            }
+        }
+    }
+#endif

@@ -1,0 +1,71 @@
+internal import RoostCore
+
+#if SQLite
+    /// The keys of the objects that rows become, and the SQL that finds them.
+    ///
+    /// A row's key is its rowid. Where the rowids of a table are missing or below 1, its rows are
+    /// numbered in order; if foreign keys refer to such a table, a temporary table on disk maps rows
+    /// to numbers.
+    struct KeyLookup {
+        private let schema: ForeignSchema
+        /// For each table, whether its rows are numbered.
+        let isNumbered: [Bool]
+
+        /// Decides for each table, and makes the temporary tables.
+        init(_ schema: ForeignSchema, facts: [TableFacts], database: ForeignDatabase) throws(StoreError) {
+            self.schema = schema
+            isNumbered = zip(schema.tables, facts).map { $0.rowIDName == nil || !$1.hasPositiveRowIDs }
+            let parents = Set(schema.tables.flatMap(\.foreignKeys).map(\.parent))
+            for number in parents.sorted() where isNumbered[number] {
+                let table = schema.tables[number]
+                let names = Self.identity(table).indices.map { "v\($0)" }.joined(separator: ", ")
+                let values = Self.identity(table).map { "t." + $0 }.joined(separator: ", ")
+                try database.execute("CREATE TEMP TABLE \(Self.map(number)) (key INTEGER PRIMARY KEY, \(names))")
+                try database.execute(
+                    "INSERT INTO temp.\(Self.map(number)) (\(names)) SELECT \(values) \(RowReader.source(table)) \(RowReader.order(table))"
+                )
+                try database.execute("CREATE INDEX temp.\(Self.map(number))_rows ON \(Self.map(number)) (\(names))")
+            }
+        }
+
+        private static func map(_ number: Int) -> String { "roost_keys_\(number)" }
+
+        /// The columns that tell a row from all others.
+        private static func identity(_ table: ForeignTable) -> [String] {
+            table.rowIDName.map { [$0] } ?? table.primaryKey.map { SchemaText.quoted(table.columns[$0].name) }
+        }
+
+        /// Returns SQL for the key of the object that a foreign key of table `t` refers to, or null.
+        func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
+            let parent = schema.tables[key.parent]
+            let source = "main.\(SchemaText.quoted(parent.name)) AS p"
+            let condition = Self.condition(key, of: table, parent)
+            guard isNumbered[key.parent] else {
+                return "(SELECT p.\(parent.rowIDName ?? "rowid") FROM \(source) WHERE \(condition))"
+            }
+            // A unary plus removes the affinity, so that the values are compared as they are.
+            let sameRow = Self.identity(parent).enumerated().map { "k.v\($0) = +p.\($1)" }.joined(separator: " AND ")
+            return
+                "(SELECT k.key FROM \(source) CROSS JOIN temp.\(Self.map(key.parent)) AS k WHERE \(condition) AND \(sameRow))"
+        }
+
+        /// Returns SQL that is 1 for a row whose foreign key has values and finds no row, else 0.
+        static func danglingCheck(
+            _ key: ForeignTable.ForeignKey, of table: ForeignTable, in schema: ForeignSchema
+        ) -> String {
+            let parent = schema.tables[key.parent]
+            let values = key.columns.map { "t.\(SchemaText.quoted(table.columns[$0].name)) IS NOT NULL" }
+            return
+                "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(SchemaText.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent))))"
+        }
+
+        /// Compares as SQLite's foreign keys do: with the collation and affinity of the parent's columns.
+        private static func condition(
+            _ key: ForeignTable.ForeignKey, of table: ForeignTable, _ parent: ForeignTable
+        ) -> String {
+            zip(key.columns, key.parentColumns).map { column, parentColumn in
+                "p.\(SchemaText.quoted(parent.columns[parentColumn].name)) = +t.\(SchemaText.quoted(table.columns[column].name))"
+            }.joined(separator: " AND ")
+        }
+    }
+#endif

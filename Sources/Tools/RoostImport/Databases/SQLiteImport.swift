@@ -1,0 +1,159 @@
+package import RoostCore
+package import RoostMigration
+
+#if SQLite
+    /// A foreign SQLite database as the content of a new store.
+    ///
+    /// The database is read in one transaction and never changed:
+    ///
+    /// - Each table becomes an entity, and each row an object whose key is the rowid.
+    /// - Each foreign key becomes a to-one relationship with a to-many inverse.
+    /// - Each table of two foreign keys alone becomes a many-to-many relationship.
+    ///
+    /// ```swift
+    /// let content = try SQLiteImport(path: "shop.db", model: nil) { () throws(StoreError) in }
+    /// print(content.plan.tables.map(\.name), content.model.entities.count)
+    /// let report = try MigrationManager(registry: .standard)
+    ///     .make(.location(StoreLocation(type: "sqlite", path: "shop.sqlite")), of: content, named: "shop.db")
+    /// ```
+    package final class SQLiteImport: MadeContent {
+        /// The model of the new store.
+        package let model: ManagedObjectModel
+        /// What becomes of each table and column.
+        package let plan: ImportPlan
+        private let job: Mutex<Job>
+        private let checkCancellation: @Sendable () throws(StoreError) -> Void
+
+        /// The connection, and what is needed to read rows.
+        struct Job {
+            let file: DatabaseFile
+            let database: ForeignDatabase
+            let schema: ForeignSchema
+            let facts: [TableFacts]
+            let lookup: KeyLookup
+            let binding: ImportBinding
+            var losses: [String]
+        }
+
+        /// Reads the schema and every row once, and infers a model.
+        ///
+        /// - Parameters:
+        ///   - path: The path of the database.
+        ///   - model: The model to fill; nil to infer one. Its `userInfo` says where the values of
+        ///     an entity or property come from (`importedFrom`); otherwise its name does.
+        ///   - checkCancellation: Called now and then, in ``send(to:)`` too; its error ends the import.
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`;
+        ///   `invalidRequest` for a store of Roost or Core Data and for a database without tables;
+        ///   `invalidModel` if the model does not fit the tables; `invalidValue` with table, column
+        ///   and row for the first value that the model cannot hold.
+        package init(
+            path: String, model given: ManagedObjectModel?,
+            checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
+        ) throws(StoreError) {
+            let file = try DatabaseFile(path: path)
+            let database = try ForeignDatabase(path: path, mode: file.mode, checkCancellation: checkCancellation)
+            let schema = try SchemaReader.read(database)
+            var facts: [TableFacts] = []
+            for table in schema.tables {
+                facts.append(
+                    try TableFacts(table, schema: schema, database: database, checkCancellation: checkCancellation))
+            }
+            let lookup = try KeyLookup(schema, facts: facts, database: database)
+            var inference = ModelInference(schema, facts: facts, joinTables: JoinTable.find(in: schema))
+            let inferred = try inference.model()
+            let binding = try ImportBinding(given ?? inferred, inference: inference, lookup: lookup)
+            var planning = ImportPlanning(
+                schema, facts: facts, binding: binding, remarks: given == nil ? inference.remarks : ImportRemarks())
+            self.model = binding.model
+            plan = planning.plan()
+            self.checkCancellation = checkCancellation
+            let job = Job(
+                file: file, database: database, schema: schema, facts: facts, lookup: lookup, binding: binding,
+                losses: planning.losses)
+            if given != nil { try job.checkValues(checkCancellation) }
+            try file.verify()
+            self.job = Mutex(job)
+        }
+
+        /// Sends a record for each row, then the links of join tables.
+        ///
+        /// - Throws: `busy` if another program changed a file that is read without locks; errors of
+        ///   the database and of `sink`.
+        package func send(to sink: ContentSink) throws(StoreError) {
+            let checkCancellation = checkCancellation
+            try job.withLock { (job) throws(StoreError) in
+                try job.file.verify()
+                for source in job.binding.sources { try job.sendRecords(of: source, to: sink) }
+                for links in job.binding.links {
+                    try checkCancellation()
+                    try job.sendLinks(links, to: sink)
+                }
+                try job.file.verify()
+            }
+        }
+
+        /// Returns what could not be kept, one sentence each; called after ``send(to:)``.
+        package func warnings() -> [String] { job.withLock { $0.losses } }
+    }
+
+    extension SQLiteImport.Job {
+        /// Makes every record and keeps none, to find the first value that the model cannot hold.
+        func checkValues(_ checkCancellation: () throws(StoreError) -> Void) throws(StoreError) {
+            var batch = RecordBatch(model: binding.model)
+            for source in binding.sources {
+                var writer = try writer(of: source)
+                while try writer.appendNext(to: &batch) {
+                    guard batch.isFull else { continue }
+                    try checkCancellation()
+                    batch.removeAll()
+                }
+                batch.removeAll()
+            }
+        }
+
+        private func writer(of source: ImportBinding.Source) throws(StoreError) -> RowWriter {
+            try RowWriter(
+                source, table: schema.tables[source.table], model: binding.model,
+                isNumbered: lookup.isNumbered[source.table], database: database)
+        }
+
+        /// Sends the records of a table.
+        func sendRecords(of source: ImportBinding.Source, to sink: ContentSink) throws(StoreError) {
+            var writer = try writer(of: source)
+            var hasMore = true
+            while hasMore {
+                var batch = sink.emptyRecords()
+                while !batch.isFull {
+                    hasMore = try writer.appendNext(to: &batch)
+                    if !hasMore { break }
+                }
+                if !batch.isEmpty { try sink.send(batch) }
+            }
+        }
+
+        /// Sends the links of a join table, each pair once.
+        mutating func sendLinks(_ links: ImportBinding.Links, to sink: ContentSink) throws(StoreError) {
+            let table = schema.tables[links.table]
+            let (source, destination) = (lookup.key(links.source, of: table), lookup.key(links.destination, of: table))
+            let statement = try database.prepare(
+                "SELECT s, d, count(*) FROM (SELECT \(source) AS s, \(destination) AS d \(RowReader.source(table))) WHERE s IS NOT NULL AND d IS NOT NULL GROUP BY s, d ORDER BY s, d"
+            )
+            var repeated: Int64 = 0
+            var hasMore = true
+            while hasMore {
+                var batch = sink.emptyLinks(links.relationship.number)
+                while !batch.isFull {
+                    hasMore = try statement.step()
+                    guard hasMore else { break }
+                    batch.links.append(Link(statement.integer(0), statement.integer(1)))
+                    repeated += statement.integer(2) - 1
+                }
+                if !batch.isEmpty { try sink.send(batch) }
+            }
+            guard repeated > 0 else { return }
+            losses.append(
+                "Table '\(table.name)': \(repeated == 1 ? "1 row repeats" : "\(repeated) rows repeat") a pair that another row has. Relationship '\(links.relationship.name)' has each pair once."
+            )
+        }
+    }
+#endif

@@ -1,0 +1,260 @@
+internal import RoostCore
+
+#if SQLite
+    /// Reads the schema of a foreign database.
+    struct SchemaReader {
+        private let database: ForeignDatabase
+        private var schema = ForeignSchema()
+        /// The tables by their names.
+        private var numbers: [SchemaName: Int] = [:]
+
+        private init(_ database: ForeignDatabase) { self.database = database }
+
+        /// Returns the tables and what else the schema declares.
+        ///
+        /// - Throws: `invalidRequest` for a Core Data store and a database without tables; errors of
+        ///   the database.
+        static func read(_ database: ForeignDatabase) throws(StoreError) -> ForeignSchema {
+            var reader = SchemaReader(database)
+            try reader.readNames()
+            for number in reader.schema.tables.indices { try reader.readColumns(of: number) }
+            for number in reader.schema.tables.indices { try reader.readIndexes(of: number) }
+            for number in reader.schema.tables.indices { try reader.readForeignKeys(of: number) }
+            return reader.schema
+        }
+
+        // MARK: Tables
+
+        /// Tables, and everything that is not one.
+        private mutating func readNames() throws(StoreError) {
+            let rows = try database.prepare(
+                "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY rowid")
+            var virtual: [(name: String, sql: String)] = []
+            var ordinary: [(name: String, sql: String)] = []
+            while try rows.step() {
+                guard let type = try rows.text(0), let name = try rows.text(1) else {
+                    schema.remarks.append(
+                        "A part of the schema is left out, because its name is not valid UTF-8.")
+                    continue
+                }
+                let sql = try rows.text(4) ?? ""
+                switch type {
+                case "table" where SchemaName(name).hasPrefix("sqlite_"): break
+                case "table" where rows.integer(3) == 0: virtual.append((name, sql))
+                case "table": ordinary.append((name, sql))
+                case "view": schema.remarks.append("View '\(name)' is left out.")
+                case "trigger":
+                    schema.remarks.append("Trigger '\(name)' of table '\(try rows.text(2) ?? "")' is left out.")
+                default: break
+                }
+            }
+            for (name, _) in virtual { schema.remarks.append("Virtual table '\(name)' is left out.") }
+            for (name, sql) in ordinary {
+                if let owner = virtual.first(where: { Self.isShadow(name, of: $0) }) {
+                    schema.remarks.append("Table '\(name)' of virtual table '\(owner.name)' is left out.")
+                    continue
+                }
+                var table = ForeignTable(name)
+                table.hasCheck = SchemaText.words(sql).contains("CHECK")
+                guard numbers.updateValue(schema.tables.count, forKey: SchemaName(name)) == nil else {
+                    throw StoreError(.corrupted, "'\(database.path)' has two tables named '\(name)'.")
+                }
+                schema.tables.append(table)
+            }
+            if numbers[SchemaName("Z_METADATA")] != nil, numbers[SchemaName("Z_PRIMARYKEY")] != nil {
+                throw StoreError(
+                    .invalidRequest,
+                    "'\(database.path)' is a Core Data store. Use 'roost convert coredata:\(database.path) STORE' to keep its model."
+                )
+            }
+            guard !schema.tables.isEmpty else {
+                throw StoreError(.invalidRequest, "'\(database.path)' has no tables to import.")
+            }
+        }
+
+        /// Whether a table is a part of a virtual one, as FTS and R*Tree make them.
+        private static func isShadow(_ name: String, of owner: (name: String, sql: String)) -> Bool {
+            guard let suffix = SchemaName(name).suffix(after: SchemaName(owner.name + "_")) else { return false }
+            let words = SchemaText.words(owner.sql)
+            let parts: [String: [String]] = [
+                "FTS3": ["content", "segdir", "segments", "stat", "docsize"],
+                "FTS4": ["content", "segdir", "segments", "stat", "docsize"],
+                "FTS5": ["data", "idx", "content", "docsize", "config"], "RTREE": ["node", "parent", "rowid"],
+                "RTREE_I32": ["node", "parent", "rowid"], "GEOPOLY": ["node", "parent", "rowid"],
+            ]
+            return parts.contains { words.contains($0.key) && $0.value.contains(suffix) }
+        }
+
+        // MARK: Columns
+
+        private mutating func readColumns(of number: Int) throws(StoreError) {
+            var table = schema.tables[number]
+            let rows = try database.prepare("PRAGMA main.table_xinfo(\(SchemaText.quoted(table.name)))")
+            var keyPlaces: [(place: Int64, column: Int)] = []
+            var integerColumns: Set<Int> = []
+            while try rows.step() {
+                guard let name = try rows.text(1) else {
+                    throw StoreError(
+                        .corrupted,
+                        "A column of table '\(table.name)' of '\(database.path)' has a name that is not valid UTF-8.")
+                }
+                let type = try rows.text(2) ?? ""
+                let isGenerated = rows.integer(6) >= 2
+                // SQLite computes such values on each read, with functions that may be missing or not allowed.
+                if isGenerated, try !isReadable(name, of: table.name) {
+                    table.remarks.append(
+                        "Column '\(name)' is left out, because SQLite cannot compute its values without the program that made it."
+                    )
+                    continue
+                }
+                let column = table.columns.count
+                if rows.integer(5) > 0 { keyPlaces.append((rows.integer(5), column)) }
+                if type.uppercased() == "INTEGER" { integerColumns.insert(column) }
+                table.columns.append(
+                    ForeignTable.Column(
+                        name: name, declaredType: DeclaredType(type), isMandatory: rows.integer(3) != 0,
+                        defaultText: isGenerated ? nil : try rows.text(4),
+                        collation: try database.collation(ofColumn: name, in: table.name), isGenerated: isGenerated))
+            }
+            table.primaryKey = keyPlaces.sorted { $0.place < $1.place }.map(\.column)
+            try findRowID(&table, integerColumns)
+            schema.tables[number] = table
+        }
+
+        private func isReadable(_ column: String, of table: String) throws(StoreError) -> Bool {
+            try database.canPrepare("SELECT t.\(SchemaText.quoted(column)) FROM main.\(SchemaText.quoted(table)) AS t")
+        }
+
+        private func findRowID(_ table: inout ForeignTable, _ integerColumns: Set<Int>) throws(StoreError) {
+            let names = Set(table.columns.map { SchemaName($0.name) })
+            let free = ["rowid", "_rowid_", "oid"].first { !names.contains(SchemaName($0)) }
+            let hasIndex = try database.integer(
+                "SELECT 1 FROM pragma_index_list(\(Self.literal(table.name)), 'main') WHERE origin = 'pk'")
+            if let column = table.primaryKey.first, table.primaryKey.count == 1, hasIndex == nil,
+                integerColumns.contains(column)
+            {
+                table.rowIDColumn = column
+                table.rowIDName = SchemaText.quoted(table.columns[column].name)
+                return
+            }
+            guard let free else {
+                // Such a table is read in the order of its primary key, if it has one.
+                table.isWithoutRowID = !table.primaryKey.isEmpty
+                return
+            }
+            if try database.canPrepare("SELECT t.\(free) FROM main.\(SchemaText.quoted(table.name)) AS t") {
+                table.rowIDName = free
+            } else {
+                table.isWithoutRowID = true
+            }
+        }
+
+        /// Returns a text in single quotes.
+        private static func literal(_ text: String) -> String {
+            var bytes = [UInt8(ascii: "'")]
+            for byte in text.utf8 { bytes += byte == UInt8(ascii: "'") ? [byte, byte] : [byte] }
+            return String(decoding: bytes + [UInt8(ascii: "'")], as: UTF8.self)
+        }
+
+        // MARK: Indexes
+
+        private mutating func readIndexes(of number: Int) throws(StoreError) {
+            var table = schema.tables[number]
+            let rows = try database.prepare("PRAGMA main.index_list(\(SchemaText.quoted(table.name)))")
+            while try rows.step() {
+                guard let name = try rows.text(1) else {
+                    table.remarks.append("An index whose name is not valid UTF-8 is left out.")
+                    continue
+                }
+                let origin = try rows.text(3) ?? "c"
+                let parts = try database.prepare("PRAGMA main.index_xinfo(\(SchemaText.quoted(name)))")
+                var (columns, descending, collations): ([Int?], [Bool], [String]) = ([], [], [])
+                while try parts.step() {
+                    guard parts.integer(5) != 0 else { continue }
+                    // The numbers of columns count columns that are left out too, so the name decides.
+                    columns.append(try parts.text(2).flatMap { table.column($0) })
+                    descending.append(parts.integer(3) != 0)
+                    collations.append(try parts.text(4)?.uppercased() ?? "BINARY")
+                }
+                table.indexes.append(
+                    ForeignTable.Index(
+                        name: name, columns: columns, isDescending: descending, collations: collations,
+                        isUnique: rows.integer(2) != 0, isPartial: rows.integer(4) != 0, isPrimaryKey: origin == "pk",
+                        isConstraint: origin != "c"))
+            }
+            // SQLite lists the newest first.
+            table.indexes.reverse()
+            schema.tables[number] = table
+        }
+
+        // MARK: Foreign keys
+
+        private mutating func readForeignKeys(of number: Int) throws(StoreError) {
+            var table = schema.tables[number]
+            let rows = try database.prepare("PRAGMA main.foreign_key_list(\(SchemaText.quoted(table.name)))")
+            var found: [(id: Int64, parent: String, from: [String], to: [String?], onDelete: String)] = []
+            while try rows.step() {
+                let (from, to) = (try rows.text(3) ?? "", try rows.text(4))
+                if let last = found.last, last.id == rows.integer(0) {
+                    found[found.count - 1].from.append(from)
+                    found[found.count - 1].to.append(to)
+                } else {
+                    found.append(
+                        (
+                            rows.integer(0), try rows.text(2) ?? "", [from], [to],
+                            (try rows.text(6) ?? "").uppercased()
+                        ))
+                }
+            }
+            // SQLite lists the last one first.
+            for entry in found.reversed() {
+                let columns = entry.from.compactMap { table.column($0) }
+                let (parent, problem) = resolve(entry.parent, entry.to, count: entry.from.count)
+                if let parent, columns.count == entry.from.count, Set(columns).count == columns.count {
+                    table.foreignKeys.append(
+                        ForeignTable.ForeignKey(
+                            columns: columns, parent: parent.table, parentColumns: parent.columns,
+                            onDelete: entry.onDelete))
+                } else if let first = columns.first {
+                    let reason = problem ?? "one of its columns is left out or named twice"
+                    table.columnRemarks[first, default: []].append(
+                        "the foreign key to '\(entry.parent)' is not a relationship, because \(reason)")
+                }
+            }
+            schema.tables[number] = table
+        }
+
+        /// Finds the columns that a foreign key refers to, or the reason why it finds no row.
+        private func resolve(
+            _ parent: String, _ names: [String?], count: Int
+        ) -> ((table: Int, columns: [Int])?, String?) {
+            guard let number = numbers[SchemaName(parent)] else { return (nil, "that table does not exist") }
+            let table = schema.tables[number]
+            var columns: [Int] = []
+            if names.allSatisfy({ $0 == nil }) {
+                columns = table.primaryKey
+            } else {
+                for name in names {
+                    guard let name, let column = table.column(name) else {
+                        return (nil, "that table has no column '\(name ?? "")'")
+                    }
+                    columns.append(column)
+                }
+            }
+            guard columns.count == count else { return (nil, "that table's key has \(columns.count) columns") }
+            let isRowID = columns.count == 1 && columns.first == table.rowIDColumn
+            let isUnique = table.indexes.contains { index in
+                index.isUnique && !index.isPartial && index.columns.count == columns.count
+                    && Set(index.columns) == Set(columns.map { $0 })
+                    && zip(index.columns, index.collations).allSatisfy { column, collation in
+                        column.map { table.columns[$0].collation == collation } ?? false
+                    }
+            }
+            guard isRowID || isUnique else { return (nil, "the columns that it refers to are not unique") }
+            guard table.rowIDName != nil || table.isWithoutRowID else {
+                return (nil, "the rows of that table have no name")
+            }
+            return ((number, columns), nil)
+        }
+    }
+#endif

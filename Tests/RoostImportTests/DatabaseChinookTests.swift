@@ -1,0 +1,99 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostImport
+import Testing
+
+#if SQLite
+    /// A real database, if it is beside the package.
+    enum Chinook {
+        static let path: String = {
+            var location = URL(fileURLWithPath: #filePath)
+            for _ in 0..<4 { location.deleteLastPathComponent() }
+            let corpus =
+                ProcessInfo.processInfo.environment["ROOST_CORPUS"] ?? location.appendingPathComponent("shared/corpus").path
+            return corpus + "/lerocha+chinook-database/ChinookDatabase/DataSources/Chinook_Sqlite.sqlite"
+        }()
+
+        static let isPresent = FileManager.default.fileExists(atPath: path)
+
+        /// Copies the database, so that the store can be made beside it.
+        static func copy(to directory: ImportDirectory) throws -> String {
+            let copy = directory.file("chinook.db")
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            return copy
+        }
+
+        static let tables = [
+            "Album", "Artist", "Customer", "Employee", "Genre", "Invoice", "InvoiceLine", "MediaType", "Playlist", "Track",
+        ]
+    }
+
+    @Suite("Import of the Chinook database", .enabled(if: Chinook.isPresent, "the corpus is not beside the package"))
+    struct DatabaseChinookTests {
+        @Test("keeps every value of every row", arguments: Chinook.tables)
+        func values(table: String) throws {
+            let directory = try ImportDirectory()
+            let imported = try Imported(try Chinook.copy(to: directory))
+            let database = try TestDatabase(Chinook.path, isReadOnly: true)
+            let plan = try #require(imported.content.plan.tables.first { $0.name == table })
+            let rows = try database.rows("SELECT * FROM \"\(table)\"")
+            let objects = try imported.objects(table)
+            #expect(objects.count == rows.count)
+            #expect(plan.rows == rows.count)
+            #expect(plan.columns.first?.property == nil)
+            var compared = 0
+            for row in rows {
+                guard case .integer(let id) = try #require(row.first) else { throw CancellationError() }
+                let object = try #require(objects[id])
+                for (value, column) in zip(row, plan.columns).dropFirst() {
+                    let property = try #require(column.property)
+                    #expect(agrees(object[property] ?? .null, value), "\(table) \(id) \(column.name)")
+                    compared += 1
+                }
+            }
+            #expect(compared == rows.count * (plan.columns.count - 1))
+        }
+
+        @Test("makes a many-to-many relationship of the join table")
+        func playlists() throws {
+            let directory = try ImportDirectory()
+            let imported = try Imported(try Chinook.copy(to: directory))
+            let rows = try TestDatabase(Chinook.path, isReadOnly: true).rows("SELECT PlaylistId, TrackId FROM PlaylistTrack")
+            let pairs = rows.map { row in row.map { if case .integer(let key) = $0 { key } else { Int64(0) } } }
+            #expect(try imported.pairs("Playlist", "track") == Set(pairs))
+            #expect(imported.report.links == rows.count)
+            #expect(try imported.entity("Track").relationship("playlist")?.isToMany == true)
+        }
+
+        @Test("infers types, relationships and indexes, and loses nothing")
+        func model() throws {
+            let directory = try ImportDirectory()
+            let imported = try Imported(try Chinook.copy(to: directory))
+            let track = try imported.entity("Track")
+            #expect(track.attribute("UnitPrice")?.type == .decimal)
+            #expect(track.attribute("Name")?.isOptional == false)
+            #expect(track.relationship("Album")?.declaration.isOptional == true)
+            #expect(track.relationship("MediaType")?.declaration.isOptional == false)
+            #expect(try imported.entity("Album").relationship("track")?.isToMany == true)
+            #expect(try imported.entity("Employee").relationship("ReportsTo")?.declaration.inverseName == "employee")
+            #expect(try imported.entity("Invoice").attribute("InvoiceDate")?.type == .date)
+            #expect(track.declaration.fetchIndexes.map(\.name).sorted() == ["IFK_TrackAlbumId", "IFK_TrackGenreId", "IFK_TrackMediaTypeId"])
+            #expect(imported.content.warnings() == [])
+        }
+
+        private func agrees(_ value: Value, _ expected: TestValue) -> Bool {
+            switch (value, expected) {
+            case (.null, .null): true
+            case (.int(let left), .integer(let right)): left == right
+            case (.string(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+            case (.decimal(let left), .integer(let right)): left == Decimal(right)
+            case (.decimal(let left), .real(let right)): Double("\(left)") == right
+            case (.date(let left), .text(let right)):
+                DateText.text(left.timeIntervalSinceReferenceDate) == right.replacingOccurrences(of: " ", with: "T") + "Z"
+            case (.objectID(let left), .integer(let right)): left.key == right
+            default: false
+            }
+        }
+    }
+#endif

@@ -1,0 +1,171 @@
+import Foundation
+import Roost
+import RoostCore
+import RoostImport
+import RoostMigration
+import Testing
+
+#if SQLite
+    import CSQLite
+
+    @Suite("The file of an imported database")
+    struct DatabaseFileTests {
+        private let directory: ImportDirectory
+
+        init() throws { directory = try ImportDirectory() }
+
+        @Test("a missing file, a directory and an empty file are refused")
+        func missing() throws {
+            #expect(try importFailure(directory.file("absent.db")).code == .notFound)
+            #expect(try importFailure(directory.path).code == .notAStore)
+            #expect(FileManager.default.createFile(atPath: directory.file("empty.db"), contents: Data()))
+            #expect(try importFailure(directory.file("empty.db")).message.contains("is empty"))
+        }
+
+        @Test("a text file and an encrypted file are refused as no database")
+        func noDatabase() throws {
+            for content in [Data("id,name\n1,x\n".utf8), Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) })] {
+                #expect(FileManager.default.createFile(atPath: directory.file("x.db"), contents: content))
+                let error = try importFailure(directory.file("x.db"))
+                #expect(error.code == .notAStore)
+                #expect(error.message.contains("or it is encrypted"))
+            }
+        }
+
+        @Test("a Roost store and a Core Data store are refused with the command for them")
+        func stores() throws {
+            let model = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("x")])])
+            let location = StoreLocation(type: "sqlite", path: directory.file("a.roost"))
+            let store = try StoreRegistry.standard.type(named: "sqlite").create(location, model: model, options: StoreOptions())
+            #expect(try importFailure(location.path).message.contains("roost convert"))
+            try store.close()
+            #expect(try importFailure(location.path).message.contains("is a Roost store"))
+            let other = try directory.database("CREATE TABLE Z_METADATA (a); CREATE TABLE Z_PRIMARYKEY (a);")
+            #expect(try importFailure(other).message.contains("roost convert coredata:"))
+        }
+
+        @Test("a database without tables is refused")
+        func noTables() throws {
+            let error = try importFailure(try directory.database("CREATE VIEW v AS SELECT 1;"))
+            #expect(error.code == .invalidRequest)
+            #expect(error.message.hasSuffix("has no tables to import."))
+        }
+
+        @Test("a damaged or cut file is refused as damaged, wherever the damage is", arguments: [0, 1, 2, 3, 4])
+        func damaged(page: Int) throws {
+            let path = try directory.database(
+                "CREATE TABLE t (a TEXT); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT 'text ' || i FROM n;")
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(bytes.count > 5 * 4096)
+            if page == 0 {
+                bytes.removeLast(100)
+            } else {
+                for place in page * 4096..<(page * 4096 + 2048) { bytes[place] = 0xA5 }
+            }
+            try bytes.write(to: URL(fileURLWithPath: path))
+            #expect(try importFailure(path).code == .corrupted)
+        }
+
+        @Test("every byte of the first page can be anything", arguments: 0..<8)
+        func fuzzed(seed: Int) throws {
+            let path = try directory.database(
+                """
+                CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT DEFAULT 'x' UNIQUE);
+                CREATE TABLE c (p_id INT REFERENCES p ON DELETE CASCADE, a, b AS (a + 1)); CREATE INDEX i ON c (a);
+                INSERT INTO p VALUES (1, 'x'); INSERT INTO c (p_id, a) VALUES (1, 2);
+                """)
+            let original = try Data(contentsOf: URL(fileURLWithPath: path))
+            var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1
+            for round in 0..<150 {
+                var bytes = original
+                for _ in 0...round % 4 {
+                    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                    let place = round % 2 == 0 ? 100 + Int(state >> 33) % 3996 : 3000 + Int(state >> 33) % 1096
+                    bytes[place] = UInt8(truncatingIfNeeded: state >> 20)
+                }
+                try bytes.write(to: URL(fileURLWithPath: path))
+                do throws(StoreError) {
+                    _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+                } catch {
+                    #expect(error.code != .internalInconsistency)
+                }
+            }
+        }
+
+        @Test("a database that another connection locks is busy")
+        func busy() throws {
+            let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            let other = try TestDatabase(path)
+            try other.execute("BEGIN EXCLUSIVE")
+            #expect(try importFailure(path).code == .busy)
+            try other.execute("COMMIT")
+        }
+
+        @Test("rows that are only in the write-ahead log are imported, also without its index")
+        func writeAheadLog() throws {
+            let path = try directory.database("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            let other = try TestDatabase(path)
+            try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (2)")
+            #expect(try Imported(path).values("t", "a") == [.int(1), .int(2)])
+            let copy = directory.file("copy.db")
+            for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+            #expect(try Imported(copy).values("t", "a") == [.int(1), .int(2)])
+            #expect(!FileManager.default.fileExists(atPath: copy + "-shm"))
+        }
+
+        @Test("the import sees one state of a database that others write", arguments: ["DELETE", "WAL"])
+        func consistent(journal: String) throws {
+            let path = try directory.database(
+                "PRAGMA journal_mode = \(journal); CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TABLE u (a);")
+            let other = try TestDatabase(path)
+            _ = try other.rows("SELECT * FROM t")
+            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            // With a rollback journal, the writer waits for the import.
+            #expect(other.code("INSERT INTO t VALUES ('text')") == (journal == "WAL" ? SQLITE_OK : SQLITE_BUSY))
+            let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
+            let report = try MigrationManager(registry: .standard).make(.location(location), of: content, named: path)
+            #expect(report.objects == 1)
+        }
+
+        @Test("a database without a log that changes during the import is refused")
+        func changed() throws {
+            let path = try directory.database("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            let other = try TestDatabase(path)
+            try other.execute("INSERT INTO t VALUES ('text')")
+            let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
+            let manager = MigrationManager(registry: .standard)
+            let error = #expect(throws: StoreError.self) {
+                _ = try manager.make(.location(location), of: content, named: path)
+            }
+            #expect(error?.code == .busy)
+            #expect(!FileManager.default.fileExists(atPath: location.path))
+        }
+
+        @Test("neither the file nor its directory changes")
+        func untouched() throws {
+            let path = try directory.database(
+                "CREATE TABLE p (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE TABLE c (a, b, FOREIGN KEY (a, b) REFERENCES p); INSERT INTO p VALUES (1, 2);")
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["foreign.db"])
+        }
+
+        @Test("an import that is cancelled ends with the caller's error", arguments: [false, true])
+        func cancelled(hasJoin: Bool) throws {
+            let path = try directory.database(
+                """
+                CREATE TABLE t (a\(hasJoin ? " UNIQUE, b REFERENCES t (a)" : ""));
+                WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t (a) SELECT i FROM n;
+                """)
+            let error = #expect(throws: StoreError.self) {
+                _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in
+                    throw StoreError(.cancelled, "Enough.")
+                }
+            }
+            #expect(error?.code == .cancelled)
+            #expect(error?.message == "Enough.")
+        }
+    }
+#endif

@@ -1,0 +1,140 @@
+import Foundation
+import RoostCore
+import RoostImport
+import RoostMigration
+import Testing
+
+#if SQLite
+    @Suite("A model that is given to an import")
+    struct DatabaseModelTests {
+        private let directory: ImportDirectory
+        private let path: String
+
+        init() throws {
+            directory = try ImportDirectory()
+            path = try directory.database(
+                """
+                CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+                CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT, year INT, artist_id INT REFERENCES artist);
+                CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE album_tag (album_id INT REFERENCES album, tag_id INT REFERENCES tag);
+                INSERT INTO artist VALUES (1, 'Nina'); INSERT INTO tag VALUES (5, 'jazz');
+                INSERT INTO album VALUES (10, 'Blue', 1965, 1), (11, '12', NULL, NULL), (12, NULL, 40000, 77);
+                INSERT INTO album_tag VALUES (10, 5);
+                """)
+        }
+
+        private func inferred() throws -> ManagedObjectModel {
+            try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }.model
+        }
+
+        private func model(_ change: (inout [EntityDescription]) -> Void) throws -> ManagedObjectModel {
+            var entities = try inferred().entityDescriptions
+            change(&entities)
+            return try ManagedObjectModel(entities: entities)
+        }
+
+        @Test("the inferred model, given back as a document, fills the same store")
+        func roundTrip() throws {
+            let first = try Imported(path, type: "json")
+            let document = try inferred().document()
+            let again = try Imported(path, model: try ManagedObjectModel(document: document))
+            #expect(again.report.digest == first.report.digest)
+            #expect(again.report.warnings == first.report.warnings)
+        }
+
+        @Test("entities and properties are renamed, and attributes get other types")
+        func renamed() throws {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("Record",
+                    attributes: [
+                        .string("heading").with { $0.userInfo["importedFrom"] = "title" },
+                        .double("year"), .integer64("number").with { $0.userInfo["importedFrom"] = "id" },
+                        .integer64("artistNumber").with { $0.userInfo["importedFrom"] = "artist_id" },
+                    ],
+                    relationships: [
+                        .toOne("by", to: "artist", inverse: "records").with { $0.userInfo["importedFrom"] = "artist_id" },
+                        .toMany("tags", to: "tag", inverse: "records").with { $0.userInfo["importedFrom"] = "album_tag" },
+                    ]).with { $0.userInfo["importedFrom"] = "album" },
+                EntityDescription(
+                    "artist", attributes: [.string("name", isOptional: false)],
+                    relationships: [.toMany("records", to: "Record", inverse: "by")]),
+                EntityDescription("tag", relationships: [.toMany("records", to: "Record", inverse: "tags")]),
+            ])
+            let imported = try Imported(path, model: model)
+            #expect(
+                try imported.objects("Record")[10] == [
+                    "heading": .string("Blue"), "year": .double(1965), "number": .int(10), "artistNumber": .int(1),
+                    "by": key("artist", 1),
+                ])
+            #expect(try imported.objects("Record")[12]?["artistNumber"] == .int(77))
+            #expect(try imported.pairs("Record", "tags") == [[10, 5]])
+            #expect(imported.report.warnings.contains("Column 'name' of table 'tag': is left out."))
+        }
+
+        @Test("names count where a model remembers no source")
+        func byName() throws {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("Album", attributes: [.string("Title")], relationships: [.toOne("artist", to: "Artist")]),
+                EntityDescription("Artist", attributes: [.string("name")]),
+            ])
+            let imported = try Imported(path, model: model)
+            #expect(try imported.values("Album", "artist") == [key("Artist", 1), .null, .null])
+            for text in [
+                "Table 'tag': The table is left out.", "Table 'album_tag': The table is left out.",
+                "Column 'year' of table 'album': is left out.",
+            ] { #expect(imported.report.warnings.contains(text)) }
+        }
+
+        @Test("a value that the model cannot hold is named with table, column and row before anything is made")
+        func unfitting() throws {
+            let model = try model { entities in
+                for index in entities.indices where entities[index].name == "album" {
+                    for place in entities[index].attributes.indices where entities[index].attributes[place].name == "year" {
+                        entities[index].attributes[place].type = .integer16
+                    }
+                }
+            }
+            let error = try importFailure(path, model: model)
+            #expect(error.code == .invalidValue)
+            #expect(error.message.hasPrefix("Table 'album', column 'year', row 12: the value"))
+        }
+
+        @Test("a mandatory property without a value is named with table, column and row", arguments: ["title", "artist"])
+        func missing(property: String) throws {
+            let model = try model { entities in
+                for index in entities.indices where entities[index].name == "album" {
+                    for place in entities[index].attributes.indices where entities[index].attributes[place].name == property {
+                        entities[index].attributes[place].isOptional = false
+                    }
+                    for place in entities[index].relationships.indices where entities[index].relationships[place].name == property {
+                        entities[index].relationships[place].isOptional = false
+                    }
+                }
+            }
+            let error = try importFailure(path, model: model)
+            #expect(error.code == .invalidValue)
+            #expect(error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
+        }
+
+        @Test("everything that fits no table or column is named at once")
+        func misfits() throws {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("albums", attributes: [.string("x")]),
+                EntityDescription(
+                    "artist", attributes: [.string("nam"), .derived("many", type: .integer64, from: "tags.@count")],
+                    relationships: [
+                        .toOne("home", to: "tag"), .toMany("tags", to: "tag"),
+                    ]),
+                EntityDescription("tag"), EntityDescription("sub", superentity: "tag"),
+            ])
+            let error = try importFailure(path, model: model)
+            #expect(error.code == .invalidModel)
+            for text in [
+                "the database has no table 'albums'; did you mean 'album'?",
+                "table 'artist' has no column 'nam'; did you mean 'name'?", "a derived attribute",
+                "'artist.home'", "'artist.tags': the database has no join table 'tags'", "'sub' has a superentity",
+            ] { #expect(error.message.contains(text)) }
+        }
+    }
+#endif
