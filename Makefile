@@ -21,7 +21,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo demo-postgresql install deb tool test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-build lint api docs clean
+.PHONY: setup demo demo-postgresql install deb tool test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -153,6 +153,10 @@ bench-objects: bench-build
 bench-history: setup
 	$(SWIFT_BUILD) --package-path Benchmarks --configuration release --product HistoryBenchmarks
 	cd Benchmarks && .build/release/HistoryBenchmarks
+
+# `roost import` beside the import of the sqlite3 shell; `make bench-import ROWS=1000000` is a small file.
+bench-import: tool
+	@./Scripts/bench-import $(TOOL) $(ROWS)
 
 bench-build: setup
 	@./Scripts/setup-benchmarks

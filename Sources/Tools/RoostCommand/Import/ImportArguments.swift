@@ -55,6 +55,13 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
+    /// The path of an SQLite database that a source names; nil for a text.
+    static func database(_ source: String) -> String? {
+        if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
+        guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }
+        return start.elementsEqual("SQLite format 3\0".utf8) ? source : nil
+    }
+
     /// Reads `artist:Artist.name`.
     private static func relation(_ text: String) throws -> TextImportOptions.Relation {
         guard let colon = text.lastIndex(of: ":"), let dot = text[colon...].firstIndex(of: "."),
@@ -123,6 +130,16 @@ enum ImportArguments {
         ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
     }
 
+    /// The options of the conversion that makes a store.
+    static func conversion(
+        _ destination: PersistentStoreDescription, _ arguments: ParsedArguments
+    ) throws -> ConversionOptions {
+        var options = ConversionOptions(overwrites: arguments.has("overwrite"))
+        options.destinationTypeOptions = destination.options.typeOptions
+        if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
+        return options
+    }
+
     /// Writes the model where `--save-model` says.
     static func saveModel(_ model: ManagedObjectModel, _ arguments: ParsedArguments) throws {
         guard let path = arguments.value("save-model") else { return }
@@ -130,9 +147,7 @@ enum ImportArguments {
     }
 
     /// Prints what becomes of the columns.
-    static func show(
-        _ plan: ImportPlan, _ model: ManagedObjectModel, _ arguments: ParsedArguments, _ console: Console
-    ) throws {
+    static func show(_ plan: ImportPlan, _ arguments: ParsedArguments, _ console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
         guard !plan.tables.isEmpty else {
             return try console.print("The columns fit the model's entities.")

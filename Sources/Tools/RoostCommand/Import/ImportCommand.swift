@@ -9,7 +9,8 @@ internal import RoostSystem
 
 extension Subcommand {
     static let importData = Subcommand(
-        name: "import", summary: "Bring in a CSV or JSON file.", usage: "SOURCE STORE", argumentCount: 2...2,
+        name: "import", summary: "Bring in a CSV or JSON file, or any SQLite database.", usage: "SOURCE STORE",
+        argumentCount: 2...2,
         discussion: """
             Makes an object of ENTITY of each row of SOURCE: a file of comma-separated values, a JSON array of objects, or JSON
             Lines; - is standard input. The format is the end of the file's name (csv, tsv, json, jsonl, ndjson), or --format.
@@ -25,6 +26,13 @@ extension Subcommand {
 
             --relate=artist:Artist.name takes the cells of the column artist as names of artists: the object becomes related to the
             Artist with that name, and a missing one is inserted. A column of a relationship without --relate has keys.
+
+            SOURCE can also be an SQLite database of any program (sqlite:shop.db, or a file that is one), for a new STORE: tables become
+            entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many relationships, unique
+            indexes constraints. Types are those that are declared, as far as all rows have them. --dry-run shows what becomes of
+            each table and column; a value that cannot be kept is counted and named in the report. The model of --save-model
+            names tables and columns as importedFrom, so that its own names can be changed. Of the options below, --model,
+            --save-model, --dry-run, --overwrite and --timeout are for databases. With --json prints the report of 'roost convert'.
 
             With --json prints one object: source, destination, entity, rows, inserted, related, leftOut, seconds, warnings [text].
             """,
@@ -63,6 +71,7 @@ extension Subcommand {
         examples: [
             "roost import tracks.csv sqlite:music.sqlite --entity=Track --dry-run",
             "roost import tracks.csv music.sqlite --entity=Track --key=id --relate=artist:Artist.name",
+            "roost import sqlite:shop.db lmdb:shop.lmdb --dry-run",
             "roost import - lmdb:log.lmdb --entity=Event --format=jsonl < events.jsonl",
         ],
         run: runImport)
@@ -91,6 +100,9 @@ extension Subcommand {
 
     @Sendable private static func runImport(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let (source, text) = (arguments.positions[0], arguments.positions[1])
+        if let path = ImportArguments.database(source) {
+            return try importDatabase(path, into: text, arguments, console)
+        }
         let options = try ImportArguments.options(source, arguments)
         let existing = try ImportArguments.existingStore(text, arguments)
         let cancellation = ConversionCancellation()
@@ -111,7 +123,7 @@ extension Subcommand {
                 let content = try prepare(model)
                 try ImportArguments.saveModel(content.model, arguments)
                 if arguments.has("dry-run") {
-                    try ImportArguments.show(content.plan, content.model, arguments, console)
+                    try ImportArguments.show(content.plan, arguments, console)
                     return .success
                 }
                 let destination = try StoreArguments.newStore(text, arguments)
@@ -152,10 +164,8 @@ extension Subcommand {
         _ cancellation: ConversionCancellation, _ arguments: ParsedArguments, _ console: Console
     ) throws -> Imported {
         let progress = ProgressLine(console)
-        var options = ConversionOptions(overwrites: arguments.has("overwrite"), cancellation: cancellation).with {
-            $0.destinationTypeOptions = destination.options.typeOptions
-        }
-        if let seconds = try arguments.integer("timeout", minimum: 0) { options.timeoutSeconds = Double(seconds) }
+        var options = try ImportArguments.conversion(destination, arguments)
+        options.cancellation = cancellation
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }
         let manager = MigrationManager(registry: .standard)

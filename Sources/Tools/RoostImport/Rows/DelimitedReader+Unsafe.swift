@@ -6,7 +6,7 @@ internal import RoostCore
 /// Cells are read where they lie; quotes inside quotes are removed there. Lines end with LF, CR LF
 /// or CR. Empty lines are passed over. An empty cell is null; an empty text is in quotes. Memory is
 /// that of the longest row.
-final class DelimitedReader: RowReader {
+final class DelimitedReader: TextRowReader {
     /// The most bytes of a row.
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10

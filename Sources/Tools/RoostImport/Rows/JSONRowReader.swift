@@ -5,7 +5,7 @@ internal import RoostJSONText
 ///
 /// The columns are the keys, in the order in which they were met. An array or object inside a row
 /// is taken as its JSON text. Memory is that of one row.
-final class JSONRowReader: RowReader {
+final class JSONRowReader: TextRowReader {
     /// The most bytes of a value.
     private static let maximumValueByteCount = 256 << 20
 

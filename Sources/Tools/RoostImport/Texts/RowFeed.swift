@@ -5,7 +5,7 @@ internal import RoostStores
 /// Rows as values by property name, with the objects that they name.
 final class RowFeed {
     private let source: TextImport
-    private let reader: any RowReader
+    private let reader: any TextRowReader
     private let store: any PersistentStore
     private var mapping: ColumnMapping
     /// Rows with their objects, the next one last.

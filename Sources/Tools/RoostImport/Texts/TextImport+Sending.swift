@@ -50,7 +50,7 @@ extension TextImport {
 
     /// Sets the fields of a record; returns the problem of the first cell that cannot be taken.
     private func fill(
-        _ batch: inout RecordBatch, _ reader: any RowReader, _ mapping: ColumnMapping,
+        _ batch: inout RecordBatch, _ reader: any TextRowReader, _ mapping: ColumnMapping,
         _ defaultFields: [RecordLayout.Field], _ defaults: [Value]
     ) throws(StoreError) -> String? {
         let cells = reader.row.cells

@@ -86,11 +86,11 @@ package final class TextImport: MadeContent {
     }
 
     /// Starts to read the rows.
-    func reader() throws(StoreError) -> any RowReader { try Self.reader(input, options) }
+    func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options) }
 
     private static func reader(
         _ input: ImportInput, _ options: TextImportOptions
-    ) throws(StoreError) -> any RowReader {
+    ) throws(StoreError) -> any TextRowReader {
         switch options.format {
         case .json, .jsonl:
             return try JSONRowReader(input, encoding: options.encoding, isLines: options.format == .jsonl)

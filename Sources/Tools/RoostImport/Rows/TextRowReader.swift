@@ -1,7 +1,7 @@
 internal import RoostCore
 
 /// Reads the rows of a text, one after the other.
-protocol RowReader: AnyObject {
+protocol TextRowReader: AnyObject {
     /// The names of the columns that were met so far.
     var columns: [String] { get }
     /// The current row.
