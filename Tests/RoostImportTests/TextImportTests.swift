@@ -50,13 +50,19 @@ struct TextImportTests {
                 "n\n1\n70000\n",
                 "'rows', line 3: column 'n' has '70000', which is not a whole number from -32768 to 32767."
             ),
-            ("n,s\n1,toolong\n", "'rows', line 2: "), ("n,s\n,a\n", "'rows', line 2: "),
+            ("n,s\n1,toolong\n", "'rows', line 2: 's' is longer than its maximum length."),
+            ("n,s\n,a\n", "'rows', line 2: 'n' is mandatory and has no value."),
             ("n,x\n1,2\n", "Entity 'Row' has no property for the column 'x' of 'rows'"),
         ])
     func refusals(text: String, message: String) throws {
         var bench = ImportBench()
         bench.model = try model([.integer16("n", isOptional: false), .string("s", maximumLength: 5)])
         #expect(bench.message(text).hasPrefix(message), "\(bench.message(text))")
+        let content = try bench.content(Array(text.utf8))
+        let store = try ImportBench.store(content.model)
+        #expect { try content.insert(into: store) } throws: { error in
+            (error as? StoreError)?.message.hasPrefix(message) == true
+        }
     }
 
     @Test("that cannot be taken are left out, counted, and reported where that is wanted")
@@ -68,8 +74,10 @@ struct TextImportTests {
         #expect(bench.reports.withLock { $0.count } == 3)
         bench.options.faultyRows = .skip
         let content = try bench.content(Array(text.utf8))
-        _ = try content.insert(into: try ImportBench.store(content.model))
-        #expect(content.warnings() == ["3 rows were left out."])
+        let store = try ImportBench.store(content.model)
+        let result = try content.insert(into: store)
+        #expect(content.warnings() == ["3 rows were left out."] && result.inserted == 2)
+        #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1], ["n": 4]])
     }
 
     @Test("update the object with their key instead of inserting another, the last one of a file wins")

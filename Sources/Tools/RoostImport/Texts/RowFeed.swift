@@ -8,29 +8,46 @@ final class RowFeed {
     private let reader: any TextRowReader
     private let store: any PersistentStore
     private var mapping: ColumnMapping
+    /// A row, and the line that it starts in.
+    private struct NumberedRow {
+        var values: BatchInsertRequest.Row
+        let line: Int
+    }
+
     /// Rows with their objects, the next one last.
-    private var ready: [BatchInsertRequest.Row] = []
+    private var ready: [NumberedRow] = []
     private(set) var rowCount = 0
+    /// The rules of single records; nil where a row can be a part of an object that exists.
+    private var recordRules: RecordRules?
+    private let defaults: BatchInsertRequest.Row
 
     init(_ source: TextImport, in store: any PersistentStore) throws(StoreError) {
         (self.source, self.store) = (source, store)
         reader = try source.reader()
         mapping = ColumnMapping(source.options, source.entity, in: source.model, of: source.input.name)
+        let rules = source.rules.records
+        let hasRules = source.options.key.isEmpty && !rules.isEmpty(forEntity: source.entity.number)
+        recordRules = hasRules ? rules : nil
+        let values = try BatchProperties(source.entity, in: source.model).defaults()
+        let fields = source.entity.layout.fields.filter { !values[$0.index].isNull }
+        defaults = Dictionary(fields.map { ($0.name, values[$0.index]) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Returns the next row; nil at the end.
     func next() throws(StoreError) -> BatchInsertRequest.Row? {
-        if ready.isEmpty {
+        // All rows of a chunk can be faulty.
+        while ready.isEmpty {
             var rows = try read(TextImport.chunkCount)
+            guard !rows.isEmpty else { break }
             for target in mapping.targets { try resolve(target, in: &rows) }
-            ready = rows.reversed()
+            ready = try withoutFaults(rows).reversed()
         }
         guard let row = ready.popLast() else {
             try source.input.requireUnchanged()
             return nil
         }
         rowCount += 1
-        return row
+        return row.values
     }
 
     /// Inserts the objects that rows name and that do not exist.
@@ -43,7 +60,7 @@ final class RowFeed {
             guard !rows.isEmpty else { return count }
             for target in mapping.targets {
                 guard let relation = target.relation else { continue }
-                let values = Set(rows.compactMap { $0[target.property] }.filter { !$0.isNull })
+                let values = Set(rows.compactMap { $0.values[target.property] }.filter { !$0.isNull })
                 let known = try objects(values, relation)
                 let missing = values.filter { known[$0] == nil }.sorted { "\($0)" < "\($1)" }
                 guard !missing.isEmpty else { continue }
@@ -60,8 +77,8 @@ final class RowFeed {
     // MARK: Reading
 
     /// Reads up to so many rows; a column with a relation has the value of the attribute.
-    private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [BatchInsertRequest.Row] {
-        var rows: [BatchInsertRequest.Row] = []
+    private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [NumberedRow] {
+        var rows: [NumberedRow] = []
         try source.checkCancellation()
         while rows.count < limit, try reader.next() {
             if mapping.columnCount < reader.columns.count { try mapping.extend(to: reader.columns) }
@@ -86,7 +103,7 @@ final class RowFeed {
                 }
             }
             guard let problem else {
-                rows.append(row)
+                rows.append(NumberedRow(values: row, line: reader.row.line))
                 continue
             }
             let line = reader.row.line
@@ -99,22 +116,55 @@ final class RowFeed {
         return rows
     }
 
+    /// The rows that break no rule of a single record.
+    private func withoutFaults(_ rows: [NumberedRow]) throws(StoreError) -> [NumberedRow] {
+        guard recordRules != nil else { return rows }
+        var sound: [NumberedRow] = []
+        for row in rows {
+            if let problem = try problem(row.values) {
+                try source.faults.add(problem, line: row.line, of: source.input.name)
+            } else {
+                sound.append(row)
+            }
+        }
+        return sound
+    }
+
+    /// The first rule that an object with the values of a row breaks.
+    private func problem(_ row: BatchInsertRequest.Row) throws(StoreError) -> String? {
+        guard var rules = recordRules else { return nil }
+        var record = RecordBatch(model: source.model)
+        do throws(StoreError) {
+            try record.append(
+                ObjectID(source.entity.name, key: 1), values: defaults.merging(row, uniquingKeysWith: { $1 }))
+        } catch {
+            guard error.code == .invalidValue else { throw error }
+            return error.message
+        }
+        var failures = FailureList()
+        try record.withRecord(at: 0) { (record) throws(StoreError) in
+            try failures.check(record, rules: &rules) { _, _ in .row(TextImport.rowNumber) }
+        }
+        recordRules = rules
+        return failures.failures.first.map { TextImport.problem($0) }
+    }
+
     // MARK: Related objects
 
     private func resolve(
-        _ target: ColumnMapping.Target, in rows: inout [BatchInsertRequest.Row]
+        _ target: ColumnMapping.Target, in rows: inout [NumberedRow]
     ) throws(StoreError) {
         guard let relation = target.relation else { return }
-        let known = try objects(Set(rows.compactMap { $0[target.property] }), relation)
+        let known = try objects(Set(rows.compactMap { $0.values[target.property] }), relation)
         for index in rows.indices {
-            guard let value = rows[index][target.property], !value.isNull else { continue }
+            guard let value = rows[index].values[target.property], !value.isNull else { continue }
             guard let id = known[value] else {
                 throw StoreError(
                     .objectNotFound,
                     "'\(relation.entity).\(relation.attribute)' had a value of the column '\(relation.column)' of '\(source.input.name)' and has it no longer. Another program changed the store; import again."
                 )
             }
-            rows[index][target.property] = .objectID(id)
+            rows[index].values[target.property] = .objectID(id)
         }
     }
 

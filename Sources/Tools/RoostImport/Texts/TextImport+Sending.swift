@@ -31,10 +31,10 @@ extension TextImport {
             if hasRules {
                 var failures = FailureList()
                 try single.withRecord(at: 0) { (record) throws(StoreError) in
-                    try failures.check(record, rules: &recordRules) { _, _ in .row(Int(key) + 1) }
+                    try failures.check(record, rules: &recordRules) { _, _ in .row(Self.rowNumber) }
                 }
                 if let failure = failures.failures.first {
-                    try faults.add(failure.message, line: reader.row.line, of: input.name)
+                    try faults.add(Self.problem(failure), line: reader.row.line, of: input.name)
                     continue
                 }
             }
@@ -82,6 +82,14 @@ extension TextImport {
             next += 1
         }
         return nil
+    }
+
+    /// The number of a row in a failure, which the place of the row in the text replaces.
+    static let rowNumber = 0
+
+    /// The rule that a row breaks.
+    static func problem(_ failure: ValidationFailure) -> String {
+        failure.message.replacing(" of row \(rowNumber) (\(failure.entity))", with: "")
     }
 
     /// The problem of a cell that its field cannot have.
