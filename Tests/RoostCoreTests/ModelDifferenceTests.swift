@@ -40,7 +40,7 @@ struct ModelDifferenceTests {
                 "Genre: entity added; needs a migration",
                 "Single: entity added; needs a migration",
                 #"Track: entity changed (isAbstract: false → true, userInfo: none → {"note":"x"}); needs a migration"#,
-                "Track.playCount: attribute renamed to plays (defaultValue: none → 0); needs a migration",
+                "Track.playCount: attribute renamed to plays (minimum: 0 → none); needs a migration",
                 #"Track.title: attribute changed (defaultValue: none → "?", isOptional: true → false); needs a migration"#,
                 #"Track.album: relationship changed (deleteRule: "nullify" → "deny")"#,
                 #"Track.byTitle: fetch index changed (elements: [{"property":"title"}] → [{"property":"title"},{"property":"plays","isAscending":false}])"#,
@@ -60,6 +60,31 @@ struct ModelDifferenceTests {
                 "A: entity changed (a superentity changed); needs a migration",
                 "B.x: attribute added; needs a migration",
             ])
+    }
+
+    @Test("what has a matching renaming identifier is renamed, with what changed in it")
+    func renamed() throws {
+        let old = try ManagedObjectModel(entities: [
+            EntityDescription("Note", attributes: [.string("a"), .string("b").renamed(from: "first")]),
+            EntityDescription("Old"),
+        ])
+        let new = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Memo",
+                attributes: [.string("c", isOptional: false).renamed(from: "a"), .string("d").renamed(from: "first")]
+            ).with { $0.renamingIdentifier = "Note" },
+            EntityDescription("New"),
+        ])
+        #expect(
+            new.difference(from: old).map(\.description) == [
+                "Note: entity renamed to Memo; needs a migration",
+                #"Memo: entity changed (renamingIdentifier: none → "Note")"#,
+                "Memo.a: attribute renamed to c (isOptional: true → false); needs a migration",
+                "Memo.b: attribute renamed to d; needs a migration",
+                "New: entity added; needs a migration", "Old: entity removed; needs a migration",
+            ])
+        // Renaming identifiers that are in both models rename nothing.
+        #expect(new.difference(from: new).isEmpty)
     }
 
     @Test("a property that turns into another kind is removed and added")
