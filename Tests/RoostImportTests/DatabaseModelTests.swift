@@ -46,16 +46,22 @@ import Testing
         @Test("entities and properties are renamed, and attributes get other types")
         func renamed() throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription("Record",
+                EntityDescription(
+                    "Record",
                     attributes: [
                         .string("heading").with { $0.userInfo["importedFrom"] = "title" },
                         .double("year"), .integer64("number").with { $0.userInfo["importedFrom"] = "id" },
                         .integer64("artistNumber").with { $0.userInfo["importedFrom"] = "artist_id" },
                     ],
                     relationships: [
-                        .toOne("by", to: "artist", inverse: "records").with { $0.userInfo["importedFrom"] = "artist_id" },
-                        .toMany("tags", to: "tag", inverse: "records").with { $0.userInfo["importedFrom"] = "album_tag" },
-                    ]).with { $0.userInfo["importedFrom"] = "album" },
+                        .toOne("by", to: "artist", inverse: "records").with {
+                            $0.userInfo["importedFrom"] = "artist_id"
+                        },
+                        .toMany("tags", to: "tag", inverse: "records").with {
+                            $0.userInfo["importedFrom"] = "album_tag"
+                        },
+                    ]
+                ).with { $0.userInfo["importedFrom"] = "album" },
                 EntityDescription(
                     "artist", attributes: [.string("name", isOptional: false)],
                     relationships: [.toMany("records", to: "Record", inverse: "by")]),
@@ -75,7 +81,8 @@ import Testing
         @Test("names count where a model remembers no source")
         func byName() throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription("Album", attributes: [.string("Title")], relationships: [.toOne("artist", to: "Artist")]),
+                EntityDescription(
+                    "Album", attributes: [.string("Title")], relationships: [.toOne("artist", to: "Artist")]),
                 EntityDescription("Artist", attributes: [.string("name")]),
             ])
             let imported = try Imported(path, model: model)
@@ -90,7 +97,8 @@ import Testing
         func unfitting() throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
-                    for place in entities[index].attributes.indices where entities[index].attributes[place].name == "year" {
+                    for place in entities[index].attributes.indices
+                    where entities[index].attributes[place].name == "year" {
                         entities[index].attributes[place].type = .integer16
                     }
                 }
@@ -100,21 +108,25 @@ import Testing
             #expect(error.message.hasPrefix("Table 'album', column 'year', row 12: the value"))
         }
 
-        @Test("a mandatory property without a value is named with table, column and row", arguments: ["title", "artist"])
+        @Test(
+            "a mandatory property without a value is named with table, column and row", arguments: ["title", "artist"])
         func missing(property: String) throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
-                    for place in entities[index].attributes.indices where entities[index].attributes[place].name == property {
+                    for place in entities[index].attributes.indices
+                    where entities[index].attributes[place].name == property {
                         entities[index].attributes[place].isOptional = false
                     }
-                    for place in entities[index].relationships.indices where entities[index].relationships[place].name == property {
+                    for place in entities[index].relationships.indices
+                    where entities[index].relationships[place].name == property {
                         entities[index].relationships[place].isOptional = false
                     }
                 }
             }
             let error = try importFailure(path, model: model)
             #expect(error.code == .invalidValue)
-            #expect(error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
+            #expect(
+                error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
         }
 
         @Test("everything that fits no table or column is named at once")

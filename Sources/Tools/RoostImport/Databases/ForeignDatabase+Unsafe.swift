@@ -172,7 +172,10 @@ internal import RoostCore
                     )
                 case SQLITE_NOMEM: (.outOfResources, "SQLite has no memory left to read '\(path)'.")
                 case SQLITE_FULL:
-                    (.noSpace, "There is no space for SQLite's temporary files while it reads '\(path)'. Make room.")
+                    (
+                        .noSpace,
+                        "The disk has no space for SQLite's temporary files, which it needs to read '\(path)'. Make room."
+                    )
                 case SQLITE_TOOBIG:
                     (.limitExceeded, "'\(path)' has a value or a table definition that is too large to read.")
                 case SQLITE_IOERR: (.ioFailure, "SQLite cannot read '\(path)': \(text). Check the disk.")
