@@ -167,6 +167,26 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["foreign.db"])
         }
 
+        @Test("an import that is cancelled while it sends rows leaves nothing")
+        func cancelledSending() throws {
+            let path = try directory.database(
+                """
+                CREATE TABLE t (a);
+                WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t (a) SELECT i FROM n;
+                """)
+            let isCancelled = Mutex(false)
+            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in
+                if isCancelled.withLock({ $0 }) { throw StoreError(.cancelled, "Enough.") }
+            }
+            isCancelled.withLock { $0 = true }
+            let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
+            let error = #expect(throws: StoreError.self) {
+                _ = try MigrationManager(registry: .standard).make(.location(location), of: content, named: path)
+            }
+            #expect(error?.code == .cancelled)
+            #expect(!FileManager.default.fileExists(atPath: location.path))
+        }
+
         @Test("an import that is cancelled ends with the caller's error", arguments: [false, true])
         func cancelled(hasJoin: Bool) throws {
             let path = try directory.database(

@@ -69,7 +69,7 @@ import Testing
             let rows = values.map { "INSERT INTO t VALUES (\($0));" }.joined(separator: "\n")
             let imported = try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
             #expect(try imported.entity("t").attribute("c")?.type == type)
-            #expect(try imported.values("t", "c").map { "\($0)" } == expected.map { "\($0)" })
+            #expect(try imported.values("t", "c") == expected)
         }
 
         @Test(
@@ -133,10 +133,8 @@ import Testing
         @Test("values of a million characters are kept")
         func large() throws {
             let imported = try column("TEXT", "printf('%.*c', 1000000, 'x')", "zeroblob(3000000)")
-            guard case .data(let bytes) = try imported.values("t", "c")[1] else { throw CancellationError() }
-            #expect(bytes == Data(count: 3_000_000))
-            guard case .data(let text) = try imported.values("t", "c")[0] else { throw CancellationError() }
-            #expect(text == Data(repeating: UInt8(ascii: "x"), count: 1_000_000))
+            let text = Data(repeating: UInt8(ascii: "x"), count: 1_000_000)
+            #expect(try imported.values("t", "c") == [.data(text), .data(Data(count: 3_000_000))])
         }
 
         @Test("text of a UTF-16 database is kept")
