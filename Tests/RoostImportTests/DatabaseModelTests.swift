@@ -93,6 +93,27 @@ import Testing
             ] { #expect(imported.report.warnings.contains(text)) }
         }
 
+        @Test("a type that does not keep the form of a text is named")
+        func otherTypes() throws {
+            let path = try directory.database(
+                "CREATE TABLE t (a TEXT, b TEXT, c, d DATETIME); INSERT INTO t VALUES ('2001-01-01T01:00:00+01:00', '1.50', 2, '2001-01-01 01:00:00+01:00');",
+                name: "other.db")
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "t", attributes: [.date("a"), .decimal("b"), .boolean("d").with { $0.type = .date }, .string("c")])
+            ])
+            let imported = try Imported(path, model: model)
+            let date = Value.date(Date(timeIntervalSinceReferenceDate: 0))
+            #expect(
+                try imported.objects("t")[1] == ["a": date, "b": .decimal(1.5), "c": .string("2"), "d": date])
+            #expect(
+                imported.report.warnings == [
+                    "Column 'b' of table 't': the form of its text is not kept in type decimal.",
+                    "Column 'a' of table 't': the form of its text is not kept in type date.",
+                    "Column 'd' of table 't': the offset from UTC is not kept.",
+                ])
+        }
+
         @Test("a value that the model cannot hold is named with table, column and row before anything is made")
         func unfitting() throws {
             let model = try model { entities in

@@ -38,8 +38,7 @@ internal import RoostCore
             let table = schema.tables[source.table]
             for reading in source.readings {
                 guard let number = reading.foreignKey else {
-                    let type = source.entity.attribute(reading.field.name)?.type.name ?? ""
-                    note(reading.field.name, type, column: reading.column, of: source.table)
+                    describe(reading, of: source)
                     continue
                 }
                 let key = table.foreignKeys[number]
@@ -54,6 +53,23 @@ internal import RoostCore
                 remarks.add(
                     "the spelling of its values is not kept where it differs from that of '\(schema.tables[key.parent].name)'",
                     column: first, of: source.table, in: schema, isLoss: true)
+            }
+        }
+
+        /// Describes an attribute, and what its type does not keep.
+        private mutating func describe(_ reading: ImportBinding.Reading, of source: ImportBinding.Source) {
+            guard let type = source.entity.attribute(reading.field.name)?.type else { return }
+            let (column, table) = (reading.column, source.table)
+            note(reading.field.name, type.name, column: column, of: table)
+            let values = facts[table].columns[column]
+            let inference = AttributeInference(values)
+            if inference.type == type {
+                guard let remark = inference.remark else { return }
+                remarks.add(remark, column: column, of: table, in: schema, isLoss: inference.isLossy)
+            } else if values.texts > 0, type != .string, type != .uri, type != .binaryData {
+                remarks.add(
+                    "the form of its text is not kept in type \(type.name)", column: column, of: table, in: schema,
+                    isLoss: true)
             }
         }
 
