@@ -11,7 +11,8 @@ import Testing
             var location = URL(fileURLWithPath: #filePath)
             for _ in 0..<4 { location.deleteLastPathComponent() }
             let corpus =
-                ProcessInfo.processInfo.environment["ROOST_CORPUS"] ?? location.appendingPathComponent("shared/corpus").path
+                ProcessInfo.processInfo.environment["ROOST_CORPUS"]
+                ?? location.appendingPathComponent("shared/corpus").path
             return corpus + "/lerocha+chinook-database/ChinookDatabase/DataSources/Chinook_Sqlite.sqlite"
         }()
 
@@ -25,7 +26,8 @@ import Testing
         }
 
         static let tables = [
-            "Album", "Artist", "Customer", "Employee", "Genre", "Invoice", "InvoiceLine", "MediaType", "Playlist", "Track",
+            "Album", "Artist", "Customer", "Employee", "Genre", "Invoice", "InvoiceLine", "MediaType", "Playlist",
+            "Track",
         ]
     }
 
@@ -59,7 +61,8 @@ import Testing
         func playlists() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
-            let rows = try TestDatabase(Chinook.path, isReadOnly: true).rows("SELECT PlaylistId, TrackId FROM PlaylistTrack")
+            let rows = try TestDatabase(Chinook.path, isReadOnly: true).rows(
+                "SELECT PlaylistId, TrackId FROM PlaylistTrack")
             let pairs = rows.map { row in row.map { if case .integer(let key) = $0 { key } else { Int64(0) } } }
             #expect(try imported.pairs("Playlist", "track") == Set(pairs))
             #expect(imported.report.links == rows.count)
@@ -78,7 +81,10 @@ import Testing
             #expect(try imported.entity("Album").relationship("track")?.isToMany == true)
             #expect(try imported.entity("Employee").relationship("ReportsTo")?.declaration.inverseName == "employee")
             #expect(try imported.entity("Invoice").attribute("InvoiceDate")?.type == .date)
-            #expect(track.declaration.fetchIndexes.map(\.name).sorted() == ["IFK_TrackAlbumId", "IFK_TrackGenreId", "IFK_TrackMediaTypeId"])
+            #expect(
+                track.declaration.fetchIndexes.map(\.name).sorted() == [
+                    "IFK_TrackAlbumId", "IFK_TrackGenreId", "IFK_TrackMediaTypeId",
+                ])
             #expect(imported.content.warnings() == [])
         }
 
@@ -90,7 +96,8 @@ import Testing
             case (.decimal(let left), .integer(let right)): left == Decimal(right)
             case (.decimal(let left), .real(let right)): Double("\(left)") == right
             case (.date(let left), .text(let right)):
-                DateText.text(left.timeIntervalSinceReferenceDate) == right.replacingOccurrences(of: " ", with: "T") + "Z"
+                DateText.text(left.timeIntervalSinceReferenceDate) == right.replacingOccurrences(of: " ", with: "T")
+                    + "Z"
             case (.objectID(let left), .integer(let right)): left.key == right
             default: false
             }

@@ -24,7 +24,9 @@ import Testing
 
         @Test("a text file and an encrypted file are refused as no database")
         func noDatabase() throws {
-            for content in [Data("id,name\n1,x\n".utf8), Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) })] {
+            for content in [
+                Data("id,name\n1,x\n".utf8), Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }),
+            ] {
                 #expect(FileManager.default.createFile(atPath: directory.file("x.db"), contents: content))
                 let error = try importFailure(directory.file("x.db"))
                 #expect(error.code == .notAStore)
@@ -36,7 +38,8 @@ import Testing
         func stores() throws {
             let model = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("x")])])
             let location = StoreLocation(type: "sqlite", path: directory.file("a.roost"))
-            let store = try StoreRegistry.standard.type(named: "sqlite").create(location, model: model, options: StoreOptions())
+            let store = try StoreRegistry.standard.type(named: "sqlite").create(
+                location, model: model, options: StoreOptions())
             #expect(try importFailure(location.path).message.contains("roost convert"))
             try store.close()
             #expect(try importFailure(location.path).message.contains("is a Roost store"))
@@ -54,7 +57,8 @@ import Testing
         @Test("a damaged or cut file is refused as damaged, wherever the damage is", arguments: [0, 1, 2, 3, 4])
         func damaged(page: Int) throws {
             let path = try directory.database(
-                "CREATE TABLE t (a TEXT); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT 'text ' || i FROM n;")
+                "CREATE TABLE t (a TEXT); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT 'text ' || i FROM n;"
+            )
             var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             #expect(bytes.count > 5 * 4096)
             if page == 0 {
@@ -103,12 +107,15 @@ import Testing
 
         @Test("rows that are only in the write-ahead log are imported, also without its index")
         func writeAheadLog() throws {
-            let path = try directory.database("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            let path = try directory.database(
+                "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
             let other = try TestDatabase(path)
             try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (2)")
             #expect(try Imported(path).values("t", "a") == [.int(1), .int(2)])
             let copy = directory.file("copy.db")
-            for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            }
             #expect(try Imported(copy).values("t", "a") == [.int(1), .int(2)])
             #expect(!FileManager.default.fileExists(atPath: copy + "-shm"))
         }
@@ -129,7 +136,8 @@ import Testing
 
         @Test("a database without a log that changes during the import is refused")
         func changed() throws {
-            let path = try directory.database("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            let path = try directory.database(
+                "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
             let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
             let other = try TestDatabase(path)
             try other.execute("INSERT INTO t VALUES ('text')")
@@ -142,14 +150,41 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: location.path))
         }
 
+        @Test("a path may have any character", arguments: ["a?b=c#d%41.db", "naïve 'x' \"y\".db", "file:x.db"])
+        func path(name: String) throws {
+            let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);", name: name)
+            #expect(try Imported(path).values("t", "a") == [.int(1)])
+        }
+
         @Test("neither the file nor its directory changes")
         func untouched() throws {
             let path = try directory.database(
-                "CREATE TABLE p (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE TABLE c (a, b, FOREIGN KEY (a, b) REFERENCES p); INSERT INTO p VALUES (1, 2);")
+                "CREATE TABLE p (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE TABLE c (a, b, FOREIGN KEY (a, b) REFERENCES p); INSERT INTO p VALUES (1, 2);"
+            )
             let before = try Data(contentsOf: URL(fileURLWithPath: path))
             _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["foreign.db"])
+        }
+
+        @Test("an import that is cancelled while it sends rows leaves nothing")
+        func cancelledSending() throws {
+            let path = try directory.database(
+                """
+                CREATE TABLE t (a);
+                WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t (a) SELECT i FROM n;
+                """)
+            let isCancelled = Mutex(false)
+            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in
+                if isCancelled.withLock({ $0 }) { throw StoreError(.cancelled, "Enough.") }
+            }
+            isCancelled.withLock { $0 = true }
+            let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
+            let error = #expect(throws: StoreError.self) {
+                _ = try MigrationManager(registry: .standard).make(.location(location), of: content, named: path)
+            }
+            #expect(error?.code == .cancelled)
+            #expect(!FileManager.default.fileExists(atPath: location.path))
         }
 
         @Test("an import that is cancelled ends with the caller's error", arguments: [false, true])

@@ -77,7 +77,8 @@ import Testing
                 return .text(String(decoding: bytes, as: UTF8.self))
             case SQLITE_BLOB:
                 let base = sqlite3_column_blob(statement, column)
-                return .blob(Array(UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(statement, column)))))
+                return .blob(
+                    Array(UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(statement, column)))))
             default: return .null
             }
         }
@@ -135,7 +136,9 @@ import Testing
             var batch = LinkBatch(relationship: number)
             var result: Set<[Int64]> = []
             while try cursor.next(into: &batch) {
-                for link in batch.links { result.insert(isFlipped ? [link.target, link.source] : [link.source, link.target]) }
+                for link in batch.links {
+                    result.insert(isFlipped ? [link.target, link.source] : [link.source, link.target])
+                }
             }
             return result
         }

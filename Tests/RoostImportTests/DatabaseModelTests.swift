@@ -46,16 +46,22 @@ import Testing
         @Test("entities and properties are renamed, and attributes get other types")
         func renamed() throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription("Record",
+                EntityDescription(
+                    "Record",
                     attributes: [
                         .string("heading").with { $0.userInfo["importedFrom"] = "title" },
                         .double("year"), .integer64("number").with { $0.userInfo["importedFrom"] = "id" },
                         .integer64("artistNumber").with { $0.userInfo["importedFrom"] = "artist_id" },
                     ],
                     relationships: [
-                        .toOne("by", to: "artist", inverse: "records").with { $0.userInfo["importedFrom"] = "artist_id" },
-                        .toMany("tags", to: "tag", inverse: "records").with { $0.userInfo["importedFrom"] = "album_tag" },
-                    ]).with { $0.userInfo["importedFrom"] = "album" },
+                        .toOne("by", to: "artist", inverse: "records").with {
+                            $0.userInfo["importedFrom"] = "artist_id"
+                        },
+                        .toMany("tags", to: "tag", inverse: "records").with {
+                            $0.userInfo["importedFrom"] = "album_tag"
+                        },
+                    ]
+                ).with { $0.userInfo["importedFrom"] = "album" },
                 EntityDescription(
                     "artist", attributes: [.string("name", isOptional: false)],
                     relationships: [.toMany("records", to: "Record", inverse: "by")]),
@@ -75,7 +81,8 @@ import Testing
         @Test("names count where a model remembers no source")
         func byName() throws {
             let model = try ManagedObjectModel(entities: [
-                EntityDescription("Album", attributes: [.string("Title")], relationships: [.toOne("artist", to: "Artist")]),
+                EntityDescription(
+                    "Album", attributes: [.string("Title")], relationships: [.toOne("artist", to: "Artist")]),
                 EntityDescription("Artist", attributes: [.string("name")]),
             ])
             let imported = try Imported(path, model: model)
@@ -86,11 +93,33 @@ import Testing
             ] { #expect(imported.report.warnings.contains(text)) }
         }
 
+        @Test("a type that does not keep the form of a text is named")
+        func otherTypes() throws {
+            let path = try directory.database(
+                "CREATE TABLE t (a TEXT, b TEXT, c, d DATETIME); INSERT INTO t VALUES ('2001-01-01T01:00:00+01:00', '1.50', 2, '2001-01-01 01:00:00+01:00');",
+                name: "other.db")
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "t", attributes: [.date("a"), .decimal("b"), .boolean("d").with { $0.type = .date }, .string("c")])
+            ])
+            let imported = try Imported(path, model: model)
+            let date = Value.date(Date(timeIntervalSinceReferenceDate: 0))
+            #expect(
+                try imported.objects("t")[1] == ["a": date, "b": .decimal(1.5), "c": .string("2"), "d": date])
+            #expect(
+                imported.report.warnings == [
+                    "Column 'b' of table 't': the form of its text is not kept in type decimal.",
+                    "Column 'a' of table 't': the form of its text is not kept in type date.",
+                    "Column 'd' of table 't': the offset from UTC is not kept.",
+                ])
+        }
+
         @Test("a value that the model cannot hold is named with table, column and row before anything is made")
         func unfitting() throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
-                    for place in entities[index].attributes.indices where entities[index].attributes[place].name == "year" {
+                    for place in entities[index].attributes.indices
+                    where entities[index].attributes[place].name == "year" {
                         entities[index].attributes[place].type = .integer16
                     }
                 }
@@ -100,21 +129,25 @@ import Testing
             #expect(error.message.hasPrefix("Table 'album', column 'year', row 12: the value"))
         }
 
-        @Test("a mandatory property without a value is named with table, column and row", arguments: ["title", "artist"])
+        @Test(
+            "a mandatory property without a value is named with table, column and row", arguments: ["title", "artist"])
         func missing(property: String) throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
-                    for place in entities[index].attributes.indices where entities[index].attributes[place].name == property {
+                    for place in entities[index].attributes.indices
+                    where entities[index].attributes[place].name == property {
                         entities[index].attributes[place].isOptional = false
                     }
-                    for place in entities[index].relationships.indices where entities[index].relationships[place].name == property {
+                    for place in entities[index].relationships.indices
+                    where entities[index].relationships[place].name == property {
                         entities[index].relationships[place].isOptional = false
                     }
                 }
             }
             let error = try importFailure(path, model: model)
             #expect(error.code == .invalidValue)
-            #expect(error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
+            #expect(
+                error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
         }
 
         @Test("everything that fits no table or column is named at once")

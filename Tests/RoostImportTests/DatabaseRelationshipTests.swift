@@ -65,7 +65,9 @@ import Testing
             #expect(try imported.values("c", "p") == [key("p", 1), .null, .null])
             #expect(try imported.entity("c").relationship("p")?.declaration.isOptional == true)
             let warning = try #require(imported.report.warnings.first)
-            #expect(warning.hasPrefix("Column 'p_id' of table 'c': 2 rows refer to a row of 'p' that does not exist, such as row 2"))
+            #expect(
+                warning.hasPrefix(
+                    "Column 'p_id' of table 'c': 2 rows refer to a row of 'p' that does not exist, such as row 2"))
             #expect(imported.report.warnings.count == 1)
         }
 
@@ -123,7 +125,8 @@ import Testing
             #expect(try imported.values("node", "parent") == [.null, key("node", 1), key("node", 3)])
             #expect(try imported.values("node", "tree") == [key("tree", 1), key("tree", 1), .null])
             #expect(try imported.values("tree", "root") == [key("node", 1)])
-            #expect(try imported.entity("node").relationships.map(\.name.name) == ["node", "parent", "tree", "treeByRoot"])
+            #expect(
+                try imported.entity("node").relationships.map(\.name.name) == ["node", "parent", "tree", "treeByRoot"])
         }
 
         @Test(
@@ -176,7 +179,10 @@ import Testing
             #expect(try imported.pairs("tag", "post") == [[2, 10], [1, 20], [2, 20]])
             let warnings = imported.report.warnings
             #expect(warnings.contains { $0.hasPrefix("Table 'post_tag': 1 row") && $0.contains("repeat") })
-            #expect(warnings.contains { $0.hasPrefix("Column 'tag_name' of table 'post_tag': 1 row refers to a row of 'tag'") })
+            #expect(
+                warnings.contains {
+                    $0.hasPrefix("Column 'tag_name' of table 'post_tag': 1 row refers to a row of 'tag'")
+                })
             #expect(warnings.contains("Column 'id' of table 'post_tag': is left out."))
             #expect(warnings.contains { $0.contains("'post_id'") && $0.contains("no value") })
         }

@@ -31,7 +31,8 @@ import Testing
                 """, in: directory)
             #expect(try imported.objects("t") == [1: ["id": .int(7), "x": .int(1)]])
             #expect(try imported.objects("d") == [1: ["id": .int(8), "x": .int(1)]])
-            #expect(try imported.objects("w") == [1: ["id": .int(-1), "x": .int(1)], 2: ["id": .int(9), "x": .int(2)]])
+            #expect(
+                try imported.objects("w") == [1: ["id": .int(-1), "x": .int(1)], 2: ["id": .int(9), "x": .int(2)]])
             for name in ["t", "d", "w"] {
                 #expect(try imported.entity(name).declaration.uniquenessConstraints == [["id"]])
             }
@@ -46,7 +47,10 @@ import Testing
                 """, in: directory)
             let entity = try imported.entity("t").declaration
             #expect(entity.uniquenessConstraints == [["b", "a"], ["c"]])
-            #expect(entity.fetchIndexes == [FetchIndexDescription("two", elements: [.init("c", isAscending: false), .init("a")])])
+            #expect(
+                entity.fetchIndexes == [
+                    FetchIndexDescription("two", elements: [.init("c", isAscending: false), .init("a")])
+                ])
             #expect(imported.report.warnings == [])
         }
 
@@ -69,7 +73,10 @@ import Testing
                 """, in: directory)
             #expect(try imported.entity("t").declaration.uniquenessConstraints == [])
             #expect(try imported.entity("t").declaration.fetchIndexes == [])
-            #expect(imported.report.warnings.contains { $0.hasPrefix("Table 't': Index 'i' is left out") && $0.contains(reason) })
+            #expect(
+                imported.report.warnings.contains {
+                    $0.hasPrefix("Table 't': Index 'i' is left out") && $0.contains(reason)
+                })
         }
 
         @Test("views, triggers, virtual tables and CHECKs are named and never run")

@@ -20,12 +20,21 @@ import Testing
         @Test(
             "follow from the declared type and the values",
             arguments: [
-                ("INTEGER", ["1", "NULL", "9223372036854775807"], AttributeType.integer64, [Value.int(1), .null, .int(.max)]),
+                (
+                    "INTEGER", ["1", "NULL", "9223372036854775807"], AttributeType.integer64,
+                    [Value.int(1), .null, .int(.max)]
+                ),
                 ("BOOLEAN", ["0", "1"], .boolean, [.bool(false), .bool(true)]),
                 ("BOOLEAN", ["0", "2"], .integer64, [.int(0), .int(2)]),
-                ("REAL", ["1", "1e999", "-1e999", "5e-324"], .double, [.double(1), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude)]),
+                (
+                    "REAL", ["1", "1e999", "-1e999", "5e-324"], .double,
+                    [.double(1), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude)]
+                ),
                 ("", ["1", "2.5"], .double, [.double(1), .double(2.5)]),
-                ("DECIMAL(10,2)", ["1", "0.99", "1234.5"], .decimal, [.decimal(1), .decimal(Decimal(string: "0.99") ?? 0), .decimal(Decimal(string: "1234.5") ?? 0)]),
+                (
+                    "DECIMAL(10,2)", ["1", "0.99", "1234.5"], .decimal,
+                    [.decimal(1), .decimal(Decimal(string: "0.99") ?? 0), .decimal(Decimal(string: "1234.5") ?? 0)]
+                ),
                 ("NUMERIC", ["1e300"], .double, [.double(1e300)]),
                 ("NUMERIC", ["0.1", "1e999"], .double, [.double(0.1), .double(.infinity)]),
                 ("VARCHAR(3)", ["'abcd'", "''"], .string, [.string("abcd"), .string("")]),
@@ -34,21 +43,33 @@ import Testing
                 ("", ["CAST(X'FF' AS TEXT)"], .binaryData, [.data(Data([255]))]),
                 ("", ["9007199254740993", "0.5"], .string, [.string("9007199254740993"), .string("0.5")]),
                 ("", ["1", "'a'"], .string, [.string("1"), .string("a")]),
-                ("", ["1", "'a'", "X'FF'"], .binaryData, [.data(Data("1".utf8)), .data(Data("a".utf8)), .data(Data([255]))]),
+                (
+                    "", ["1", "'a'", "X'FF'"], .binaryData,
+                    [.data(Data("1".utf8)), .data(Data("a".utf8)), .data(Data([255]))]
+                ),
                 ("DATE", ["'2001-01-02'"], .date, [.date(Date(timeIntervalSinceReferenceDate: 86400))]),
                 ("DATETIME", ["'2001-01-01 00:00:01'"], .date, [.date(Date(timeIntervalSinceReferenceDate: 1))]),
-                ("DATETIME", ["'2001-01-01T02:00:00.5+02:00'"], .date, [.date(Date(timeIntervalSinceReferenceDate: 0.5))]),
+                (
+                    "DATETIME", ["'2001-01-01T02:00:00.5+02:00'"], .date,
+                    [.date(Date(timeIntervalSinceReferenceDate: 0.5))]
+                ),
                 ("DATETIME", ["'2001-02-30 00:00:01'"], .string, [.string("2001-02-30 00:00:01")]),
                 ("DATETIME", ["1700000000"], .integer64, [.int(1_700_000_000)]),
-                ("UUID", ["'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'"], .uuid, [.uuid(UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") ?? UUID())]),
-                ("UUID", ["X'F81D4FAE7DEC11D0A76500A0C91E6BF6'"], .uuid, [.uuid(UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") ?? UUID())]),
+                (
+                    "UUID", ["'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'"], .uuid,
+                    [.uuid(UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") ?? UUID())]
+                ),
+                (
+                    "UUID", ["X'F81D4FAE7DEC11D0A76500A0C91E6BF6'"], .uuid,
+                    [.uuid(UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") ?? UUID())]
+                ),
                 ("UUID", ["'none'"], .string, [.string("none")]),
             ] as [(String, [String], AttributeType, [Value])])
         func inferred(declaration: String, values: [String], type: AttributeType, expected: [Value]) throws {
             let rows = values.map { "INSERT INTO t VALUES (\($0));" }.joined(separator: "\n")
             let imported = try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
             #expect(try imported.entity("t").attribute("c")?.type == type)
-            #expect(try imported.values("t", "c").map { "\($0)" } == expected.map { "\($0)" })
+            #expect(try imported.values("t", "c") == expected)
         }
 
         @Test(
@@ -69,7 +90,7 @@ import Testing
                 ("DATETIME", ["'2001-01-01'", "'2001-01-01 00:00:00'"], "different forms"),
                 ("DATETIME", ["'2001-01-01 00:00:00.123456789012345678'"], "rounded"),
                 ("UUID", ["'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'"], "case of the letters"),
-                ("", ["1", "2.5", "'a'"], "1 whole numbers, 1 floating-point numbers, 1 texts"),
+                ("", ["1", "2.5", "'a'"], "1 whole number, 1 floating-point number, 1 text:"),
                 ("TEXT", ["CAST(X'FF' AS TEXT)"], "not valid UTF-8"),
             ])
         func remarks(declaration: String, values: [String], remark: String) throws {
@@ -91,7 +112,8 @@ import Testing
             arguments: [
                 ("INTEGER DEFAULT -5", Value.int(-5)), ("TEXT DEFAULT 'it''s'", .string("it's")),
                 ("BOOLEAN DEFAULT TRUE", .bool(true)), ("REAL DEFAULT 1.5", .double(1.5)), ("TEXT DEFAULT NULL", .null),
-                ("BLOB DEFAULT X'00ff'", .data(Data([0, 255]))), ("DECIMAL DEFAULT 0.10", .decimal(Decimal(string: "0.1") ?? 0)),
+                ("BLOB DEFAULT X'00ff'", .data(Data([0, 255]))),
+                ("DECIMAL DEFAULT 0.10", .decimal(Decimal(string: "0.1") ?? 0)),
                 ("DATE DEFAULT '2001-01-02'", .date(Date(timeIntervalSinceReferenceDate: 86400))),
             ])
         func defaults(declaration: String, value: Value) throws {
@@ -104,16 +126,15 @@ import Testing
         func expressionDefaults(text: String) throws {
             let imported = try column("TEXT DEFAULT \(text)", "'a'")
             #expect(try imported.entity("t").attribute("c")?.defaultValue == .null)
-            #expect(imported.report.warnings.contains { $0.contains("the default value") && $0.contains("is not kept") })
+            #expect(
+                imported.report.warnings.contains { $0.contains("the default value") && $0.contains("is not kept") })
         }
 
         @Test("values of a million characters are kept")
         func large() throws {
             let imported = try column("TEXT", "printf('%.*c', 1000000, 'x')", "zeroblob(3000000)")
-            guard case .data(let bytes) = try imported.values("t", "c")[1] else { throw CancellationError() }
-            #expect(bytes == Data(count: 3_000_000))
-            guard case .data(let text) = try imported.values("t", "c")[0] else { throw CancellationError() }
-            #expect(text == Data(repeating: UInt8(ascii: "x"), count: 1_000_000))
+            let text = Data(repeating: UInt8(ascii: "x"), count: 1_000_000)
+            #expect(try imported.values("t", "c") == [.data(text), .data(Data(count: 3_000_000))])
         }
 
         @Test("text of a UTF-16 database is kept")

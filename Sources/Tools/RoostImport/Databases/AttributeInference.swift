@@ -5,7 +5,7 @@ internal import RoostCore
     /// The type of an attribute, chosen by a column's declared type and its values.
     struct AttributeInference {
         var type: AttributeType
-        /// What the user should know.
+        /// A phrase for the user about the values.
         var remark: String?
         /// Whether values cannot be restored exactly as they were.
         var isLossy = false
@@ -56,7 +56,7 @@ internal import RoostCore
             if form.contains(.offset) { losses.append("the offset from UTC is not kept") }
             if form.contains(.rounded) { losses.append("long fractions of a second are rounded") }
             // Two forms, such as a date alone and a date with midnight, can mean the same time.
-            let isOneForm = facts.firstDateForm == form
+            let isOneForm = facts.hasOneDateForm
             if !isOneForm { losses.append("the different forms of the text are not kept") }
             let isZoned = form.contains(.utc) || form.contains(.offset)
             if !isZoned, form != .dateOnly { remark = "times without a zone are read as UTC" }
@@ -99,9 +99,9 @@ internal import RoostCore
             type = isText ? .string : .binaryData
             isInjective = false
             let parts = [
-                (facts.integers, "whole numbers"), (facts.reals, "floating-point numbers"), (facts.texts, "texts"),
-                (facts.blobs, "blobs"),
-            ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+                (facts.integers, "whole number"), (facts.reals, "floating-point number"), (facts.texts, "text"),
+                (facts.blobs, "blob"),
+            ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
             let kept = isText ? "all are kept as text" : "texts and numbers are kept as the bytes of their text"
             (remark, isLossy) = ("has \(parts.joined(separator: ", ")): \(kept)", true)
         }

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 #if SQLite
-    /// What the rows of a table hold in one column.
+    /// The kinds of values that the rows of a table have in one column.
     struct ColumnFacts {
         let declaredType: DeclaredType
         var nulls = 0
@@ -25,8 +25,8 @@ internal import RoostCore
         var isDate = true
         /// The forms of the dates that were found.
         var dateForms: DateForm = []
-        /// The form of the first date, if all dates have the same.
-        var firstDateForm: DateForm?
+        /// Whether all dates have the same form.
+        var hasOneDateForm = true
 
         init(_ declaredType: DeclaredType) { self.declaredType = declaredType }
 
@@ -63,7 +63,7 @@ internal import RoostCore
             switch declaredType {
             case .date where isDate:
                 guard let (_, form) = DateForm.read(bytes) else { return isDate = false }
-                if firstDateForm == nil { firstDateForm = form }
+                if form != dateForms, !dateForms.isEmpty { hasOneDateForm = false }
                 dateForms.formUnion(form)
             case .uuid where isUUID:
                 isUUID = UUIDText.bytes(bytes) != nil
@@ -76,7 +76,7 @@ internal import RoostCore
         }
     }
 
-    /// What the rows of a table hold.
+    /// The rows of a table in numbers.
     struct TableFacts {
         var rows = 0
         var columns: [ColumnFacts]

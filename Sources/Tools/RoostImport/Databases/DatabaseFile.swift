@@ -15,7 +15,7 @@ internal import RoostCore
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `ioFailure`.
         init(path: String) throws(StoreError) {
             guard !path.isEmpty, !path.utf8.contains(0) else {
-                throw StoreError(.notFound, "There is no file '\(path)'. Check the path.")
+                throw StoreError(.notFound, "The file '\(path)' does not exist. Check the path.")
             }
             try StoreFile.requireRegularFile(at: path, forWriting: false)
             guard !HeldFiles.shared.contains(path) else { throw Self.roostStore(path) }

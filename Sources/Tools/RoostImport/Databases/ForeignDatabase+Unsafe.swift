@@ -63,7 +63,7 @@ internal import RoostCore
                 Unmanaged.passUnretained(interruption).toOpaque())
             try check(sqlite3_busy_timeout(handle, 2000))
             if mode == .logInMemory { try execute("PRAGMA locking_mode=EXCLUSIVE") }
-            for setting in ["mmap_size=0", "cell_size_check=ON", "temp_store=FILE"] {
+            for setting in ["mmap_size=0", "cell_size_check=ON", "temp_store=FILE", "cache_size=-16384"] {
                 try execute("PRAGMA \(setting)")
             }
             try execute("BEGIN")
@@ -172,7 +172,10 @@ internal import RoostCore
                     )
                 case SQLITE_NOMEM: (.outOfResources, "SQLite has no memory left to read '\(path)'.")
                 case SQLITE_FULL:
-                    (.noSpace, "There is no space for SQLite's temporary files while it reads '\(path)'. Make room.")
+                    (
+                        .noSpace,
+                        "The disk has no space for SQLite's temporary files, which it needs to read '\(path)'. Make room."
+                    )
                 case SQLITE_TOOBIG:
                     (.limitExceeded, "'\(path)' has a value or a table definition that is too large to read.")
                 case SQLITE_IOERR: (.ioFailure, "SQLite cannot read '\(path)': \(text). Check the disk.")

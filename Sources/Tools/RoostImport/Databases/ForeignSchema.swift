@@ -17,7 +17,7 @@ internal import RoostCore
         }
 
         /// A foreign key whose values find at most one row of a table that is imported.
-        struct ForeignKey {
+        struct ForeignKey: Equatable {
             /// The positions of the key's columns.
             let columns: [Int]
             /// The position of the table that the key refers to.
@@ -43,10 +43,13 @@ internal import RoostCore
         }
 
         let name: String
-        var columns: [Column] = []
+        private(set) var columns: [Column] = []
+        private var columnNumbers: [SchemaName: Int] = [:]
         /// The position of the INTEGER PRIMARY KEY, which is the rowid.
         var rowIDColumn: Int?
-        /// The name of the rowid in statements; nil for a table without one, or with columns of all its names.
+        /// The name of the rowid in statements.
+        ///
+        /// Nil for a table without a rowid, and for a table with columns of all its names.
         var rowIDName: String?
         /// The positions of the columns of the primary key.
         var primaryKey: [Int] = []
@@ -54,22 +57,25 @@ internal import RoostCore
         var foreignKeys: [ForeignKey] = []
         var indexes: [Index] = []
         var hasCheck = false
-        /// What else the user should know about the table, and about single columns.
+        /// Sentences for the user about the table, and phrases about its columns.
         var remarks: [String] = []
         var columnRemarks: [Int: [String]] = [:]
 
         init(_ name: String) { self.name = name }
 
-        func column(_ name: String) -> Int? {
-            let wanted = SchemaName(name)
-            return columns.firstIndex { SchemaName($0.name) == wanted }
+        mutating func add(_ column: Column) {
+            columnNumbers[SchemaName(column.name)] = columns.count
+            columns.append(column)
         }
+
+        /// The position of the column with this name.
+        func column(_ name: String) -> Int? { columnNumbers[SchemaName(name)] }
 
         /// The names of a foreign key's columns, as models remember them.
         func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
     }
 
-    /// The meaning of a declared type, as far as a type of a model follows from it.
+    /// The meaning of a declared type.
     enum DeclaredType {
         case boolean, uuid, date, decimal, integer, text, blob, real, none, other
 
@@ -104,7 +110,18 @@ internal import RoostCore
     /// Everything that a database declares.
     struct ForeignSchema {
         var tables: [ForeignTable] = []
-        /// What an import leaves out: views, triggers, virtual tables.
+        /// Sentences about views, triggers and virtual tables, which an import leaves out.
         var remarks: [String] = []
+        fileprivate var numbers: [SchemaName: Int] = [:]
+
+        /// The position of the table with this name.
+        func table(_ name: String) -> Int? { numbers[SchemaName(name)] }
+
+        /// Adds a table; returns false if another table has its name.
+        mutating func add(_ table: ForeignTable) -> Bool {
+            guard numbers.updateValue(tables.count, forKey: SchemaName(table.name)) == nil else { return false }
+            tables.append(table)
+            return true
+        }
     }
 #endif

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 #if SQLite
-    /// The ways to write a date, of which a text has some.
+    /// The ways in which a text writes a date.
     struct DateForm: OptionSet, Hashable {
         let rawValue: UInt8
 

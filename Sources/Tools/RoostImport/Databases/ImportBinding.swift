@@ -39,6 +39,7 @@ internal import RoostCore
         private let inference: ModelInference
         /// By entity number, the table.
         private var tables: [Int: Int] = [:]
+        private var filled: Set<Int> = []
         private var problems: [String] = []
 
         /// Finds the source of each entity and property.
@@ -75,12 +76,12 @@ internal import RoostCore
                 )
                 return
             }
-            guard let table = schema.tables.firstIndex(where: { SchemaName($0.name) == SchemaName(name) }) else {
+            guard let table = schema.table(name) else {
                 let hint = ModelValidator.hint(name, among: schema.tables.map(\.name))
                 problems.append("Entity '\(entity.name)': the database has no table '\(name)'\(hint)")
                 return
             }
-            guard !tables.values.contains(table) else {
+            guard filled.insert(table).inserted else {
                 problems.append("Entity '\(entity.name)': another entity has the rows of table '\(name)' already.")
                 return
             }
@@ -176,7 +177,7 @@ internal import RoostCore
             let inverse = relationship.inverse.map { model.relationships[$0] }
             let declarations = [relationship.declaration, inverse?.declaration].compactMap { $0 }
             let name = declarations.compactMap { $0.userInfo[ImportSource.key] }.first ?? relationship.name.name
-            guard let number = schema.tables.firstIndex(where: { SchemaName($0.name) == SchemaName(name) }) else {
+            guard let number = schema.table(name) else {
                 problems.append("\(place): the database has no join table '\(name)'.")
                 return
             }

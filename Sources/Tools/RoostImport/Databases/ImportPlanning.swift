@@ -9,12 +9,19 @@ internal import RoostCore
         private var remarks: ImportRemarks
         /// For each table and column, the property that gets its values and that property's type.
         private var properties: [Int: [Int: (name: String, type: String)]] = [:]
+        /// The entities by their tables.
+        private let entities: [Int: String]
+        /// The tables that are join tables.
+        private let joins: Set<Int>
 
-        /// What could not be kept, one sentence each.
+        /// Sentences about everything that cannot be kept.
         var losses: [String] { schema.remarks + remarks.losses }
 
         init(_ schema: ForeignSchema, facts: [TableFacts], binding: ImportBinding, remarks: ImportRemarks) {
             (self.schema, self.facts, self.binding, self.remarks) = (schema, facts, binding, remarks)
+            entities = Dictionary(
+                binding.sources.map { ($0.table, $0.entity.name.text) }, uniquingKeysWith: { first, _ in first })
+            joins = Set(binding.links.map(\.table))
         }
 
         /// Returns the plan, and finds what cannot be kept.
@@ -31,8 +38,7 @@ internal import RoostCore
             let table = schema.tables[source.table]
             for reading in source.readings {
                 guard let number = reading.foreignKey else {
-                    let type = source.entity.attribute(reading.field.name)?.type.name ?? ""
-                    note(reading.field.name, type, column: reading.column, of: source.table)
+                    describe(reading, of: source)
                     continue
                 }
                 let key = table.foreignKeys[number]
@@ -41,6 +47,29 @@ internal import RoostCore
                     note(reading.field.name, "to \(destination)", column: column, of: source.table)
                 }
                 addDangling(number, of: source.table, name: reading.field.name)
+                guard let first = key.columns.first,
+                    key.parentColumns.contains(where: { schema.tables[key.parent].columns[$0].collation != "BINARY" })
+                else { continue }
+                remarks.add(
+                    "the spelling of its values is not kept where it differs from that of '\(schema.tables[key.parent].name)'",
+                    column: first, of: source.table, in: schema, isLoss: true)
+            }
+        }
+
+        /// Describes an attribute, and what its type does not keep.
+        private mutating func describe(_ reading: ImportBinding.Reading, of source: ImportBinding.Source) {
+            guard let type = source.entity.attribute(reading.field.name)?.type else { return }
+            let (column, table) = (reading.column, source.table)
+            note(reading.field.name, type.name, column: column, of: table)
+            let values = facts[table].columns[column]
+            let inference = AttributeInference(values)
+            if inference.type == type {
+                guard let remark = inference.remark else { return }
+                remarks.add(remark, column: column, of: table, in: schema, isLoss: inference.isLossy)
+            } else if values.texts > 0, type != .string, type != .uri, type != .binaryData {
+                remarks.add(
+                    "the form of its text is not kept in type \(type.name)", column: column, of: table, in: schema,
+                    isLoss: true)
             }
         }
 
@@ -74,7 +103,8 @@ internal import RoostCore
                 return
             }
             remarks.add(
-                "\(known.name) (\(known.type)) has its values too", column: column, of: table, in: schema, isLoss: false)
+                "\(known.name) (\(known.type)) has its values too", column: column, of: table, in: schema, isLoss: false
+            )
             properties[table]?[column] = (name, type)
         }
 
@@ -91,9 +121,9 @@ internal import RoostCore
 
         private mutating func table(_ number: Int) -> ImportPlan.Table {
             let table = schema.tables[number]
-            let entity = binding.sources.first { $0.table == number }?.entity.name.text
-            let links = binding.links.first { $0.table == number }
-            if entity == nil, links == nil {
+            let entity = entities[number]
+            let isLeftOut = entity == nil && !joins.contains(number)
+            if isLeftOut {
                 remarks.add("The table is left out.", table: number, name: table.name, isLoss: true)
             }
             if table.hasCheck {
@@ -102,7 +132,7 @@ internal import RoostCore
             for remark in table.remarks { remarks.add(remark, table: number, name: table.name, isLoss: true) }
             var result = ImportPlan.Table(table.name, entity: entity, rows: facts[number].rows)
             for column in table.columns.indices {
-                result.columns.append(self.column(column, of: number, isLeftOut: entity == nil && links == nil))
+                result.columns.append(self.column(column, of: number, isLeftOut: isLeftOut))
             }
             result.remarks = remarks.tables[number] ?? []
             return result
@@ -115,14 +145,14 @@ internal import RoostCore
                 remarks.add(phrase, column: column, of: number, in: schema, isLoss: true)
             }
             let property = properties[number]?[column]
-            let hasEntity = binding.sources.contains { $0.table == number }
-            if table.rowIDColumn == column, facts[number].hasPositiveRowIDs, hasEntity {
+            if table.rowIDColumn == column, facts[number].hasPositiveRowIDs, entities[number] != nil {
                 remarks.add("is the key of the objects", column: column, of: number, in: schema, isLoss: false)
             } else if property == nil, !isLeftOut {
                 remarks.add("is left out", column: column, of: number, in: schema, isLoss: true)
             }
             if declared.isGenerated {
-                remarks.add("the expression that computes it is left out", column: column, of: number, in: schema, isLoss: true)
+                remarks.add(
+                    "the expression that computes it is left out", column: column, of: number, in: schema, isLoss: true)
             }
             if declared.collation != "BINARY", property != nil {
                 remarks.add(

@@ -1,13 +1,13 @@
 internal import RoostCore
 
 #if SQLite
-    /// What the import says about tables, columns and the schema.
+    /// The remarks about tables, columns and the schema.
     struct ImportRemarks {
         /// For each table, sentences.
         var tables: [Int: [String]] = [:]
         /// For each table and column, phrases.
         var columns: [Int: [Int: [String]]] = [:]
-        /// What could not be kept, one sentence each.
+        /// Sentences about everything that cannot be kept.
         var losses: [String] = []
 
         /// Adds a sentence about a table.
@@ -53,7 +53,7 @@ internal import RoostCore
         var importedFrom: String? { userInfo[ImportSource.key] }
     }
 
-    /// Where the parts of an inferred model come from, as `userInfo` remembers it.
+    /// The keys of `userInfo` for the sources of an inferred model.
     enum ImportSource {
         /// The key for the name of a table or column.
         static let key = "importedFrom"

@@ -30,7 +30,7 @@ internal import RoostCore
 
         private static func map(_ number: Int) -> String { "roost_keys_\(number)" }
 
-        /// The columns that tell a row from all others.
+        /// The columns that identify a row.
         private static func identity(_ table: ForeignTable) -> [String] {
             table.rowIDName.map { [$0] } ?? table.primaryKey.map { SchemaText.quoted(table.columns[$0].name) }
         }

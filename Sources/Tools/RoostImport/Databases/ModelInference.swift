@@ -79,9 +79,6 @@ internal import RoostCore
                         )
                     }
                 }
-                if let remark = inference.remark {
-                    remarks.add(remark, column: number, of: table, in: schema, isLoss: inference.isLossy)
-                }
                 entities[table]?.attributes.append(attribute)
                 attributes[table][number] = (name, inference.isInjective)
             }

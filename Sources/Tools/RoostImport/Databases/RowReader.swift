@@ -71,7 +71,8 @@ internal import RoostCore
                 guard try other.step() == hasRow else {
                     throw StoreError(
                         .corrupted,
-                        "Table '\(table)' of '\(path)' has different numbers of rows in two passes. Check the database.")
+                        "Table '\(table)' of '\(path)' has different numbers of rows in two passes. Check the database."
+                    )
                 }
             }
             return hasRow

@@ -14,12 +14,12 @@ package import RoostMigration
     /// let content = try SQLiteImport(path: "shop.db", model: nil) { () throws(StoreError) in }
     /// print(content.plan.tables.map(\.name), content.model.entities.count)
     /// let report = try MigrationManager(registry: .standard)
-    ///     .make(.location(StoreLocation(type: "sqlite", path: "shop.sqlite")), of: content, named: "shop.db")
+    ///     .make(.location(.sqlite("shop.sqlite")), of: content, named: "shop.db")
     /// ```
     package final class SQLiteImport: MadeContent {
         /// The model of the new store.
         package let model: ManagedObjectModel
-        /// What becomes of each table and column.
+        /// The plan: the entity of each table and the property of each column.
         package let plan: ImportPlan
         private let job: Mutex<Job>
         private let checkCancellation: @Sendable () throws(StoreError) -> Void
@@ -47,7 +47,7 @@ package import RoostMigration
         ///   `invalidModel` if the model does not fit the tables; `invalidValue` with table, column
         ///   and row for the first value that the model cannot hold.
         package init(
-            path: String, model given: ManagedObjectModel?,
+            path: String, model: ManagedObjectModel?,
             checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
         ) throws(StoreError) {
             let file = try DatabaseFile(path: path)
@@ -61,16 +61,16 @@ package import RoostMigration
             let lookup = try KeyLookup(schema, facts: facts, database: database)
             var inference = ModelInference(schema, facts: facts, joinTables: JoinTable.find(in: schema))
             let inferred = try inference.model()
-            let binding = try ImportBinding(given ?? inferred, inference: inference, lookup: lookup)
+            let binding = try ImportBinding(model ?? inferred, inference: inference, lookup: lookup)
             var planning = ImportPlanning(
-                schema, facts: facts, binding: binding, remarks: given == nil ? inference.remarks : ImportRemarks())
+                schema, facts: facts, binding: binding, remarks: model == nil ? inference.remarks : ImportRemarks())
             self.model = binding.model
             plan = planning.plan()
             self.checkCancellation = checkCancellation
             let job = Job(
                 file: file, database: database, schema: schema, facts: facts, lookup: lookup, binding: binding,
                 losses: planning.losses)
-            if given != nil { try job.checkValues(checkCancellation) }
+            if model != nil { try job.checkValues(checkCancellation) }
             try file.verify()
             self.job = Mutex(job)
         }

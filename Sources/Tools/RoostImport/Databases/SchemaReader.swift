@@ -5,8 +5,6 @@ internal import RoostCore
     struct SchemaReader {
         private let database: ForeignDatabase
         private var schema = ForeignSchema()
-        /// The tables by their names.
-        private var numbers: [SchemaName: Int] = [:]
 
         private init(_ database: ForeignDatabase) { self.database = database }
 
@@ -56,12 +54,11 @@ internal import RoostCore
                 }
                 var table = ForeignTable(name)
                 table.hasCheck = SchemaText.words(sql).contains("CHECK")
-                guard numbers.updateValue(schema.tables.count, forKey: SchemaName(name)) == nil else {
+                guard schema.add(table) else {
                     throw StoreError(.corrupted, "'\(database.path)' has two tables named '\(name)'.")
                 }
-                schema.tables.append(table)
             }
-            if numbers[SchemaName("Z_METADATA")] != nil, numbers[SchemaName("Z_PRIMARYKEY")] != nil {
+            if schema.table("Z_METADATA") != nil, schema.table("Z_PRIMARYKEY") != nil {
                 throw StoreError(
                     .invalidRequest,
                     "'\(database.path)' is a Core Data store. Use 'roost convert coredata:\(database.path) STORE' to keep its model."
@@ -110,7 +107,7 @@ internal import RoostCore
                 let column = table.columns.count
                 if rows.integer(5) > 0 { keyPlaces.append((rows.integer(5), column)) }
                 if type.uppercased() == "INTEGER" { integerColumns.insert(column) }
-                table.columns.append(
+                table.add(
                     ForeignTable.Column(
                         name: name, declaredType: DeclaredType(type), isMandatory: rows.integer(3) != 0,
                         defaultText: isGenerated ? nil : try rows.text(4),
@@ -145,7 +142,7 @@ internal import RoostCore
             if try database.canPrepare("SELECT t.\(free) FROM main.\(SchemaText.quoted(table.name)) AS t") {
                 table.rowIDName = free
             } else {
-                table.isWithoutRowID = true
+                table.isWithoutRowID = !table.primaryKey.isEmpty
             }
         }
 
@@ -211,10 +208,9 @@ internal import RoostCore
                 let columns = entry.from.compactMap { table.column($0) }
                 let (parent, problem) = resolve(entry.parent, entry.to, count: entry.from.count)
                 if let parent, columns.count == entry.from.count, Set(columns).count == columns.count {
-                    table.foreignKeys.append(
-                        ForeignTable.ForeignKey(
-                            columns: columns, parent: parent.table, parentColumns: parent.columns,
-                            onDelete: entry.onDelete))
+                    let key = ForeignTable.ForeignKey(
+                        columns: columns, parent: parent.table, parentColumns: parent.columns, onDelete: entry.onDelete)
+                    if !table.foreignKeys.contains(key) { table.foreignKeys.append(key) }
                 } else if let first = columns.first {
                     let reason = problem ?? "one of its columns is left out or named twice"
                     table.columnRemarks[first, default: []].append(
@@ -228,7 +224,7 @@ internal import RoostCore
         private func resolve(
             _ parent: String, _ names: [String?], count: Int
         ) -> ((table: Int, columns: [Int])?, String?) {
-            guard let number = numbers[SchemaName(parent)] else { return (nil, "that table does not exist") }
+            guard let number = schema.table(parent) else { return (nil, "that table does not exist") }
             let table = schema.tables[number]
             var columns: [Int] = []
             if names.allSatisfy({ $0 == nil }) {
