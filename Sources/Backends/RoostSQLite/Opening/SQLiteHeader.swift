@@ -77,7 +77,8 @@ struct SQLiteHeader {
         guard header.isStore else {
             throw StoreError(
                 .notAStore,
-                "'\(path)' is an SQLite database of some other program, not a Roost store; check the path, or make a store of it with 'roost import'.")
+                "'\(path)' is an SQLite database of some other program, not a Roost store; check the path, or make a store of it with 'roost import'."
+            )
         }
         try SQLSchema.requireFormat(header.formatVersion, of: path)
         guard header.textEncoding <= 1 else {

@@ -29,7 +29,7 @@ extension Subcommand {
 
             SOURCE can also be an SQLite database of any program (sqlite:shop.db, or a file that is one), for a new STORE: tables become
             entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many relationships, unique
-            indexes constraints. Types are those that are declared, as far as all rows have them. --dry-run shows what becomes of
+            indexes constraints. A column has its declared type if all rows fit it. --dry-run shows what becomes of
             each table and column; a value that cannot be kept is counted and named in the report. The model of --save-model
             names tables and columns as importedFrom, so that its own names can be changed. Of the options below, --model,
             --save-model, --dry-run, --overwrite and --timeout are for databases. With --json prints the report of 'roost convert'.
