@@ -38,7 +38,7 @@ struct InferenceTests {
             $0.hasDecimalComma = true
             $0.delimiter = UInt8(ascii: ";")
         }
-        #expect(try bench.rows("a;b\n1,5;1.5\n-2;x\n") == [["a": 1.5, "b": "1.5"], ["a": -2.0, "b": "x"]])
+        #expect(try bench.rows("a;b\n1,5;1.500\n-2;2\n") == [["a": 1.5, "b": "1.500"], ["a": -2.0, "b": "2"]])
     }
 
     @Test("take dates of the form and the zone that are given")

@@ -111,6 +111,26 @@ struct TextImportTests {
         #expect(try zip(rows, names).allSatisfy { row, name in byID[try #require(row["artist"])] == .string(name) })
     }
 
+    @Test("name other rows by their key, in any order")
+    func ownRelations() throws {
+        var bench = ImportBench { $0.relations = [.init(column: "parent", entity: "Row", attribute: "name")] }
+        let text = "name,parent\na,b\nb,c\nc,\n"
+        #expect(bench.message(text).contains("--key=name"))
+        bench.options.key = ["name"]
+        let store = try bench.store(Array(text.utf8))
+        let rows = try ImportBench.records(of: "Row", in: store)
+        let names = Dictionary(uniqueKeysWithValues: try rows.map { (Value.objectID($0.id), try $0.value("name")) })
+        let parents = try rows.map { [try $0.value("name"), names[try $0.value("parent")] ?? .null] }
+        #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
+    }
+
+    @Test("without a value of their key cannot be taken")
+    func missingKeys() throws {
+        let bench = ImportBench { $0.key = ["id"] }
+        #expect(
+            bench.message("id,a\n1,x\n,y\n") == "'rows', line 3: column 'id' is a part of the key and has no value.")
+    }
+
     @Test("are all inserted into an existing store, or none is")
     func allOrNothing() throws {
         var bench = ImportBench()

@@ -24,13 +24,12 @@ package struct CellFormat: Sendable {
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         let trimmed = Self.trimmed(bytes)
-        guard decimalSeparator != UInt8(ascii: "."), trimmed.contains(decimalSeparator) else { return body(trimmed) }
-        return Array(
-            trimmed.map {
-                $0 == decimalSeparator ? UInt8(ascii: ".") : $0 == UInt8(ascii: ".") ? UInt8(ascii: "?") : $0
-            }
-        )
-        .withUnsafeBytes(body)
+        let point = UInt8(ascii: ".")
+        guard decimalSeparator != point else { return body(trimmed) }
+        // A point may be between thousands, so that a number with one is not read at all.
+        guard !trimmed.contains(point) else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        guard trimmed.contains(decimalSeparator) else { return body(trimmed) }
+        return Array(trimmed.map { $0 == decimalSeparator ? point : $0 }).withUnsafeBytes(body)
     }
 
     /// The bytes without blanks and tabs at both ends.

@@ -11,8 +11,10 @@ struct DecodedInput {
     /// The first half of a pair of surrogates, whose second half comes next.
     private var firstHalf: UInt16?
     private var raw: [UInt8] = []
-    /// The characters before what is read next, for messages.
-    private var characterCount = 0
+    /// Decoded bytes; those from `decodedStart` on are read next.
+    private var decoded: [UInt8] = []
+    private var decodedStart = 0
+    private static let chunkByteCount = 64 << 10
 
     /// - Parameters:
     ///   - input: The bytes.
@@ -44,7 +46,7 @@ struct DecodedInput {
 
     /// Fills the beginning of a buffer with the next bytes of the text.
     ///
-    /// - Parameter buffer: Memory of 16 bytes at least.
+    /// - Parameter buffer: Memory of one byte at least.
     /// - Returns: The number of bytes; 0 at the end.
     /// - Throws: `ioFailure`; `invalidValue` for what the encoding cannot have.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
@@ -53,31 +55,41 @@ struct DecodedInput {
             offset += count
             return count
         }
-        while true {
-            // One byte becomes three at most, two bytes of UTF-16 three.
-            let wanted = max(2, buffer.count / 3) & ~1
-            if raw.count != wanted { raw = Array(repeating: 0, count: wanted) }
-            var failure: StoreError?
-            let at = offset
-            let count = raw.withUnsafeMutableBytes { bytes -> Int in
-                do throws(StoreError) { return try input.read(into: bytes, at: at) } catch {
-                    failure = error
-                    return 0
-                }
-            }
-            if let failure { throw failure }
-            let isWide = encoding == .utf16LittleEndian || encoding == .utf16BigEndian
-            guard count > 0 else {
-                guard firstHalf == nil else { throw broken("ends in the middle of a character") }
+        while decodedStart == decoded.count {
+            guard try decodeMore() else { return 0 }
+        }
+        let count = min(buffer.count, decoded.count - decodedStart)
+        decoded.withUnsafeBytes { bytes in
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[decodedStart..<decodedStart + count]))
+        }
+        decodedStart += count
+        return count
+    }
+
+    /// Decodes the next bytes; false at the end.
+    private mutating func decodeMore() throws(StoreError) -> Bool {
+        decoded.removeAll(keepingCapacity: true)
+        decodedStart = 0
+        if raw.isEmpty { raw = Array(repeating: 0, count: Self.chunkByteCount) }
+        var failure: StoreError?
+        let start = offset
+        let count = raw.withUnsafeMutableBytes { bytes -> Int in
+            do throws(StoreError) { return try input.read(into: bytes, at: start) } catch {
+                failure = error
                 return 0
             }
-            guard !isWide || count >= 2 else { throw broken("ends in the middle of a character") }
-            let used = isWide ? count & ~1 : count
-            offset += used
-            let written = try isWide ? decodeWide(used, into: buffer) : decodeBytes(used, into: buffer)
-            // Nothing comes of half a pair alone.
-            if written > 0 { return written }
         }
+        if let failure { throw failure }
+        let isWide = encoding == .utf16LittleEndian || encoding == .utf16BigEndian
+        guard count > 0 else {
+            guard firstHalf == nil else { throw broken("ends in the middle of a character") }
+            return false
+        }
+        guard !isWide || count >= 2 else { throw broken("ends in the middle of a character") }
+        let used = isWide ? count & ~1 : count
+        offset += used
+        if isWide { try decodeWide(used) } else { try decodeBytes(used) }
+        return true
     }
 
     private func broken(_ what: String) -> StoreError {
@@ -86,10 +98,7 @@ struct DecodedInput {
             "'\(input.name)' \(what) of \(encoding.rawValue), near byte \(offset). Name the encoding with --encoding.")
     }
 
-    private mutating func decodeBytes(
-        _ count: Int, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(StoreError) -> Int {
-        var written = 0
+    private mutating func decodeBytes(_ count: Int) throws(StoreError) {
         for byte in raw.prefix(count) {
             var scalar = UInt32(byte)
             if encoding == .windows1252, (0x80...0x9F).contains(byte) {
@@ -98,54 +107,33 @@ struct DecodedInput {
                 }
                 scalar = UInt32(character)
             }
-            Self.append(scalar, to: buffer, &written)
+            append(scalar)
         }
-        return written
     }
 
-    private mutating func decodeWide(
-        _ count: Int, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(StoreError) -> Int {
-        var written = 0
+    private mutating func decodeWide(_ count: Int) throws(StoreError) {
         for index in stride(from: 0, to: count - 1, by: 2) {
             let (first, second) = (UInt16(raw[index]), UInt16(raw[index + 1]))
             let unit = encoding == .utf16LittleEndian ? second << 8 | first : first << 8 | second
             if let high = firstHalf {
                 guard (0xDC00...0xDFFF).contains(unit) else { throw broken("has half a character") }
                 firstHalf = nil
-                Self.append(0x10000 + (UInt32(high) - 0xD800) << 10 + UInt32(unit) - 0xDC00, to: buffer, &written)
+                append(0x10000 + (UInt32(high) - 0xD800) << 10 + UInt32(unit) - 0xDC00)
             } else if (0xD800...0xDBFF).contains(unit) {
                 firstHalf = unit
             } else {
                 guard !(0xDC00...0xDFFF).contains(unit) else { throw broken("has half a character") }
-                Self.append(UInt32(unit), to: buffer, &written)
+                append(UInt32(unit))
             }
         }
-        return written
     }
 
-    /// Writes a character in UTF-8.
-    private static func append(_ scalar: UInt32, to buffer: UnsafeMutableRawBufferPointer, _ written: inout Int) {
-        // SAFETY: the caller decodes no more than a third of the buffer's bytes, or of its pairs of bytes; a character of four bytes
-        // comes of two pairs. So there is always room.
-        func put(_ byte: UInt32) {
-            buffer[written] = UInt8(truncatingIfNeeded: byte)
-            written += 1
+    /// Adds a character in UTF-8.
+    private mutating func append(_ scalar: UInt32) {
+        guard scalar >= 0x80, let character = UnicodeScalar(scalar) else {
+            decoded.append(UInt8(truncatingIfNeeded: scalar))
+            return
         }
-        switch scalar {
-        case ..<0x80: put(scalar)
-        case ..<0x800:
-            put(0xC0 | scalar >> 6)
-            put(0x80 | scalar & 0x3F)
-        case ..<0x10000:
-            put(0xE0 | scalar >> 12)
-            put(0x80 | scalar >> 6 & 0x3F)
-            put(0x80 | scalar & 0x3F)
-        default:
-            put(0xF0 | scalar >> 18)
-            put(0x80 | scalar >> 12 & 0x3F)
-            put(0x80 | scalar >> 6 & 0x3F)
-            put(0x80 | scalar & 0x3F)
-        }
+        decoded.append(contentsOf: UTF8.encode(character) ?? UTF8.encodedReplacementCharacter)
     }
 }

@@ -85,14 +85,14 @@ final class DelimitedReader: TextRowReader {
         }
         rowStart += rowByteCount
         rowByteCount = 0
-        var index = 0
         // Empty lines are passed over.
-        while try has(index), base[rowStart + index] == Self.newline || base[rowStart + index] == Self.carriageReturn {
-            passLineEnd(&index, try isPairOfEnds(index))
+        while try has(0), base[rowStart] == Self.newline || base[rowStart] == Self.carriageReturn {
+            var end = 0
+            passLineEnd(&end, try isPairOfEnds(0))
+            rowStart += end
         }
-        rowStart += index
-        index = 0
         guard try has(0) else { return false }
+        var index = 0
         row.line = line
         row.problem = nil
         row.cells.removeAll(keepingCapacity: true)

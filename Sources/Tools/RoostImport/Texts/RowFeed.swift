@@ -88,8 +88,12 @@ final class RowFeed {
                 let cells = reader.row.cells
                 let cell = target.position < cells.count ? cells[target.position] : .absent
                 switch cell.kind {
-                case .absent: continue
-                case .null: row[target.property] = .null
+                case .absent, .null:
+                    if source.options.key.contains(target.column) {
+                        problem = "column '\(target.column)' is a part of the key and has no value."
+                    } else if cell.kind == .null {
+                        row[target.property] = .null
+                    }
                 default:
                     let bytes = reader.bytes(of: cell)
                     let field =

@@ -58,6 +58,7 @@ package final class TextImport: MadeContent {
                 .invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
         }
         try requireKey()
+        try requireKeyOfOwnRelations()
     }
 
     package func warnings() -> [String] { faults.summary.map { [$0] } ?? [] }
@@ -113,6 +114,18 @@ package final class TextImport: MadeContent {
             .invalidRequest,
             "'\(entity.name)' has no uniqueness constraint of \(properties.sorted().map { "'\($0)'" }.joined(separator: ", ")), so these values identify no object. Add one to the model, and migrate the store to it."
         )
+    }
+
+    /// A row names another row before or after it: without its key, that object would be inserted
+    /// twice.
+    private func requireKeyOfOwnRelations() throws(StoreError) {
+        for relation in options.relations where relation.entity == options.entity {
+            guard options.key != [relation.attribute] else { continue }
+            throw StoreError(
+                .invalidRequest,
+                "The column '\(relation.column)' names other rows, so rows need the key '\(relation.attribute)'. Add --key=\(relation.attribute)."
+            )
+        }
     }
 
     // MARK: Inference

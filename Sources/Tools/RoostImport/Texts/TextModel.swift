@@ -35,6 +35,14 @@ struct TextModel {
                 entity.attributes.append(attribute)
                 continue
             }
+            guard relation.entity != options.entity else {
+                let inverse = Self.inverseName(of: name, taken: entity.relationships.map(\.name))
+                entity.relationships += [
+                    .toOne(name, to: relation.entity, inverse: inverse),
+                    .toMany(inverse, to: relation.entity, inverse: name),
+                ]
+                continue
+            }
             var other = others[relation.entity] ?? EntityDescription(relation.entity)
             if !other.attributes.contains(where: { $0.name == relation.attribute }) {
                 other.attributes.append(AttributeDescription(relation.attribute, type: column.type))
