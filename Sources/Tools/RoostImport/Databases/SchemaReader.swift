@@ -225,7 +225,7 @@ internal import RoostCore
         private func resolve(
             _ parent: String, _ names: [String?], count: Int
         ) throws(StoreError) -> ((table: Int, columns: [Int])?, String?) {
-            guard let number = schema.table(parent) else { return (nil, "that table does not exist") }
+            guard let number = schema.table(parent) else { return (nil, "no such table is imported") }
             let table = schema.tables[number]
             var columns: [Int] = []
             if names.allSatisfy({ $0 == nil }) {
