@@ -120,6 +120,26 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: copy + "-shm"))
         }
 
+        @Test("a symbolic link is read with the log of the file that it refers to")
+        func symbolicLink() throws {
+            let path = try directory.database(
+                "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            let other = try TestDatabase(path)
+            try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (2)")
+            try FileManager.default.createDirectory(atPath: directory.file("links"), withIntermediateDirectories: true)
+            let link = directory.file("links/link.db")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+            #expect(try Imported(link).values("t", "a") == [.int(1), .int(2)])
+        }
+
+        @Test("another name of a database with a log is mentioned")
+        func hardLink() throws {
+            let path = try directory.database(
+                "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+            try FileManager.default.linkItem(atPath: path, toPath: directory.file("other.db"))
+            #expect(try Imported(path).report.warnings.count { $0.contains("other names") } == 1)
+        }
+
         @Test("the import sees one state of a database that others write", arguments: ["DELETE", "WAL"])
         func consistent(journal: String) throws {
             let path = try directory.database(

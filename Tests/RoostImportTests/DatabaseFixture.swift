@@ -53,6 +53,16 @@ import Testing
             try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle))) in \(sql.prefix(200))")
         }
 
+        /// Makes a collation of the program's own, which other connections do not have.
+        func addCollation(_ name: String) {
+            let code = sqlite3_create_collation(handle, name, SQLITE_UTF8, nil) { _, count, left, otherCount, right in
+                guard let left, let right else { return count - otherCount }
+                let order = memcmp(left, right, Int(min(count, otherCount)))
+                return order == 0 ? count - otherCount : order
+            }
+            #expect(code == SQLITE_OK)
+        }
+
         /// Runs statements and returns SQLite's result code.
         func code(_ sql: String) -> Int32 { sqlite3_exec(handle, sql, nil, nil, nil) }
 

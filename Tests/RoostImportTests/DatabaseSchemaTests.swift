@@ -125,6 +125,26 @@ import Testing
             #expect(imported.report.warnings.count { $0.contains("cannot compute its values") } == 2)
         }
 
+        @Test("a database with collations of its program is imported without their relationships and constraints")
+        func ownCollations() throws {
+            let path = directory.file("own.db")
+            let database = try TestDatabase(path)
+            database.addCollation("OWN")
+            try database.execute(
+                """
+                CREATE TABLE p (a TEXT COLLATE OWN PRIMARY KEY, n INT); CREATE TABLE c (p_a TEXT REFERENCES p, x INT);
+                CREATE TABLE w (a TEXT COLLATE OWN PRIMARY KEY, n INT) WITHOUT ROWID; CREATE INDEX i ON c (p_a COLLATE OWN);
+                INSERT INTO p VALUES ('b', 1), ('a', 2); INSERT INTO c VALUES ('a', 3); INSERT INTO w VALUES ('z', 1), ('y', 2);
+                """)
+            let imported = try Imported(path)
+            #expect(try imported.values("p", "a") == [.string("b"), .string("a")])
+            #expect(try imported.values("c", "p_a") == [.string("a")])
+            let warnings = imported.report.warnings
+            #expect(warnings.contains { $0.hasPrefix("Table 'w' is left out, because SQLite cannot read it") })
+            #expect(warnings.contains { $0.hasSuffix("because SQLite has no collation for that table's key.") })
+            #expect(warnings.contains("Column 'a' of table 'p': collation OWN is left out."))
+        }
+
         @Test("names that a model cannot have are changed and remembered")
         func names() throws {
             let imported = try Imported(

@@ -107,6 +107,7 @@ internal import RoostCore
                 table.columns.map { "t." + SchemaText.quoted($0.name) } + checks, of: table, in: database)
             let (rowID, places) = (reader.rowID, reader.places)
             let columnCount = columns.count
+            var previous: Int64?
             while try reader.step() {
                 rows += 1
                 if rows % 4096 == 0 { try checkCancellation() }
@@ -114,6 +115,8 @@ internal import RoostCore
                 if table.rowIDName != nil {
                     row = rowID.statement.integer(rowID.column)
                     if row < 1 { hasPositiveRowIDs = false }
+                    if let previous, row <= previous { throw Self.outOfOrder(table.name, database.path) }
+                    previous = row
                 }
                 for column in 0..<columnCount {
                     try columns[column].add(places[column].statement, places[column].column)
@@ -125,6 +128,12 @@ internal import RoostCore
                     if firstDanglingRow[key] == nil { firstDanglingRow[key] = row }
                 }
             }
+        }
+
+        private static func outOfOrder(_ table: String, _ path: String) -> StoreError {
+            StoreError(
+                .corrupted,
+                "Table '\(table)' of '\(path)' is damaged: its rowids do not ascend. Restore it from a backup.")
         }
     }
 #endif

@@ -7,8 +7,12 @@ internal import RoostCore
     struct DatabaseFile {
         let path: String
         let mode: ForeignDatabase.Mode
+        /// The path of the file that a symbolic link refers to: SQLite looks for a log beside that file.
+        private let target: String
         private let main: FileIdentity
         private let log: FileIdentity?
+        /// A sentence about rows that the files may not have.
+        let remark: String?
 
         /// Examines the file at `path` and refuses a file that is not a foreign SQLite database.
         ///
@@ -20,8 +24,9 @@ internal import RoostCore
             try StoreFile.requireRegularFile(at: path, forWriting: false)
             guard !HeldFiles.shared.contains(path) else { throw Self.roostStore(path) }
             self.path = path
+            target = StoreFile.resolvingLink(path)
             main = try FileIdentity(at: path)
-            log = try Self.identity(path + "-wal")
+            log = try Self.identity(target + "-wal")
             guard main.byteCount > 0 else {
                 throw StoreError(.notAStore, "'\(path)' is empty, not an SQLite database. Check the path.")
             }
@@ -41,9 +46,12 @@ internal import RoostCore
                     .corrupted, "'\(path)' ends within a page, so its end is missing. Restore it from a backup.")
             }
             let usesLog = header[18] == 2 || header[19] == 2
-            let hasIndex = try Self.identity(path + "-shm") != nil
+            let hasIndex = try Self.identity(target + "-shm") != nil
             // The index of the log exists while another connection is open.
             mode = !usesLog || hasIndex ? .locked : hasLog ? .logInMemory : .immutable
+            remark =
+                mode == .immutable && main.linkCount > 1
+                ? "The file has other names (hard links). Rows in a log beside another name are not imported." : nil
         }
 
         private static func roostStore(_ path: String) -> StoreError {
@@ -61,7 +69,7 @@ internal import RoostCore
         /// Throws code `busy` if another program changed files that are read without locks.
         func verify() throws(StoreError) {
             guard mode != .locked else { return }
-            let (now, logNow) = (try Self.identity(path), try Self.identity(path + "-wal"))
+            let (now, logNow) = (try Self.identity(path), try Self.identity(target + "-wal"))
             let isSameLog = logNow.map { now in log.map { now.isUnchanged(since: $0) } ?? (now.byteCount == 0) } ?? true
             guard let now, now.isUnchanged(since: main), isSameLog, (logNow?.byteCount ?? 0) == (log?.byteCount ?? 0)
             else {

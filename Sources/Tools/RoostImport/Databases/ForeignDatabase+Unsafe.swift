@@ -63,7 +63,7 @@ internal import RoostCore
                 Unmanaged.passUnretained(interruption).toOpaque())
             try check(sqlite3_busy_timeout(handle, 2000))
             if mode == .logInMemory { try execute("PRAGMA locking_mode=EXCLUSIVE") }
-            for setting in ["mmap_size=0", "cell_size_check=ON", "temp_store=FILE", "cache_size=-16384"] {
+            for setting in ["mmap_size=0", "cell_size_check=ON", "temp_store=FILE"] {
                 try execute("PRAGMA \(setting)")
             }
             try execute("BEGIN")

@@ -148,7 +148,7 @@ internal import RoostCore
             if table.rowIDColumn == column, facts[number].hasPositiveRowIDs, entities[number] != nil {
                 remarks.add("is the key of the objects", column: column, of: number, in: schema, isLoss: false)
             } else if property == nil, !isLeftOut {
-                remarks.add("is left out", column: column, of: number, in: schema, isLoss: true)
+                remarks.add("left out", column: column, of: number, in: schema, isLoss: true)
             }
             if declared.isGenerated {
                 remarks.add(

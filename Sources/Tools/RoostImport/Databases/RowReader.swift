@@ -52,6 +52,7 @@ internal import RoostCore
 
         /// The FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
+            // Rows are read from the table itself, not from an index that has all columns.
             "FROM main.\(SchemaText.quoted(table.name)) AS t NOT INDEXED"
         }
 

@@ -1,7 +1,7 @@
-package import RoostCore
-package import RoostMigration
-
 #if SQLite
+    package import RoostCore
+    package import RoostMigration
+
     /// A foreign SQLite database as the content of a new store.
     ///
     /// The database is read in one transaction and never changed:
@@ -52,7 +52,8 @@ package import RoostMigration
         ) throws(StoreError) {
             let file = try DatabaseFile(path: path)
             let database = try ForeignDatabase(path: path, mode: file.mode, checkCancellation: checkCancellation)
-            let schema = try SchemaReader.read(database)
+            var schema = try SchemaReader.read(database)
+            if let remark = file.remark { schema.remarks.insert(remark, at: 0) }
             var facts: [TableFacts] = []
             for table in schema.tables {
                 facts.append(

@@ -52,6 +52,11 @@ internal import RoostCore
                     schema.remarks.append("Table '\(name)' of virtual table '\(owner.name)' is left out.")
                     continue
                 }
+                guard try database.canPrepare("SELECT 1 FROM main.\(SchemaText.quoted(name))") else {
+                    schema.remarks.append(
+                        "Table '\(name)' is left out, because SQLite cannot read it without the program that made it.")
+                    continue
+                }
                 var table = ForeignTable(name)
                 table.hasCheck = SchemaText.words(sql).contains("CHECK")
                 guard schema.add(table) else {
@@ -134,16 +139,12 @@ internal import RoostCore
                 table.rowIDName = SchemaText.quoted(table.columns[column].name)
                 return
             }
-            guard let free else {
-                // Such a table is read in the order of its primary key, if it has one.
-                table.isWithoutRowID = !table.primaryKey.isEmpty
+            if let free, try database.canPrepare("SELECT t.\(free) FROM main.\(SchemaText.quoted(table.name)) AS t") {
+                table.rowIDName = free
                 return
             }
-            if try database.canPrepare("SELECT t.\(free) FROM main.\(SchemaText.quoted(table.name)) AS t") {
-                table.rowIDName = free
-            } else {
-                table.isWithoutRowID = !table.primaryKey.isEmpty
-            }
+            // Without any name of the rowid, the order of the primary key has to do.
+            table.isWithoutRowID = !table.primaryKey.isEmpty
         }
 
         /// Returns a text in single quotes.
@@ -206,7 +207,7 @@ internal import RoostCore
             // SQLite lists the last one first.
             for entry in found.reversed() {
                 let columns = entry.from.compactMap { table.column($0) }
-                let (parent, problem) = resolve(entry.parent, entry.to, count: entry.from.count)
+                let (parent, problem) = try resolve(entry.parent, entry.to, count: entry.from.count)
                 if let parent, columns.count == entry.from.count, Set(columns).count == columns.count {
                     let key = ForeignTable.ForeignKey(
                         columns: columns, parent: parent.table, parentColumns: parent.columns, onDelete: entry.onDelete)
@@ -223,8 +224,8 @@ internal import RoostCore
         /// Finds the columns that a foreign key refers to, or the reason why it finds no row.
         private func resolve(
             _ parent: String, _ names: [String?], count: Int
-        ) -> ((table: Int, columns: [Int])?, String?) {
-            guard let number = schema.table(parent) else { return (nil, "that table does not exist") }
+        ) throws(StoreError) -> ((table: Int, columns: [Int])?, String?) {
+            guard let number = schema.table(parent) else { return (nil, "no such table is imported") }
             let table = schema.tables[number]
             var columns: [Int] = []
             if names.allSatisfy({ $0 == nil }) {
@@ -250,6 +251,10 @@ internal import RoostCore
             guard table.rowIDName != nil || table.isWithoutRowID else {
                 return (nil, "the rows of that table have no name")
             }
+            let condition = columns.map { "p.\(SchemaText.quoted(table.columns[$0].name)) = 1" }
+            let query =
+                "SELECT 1 FROM main.\(SchemaText.quoted(table.name)) AS p WHERE \(condition.joined(separator: " AND "))"
+            guard try database.canPrepare(query) else { return (nil, "SQLite has no collation for that table's key") }
             return ((number, columns), nil)
         }
     }
