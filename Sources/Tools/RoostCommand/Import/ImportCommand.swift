@@ -90,7 +90,7 @@ extension Subcommand {
         var text: String {
             var lines = ["imported  \(rows) rows of \(source) into \(destination)"]
             lines.append("inserted  \(inserted) objects of \(entity)")
-            if rows > inserted { lines.append("updated   \(rows - inserted)") }
+            if rows > inserted { lines.append("matched   \(rows - inserted) rows with existing objects") }
             if related > 0 { lines.append("related   \(related) new objects that rows name") }
             lines.append("seconds   \((seconds * 1000).rounded() / 1000)")
             lines += warnings.map { "warning   \($0)" }
