@@ -14,6 +14,12 @@ struct DelimitedTextTests {
         #expect(try ImportBench().rows(text) == [["a": 1, "b": "x"], ["a": 2, "b": "y"]])
     }
 
+    @Test("have other line breaks than those of the first line as a part of cells")
+    func otherBreaks() throws {
+        #expect(try ImportBench().rows("a,b\n1\r2,x\n\r,y\n") == [["a": "1\r2", "b": "x"], ["a": "\r", "b": "y"]])
+        #expect(try ImportBench().rows("a,b\r1\n2,x\r\n3,y\r") == [["a": "1\n2", "b": "x"], ["a": "\n3", "b": "y"]])
+    }
+
     @Test("have quotes, separators and line breaks inside quotes")
     func quotes() throws {
         let rows = try ImportBench().rows("a,b\n\"x, \"\"y\"\"\",\"1\n2\"\n\"\"\"\",\"\"\n")

@@ -3,9 +3,9 @@ internal import RoostCore
 
 /// Reads comma-separated values (RFC 4180) and their relatives.
 ///
-/// Cells are read where they lie; quotes inside quotes are removed there. Lines end with LF, CR LF
-/// or CR. Empty lines are passed over. An empty cell is null; an empty text is in quotes. Memory is
-/// that of the longest row.
+/// Cells are read where they lie; quotes inside quotes are removed there. Lines end as the first
+/// one does: with LF or CR LF, or with CR. Empty lines are passed over. An empty cell is null; an
+/// empty text is in quotes. Memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
     /// The most bytes of a row.
     private static let maximumRowByteCount = 256 << 20
@@ -35,6 +35,8 @@ final class DelimitedReader: TextRowReader {
     /// The number of bytes of the row that were read; the next row starts after them.
     private var rowByteCount = 0
     private var line = 1
+    /// Whether lines end with CR alone; nil before the end of the first line.
+    private var endsWithReturn: Bool?
 
     /// - Parameters:
     ///   - input: The bytes.
@@ -86,7 +88,7 @@ final class DelimitedReader: TextRowReader {
         rowStart += rowByteCount
         rowByteCount = 0
         // Empty lines are passed over.
-        while try has(0), base[rowStart] == Self.newline || base[rowStart] == Self.carriageReturn {
+        while try has(0), try isLineEnd(0) {
             var end = 0
             passLineEnd(&end, try isPairOfEnds(0))
             rowStart += end
@@ -119,7 +121,15 @@ final class DelimitedReader: TextRowReader {
                 if byte == delimiter || byte == newline || byte == carriageReturn { break }
                 index += 1
             }
-            guard index == end, try has(index) else { break }
+            if index == end {
+                guard try has(index) else { break }
+            } else if base[index] == delimiter {
+                break
+            } else if try isLineEnd(index) {
+                break
+            } else {
+                index += 1
+            }
         }
         row.cells.append(.init(kind: index == start ? .null : .plain, start: start, count: index - start))
     }
@@ -152,8 +162,8 @@ final class DelimitedReader: TextRowReader {
         // Whatever follows belongs to no cell.
         let closing = index
         while try has(index) {
-            let byte = base[rowStart + index]
-            if byte == delimiter || byte == Self.newline || byte == Self.carriageReturn { break }
+            if base[rowStart + index] == delimiter { break }
+            if try isLineEnd(index) { break }
             index += 1
         }
         if index > closing, row.problem == nil {
@@ -177,8 +187,30 @@ final class DelimitedReader: TextRowReader {
         return false
     }
 
+    /// Whether a line ends at a byte outside quotes; LF in a text with CR, and CR in any other text,
+    /// are a part of a cell.
+    private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
+        switch base[rowStart + index] {
+        case Self.newline:
+            if endsWithReturn == nil { endsWithReturn = false }
+            return endsWithReturn == false
+        case Self.carriageReturn:
+            if try isPairOfEnds(index) {
+                if endsWithReturn == nil { endsWithReturn = false }
+                return true
+            }
+            // At the end of the text, CR ends a line in any case.
+            guard try has(index + 1) else { return true }
+            if endsWithReturn == nil { endsWithReturn = true }
+            return endsWithReturn == true
+        default: return false
+        }
+    }
+
     private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
-        guard base[rowStart + index] == Self.carriageReturn, try has(index + 1) else { return false }
+        guard endsWithReturn != true, base[rowStart + index] == Self.carriageReturn, try has(index + 1) else {
+            return false
+        }
         return base[rowStart + index + 1] == Self.newline
     }
 

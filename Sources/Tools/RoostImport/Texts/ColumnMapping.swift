@@ -22,6 +22,14 @@ struct ColumnMapping {
     /// The columns with fields, in the order of the fields.
     private(set) var targets: [Target] = []
     private(set) var columnCount = 0
+    /// The fields that have a column.
+    private var taken: [Int: String] = [:]
+    /// The names of properties.
+    private let names: [String]
+    /// By the column that a property was made of: the names of the properties.
+    private let made: [String: [String]]
+    /// By their letters: the names of properties.
+    private let similar: [String: [String]]
 
     init(
         _ options: TextImportOptions, _ entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
@@ -29,7 +37,18 @@ struct ColumnMapping {
     ) {
         (self.options, self.entity, self.textName) = (options, entity, textName)
         properties = BatchProperties(entity, in: model)
+        let declared =
+            entity.attributes.map { ($0.name, $0.userInfo[TextModel.originKey]) }
+            + entity.relationships.map { ($0.name.name, $0.declaration.userInfo[TextModel.originKey]) }
+        names = declared.map(\.0)
+        var made: [String: [String]] = [:]
+        for (name, origin) in declared { if let origin { made[origin, default: []].append(name) } }
+        self.made = made.mapValues { names in names.sorted { ($0.count, $0) < ($1.count, $1) } }
+        similar = Dictionary(grouping: names, by: Self.letters)
     }
+
+    /// The letters and digits of a name, without case.
+    private static func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
     /// Finds the fields of columns that were met since the last call.
     ///
@@ -52,10 +71,10 @@ struct ColumnMapping {
                     "'\(entity.name).\(name)' is a composite; give its elements columns of their own, as in \(name).city."
                 )
             }
-            if let other = targets.first(where: { $0.field.index == field.index }) {
+            if let other = taken.updateValue(column, forKey: field.index) {
                 throw StoreError(
                     .invalidRequest,
-                    "The columns '\(other.column)' and '\(column)' of '\(textName)' both belong to '\(entity.name).\(name)'. Leave one out with --without."
+                    "The columns '\(other)' and '\(column)' of '\(textName)' both belong to '\(entity.name).\(name)'. Leave one out with --without."
                 )
             }
             let relation = options.relations.first { $0.column == column }
@@ -65,8 +84,8 @@ struct ColumnMapping {
                     "'\(entity.name).\(name)' is not a relationship, so its column cannot name other objects.")
             }
             targets.append(Target(position: position, column: column, property: name, field: field, relation: relation))
-            targets.sort { $0.field.index < $1.field.index }
         }
+        targets.sort { $0.field.index < $1.field.index }
     }
 
     /// The property of a column: a property that was made of it, a property of the same name, or a
@@ -74,18 +93,15 @@ struct ColumnMapping {
     ///
     /// Of several columns with one name each gets another property, in the order of their names.
     private func propertyName(of column: String) throws(StoreError) -> String {
-        let declared =
-            entity.attributes.map { ($0.name, $0.userInfo[TextModel.originKey]) }
-            + entity.relationships.map { ($0.name.name, $0.declaration.userInfo[TextModel.originKey]) }
-        let made = declared.filter { $0.1 == column }.map(\.0).sorted { ($0.count, $0) < ($1.count, $1) }
-        if let free = made.first(where: { name in !targets.contains { $0.property == name } }) ?? made.first {
-            return free
+        if let made = made[column] {
+            let free = made.first { name in
+                guard let field = entity.layout.field(name) else { return true }
+                return taken[field.index] == nil
+            }
+            if let name = free ?? made.first { return name }
         }
-        if entity.layout.field(column) != nil || declared.contains(where: { $0.0 == column }) { return column }
-        func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
-        let names = declared.map(\.0)
-        let similar = names.filter { letters($0) == letters(column) }
-        if similar.count == 1, let name = similar.first { return name }
+        if entity.layout.field(column) != nil || entity.relationship(column) != nil { return column }
+        if let similar = similar[Self.letters(column)], similar.count == 1, let name = similar.first { return name }
         let hint = nearestName(to: column, among: names).map { "; did you mean '\($0)'?" } ?? "."
         throw StoreError(
             .unknownProperty,

@@ -49,7 +49,7 @@ package final class TextImport: MadeContent {
         } else {
             let columns = try Self.profile(input, options, format, faults, checkCancellation)
             self.model = try TextModel(options).make(columns.map { ($0.name, $0.type) })
-            plan = Self.plan(columns, of: input.name, self.model, options)
+            plan = try Self.plan(columns, of: input.name, self.model, options)
         }
         rules = try ModelRules(self.model)
         entity = try Self.entity(options.entity, self.model)
@@ -166,20 +166,23 @@ package final class TextImport: MadeContent {
 
     private static func plan(
         _ columns: [ProfiledColumn], of name: String, _ model: ManagedObjectModel, _ options: TextImportOptions
-    ) -> ImportPlan {
+    ) throws(StoreError) -> ImportPlan {
         var table = ImportPlan.Table(name, entity: options.entity, rows: columns.first?.rowCount ?? 0)
-        let entity = model.entities.first { $0.name.text == options.entity }
-        for column in columns {
-            let attribute = entity?.attributes.first {
-                $0.name == column.name || $0.userInfo[TextModel.originKey] == column.name
+        let entity = try entity(options.entity, model)
+        var mapping = ColumnMapping(options, entity, in: model, of: name)
+        try mapping.extend(to: columns.map(\.name))
+        let targets = Dictionary(mapping.targets.map { ($0.position, $0) }, uniquingKeysWith: { first, _ in first })
+        let types = Dictionary(
+            entity.attributes.map { ($0.name, $0.type.name) }, uniquingKeysWith: { first, _ in first })
+        for (position, column) in columns.enumerated() {
+            let target = targets[position]
+            let type = target.flatMap { target in
+                target.relation.map { "to \($0.entity)" } ?? types[target.property]
             }
-            let relation = options.relations.first { $0.column == column.name }
-            let isLeftOut = options.leftOut.contains(column.name)
             table.columns.append(
                 ImportPlan.Column(
-                    column.name, property: isLeftOut ? nil : attribute?.name ?? column.name,
-                    type: isLeftOut ? nil : relation.map { "to \($0.entity)" } ?? attribute?.type.name,
-                    remark: isLeftOut ? "left out" : column.remark))
+                    column.name, property: target?.property, type: type,
+                    remark: target == nil ? "left out" : column.remark))
         }
         var plan = ImportPlan()
         plan.tables = [table]

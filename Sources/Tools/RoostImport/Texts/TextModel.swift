@@ -6,6 +6,9 @@ struct TextModel {
     /// The key in `userInfo` of the name of the column or table that a declaration was made of.
     static let originKey = "importedFrom"
 
+    /// The most columns that become properties of one entity.
+    private static let maximumColumnCount = 65_535
+
     private let options: TextImportOptions
 
     init(_ options: TextImportOptions) { self.options = options }
@@ -16,11 +19,18 @@ struct TextModel {
     /// - Returns: The model.
     /// - Throws: `invalidModel`; `unknownProperty` for a column of the options that the text lacks.
     func make(_ columns: [(name: String, type: AttributeType)]) throws(StoreError) -> ManagedObjectModel {
+        guard columns.count <= Self.maximumColumnCount else {
+            throw StoreError(
+                .limitExceeded,
+                "The text has \(columns.count) columns, and a record can have \(Self.maximumColumnCount). Are rows and columns exchanged?"
+            )
+        }
         let wanted = options.key + options.relations.map(\.column) + options.leftOut
         for name in wanted where !columns.contains(where: { $0.name == name }) {
             let hint = nearestName(to: name, among: columns.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
             throw StoreError(.unknownProperty, "The text has no column '\(name)'\(hint)")
         }
+        let counts = Dictionary(columns.map { ($0.name, 1) }, uniquingKeysWith: +)
         var names = ModelNames()
         var entity = EntityDescription(options.entity)
         var others: [String: EntityDescription] = [:]
@@ -28,7 +38,7 @@ struct TextModel {
         for (index, column) in columns.enumerated() where !options.leftOut.contains(column.name) {
             let name = names.name(for: column.name, orElse: "column\(index + 1)")
             if options.key.contains(column.name) { key.append(name) }
-            let isRenamed = name != column.name || columns.count { $0.name == name } > 1
+            let isRenamed = name != column.name || counts[name] ?? 0 > 1
             guard let relation = options.relations.first(where: { $0.column == column.name }) else {
                 var attribute = AttributeDescription(name, type: column.type)
                 if isRenamed { attribute.userInfo[Self.originKey] = column.name }
