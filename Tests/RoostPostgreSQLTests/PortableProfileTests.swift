@@ -54,6 +54,31 @@
             try log?.requireNoViolation()
         }
 
+        /// The lease ends, because its row is removed, while the server is at the end of the commit.
+        @Test("report a commit as what it was if the lease ends before the answer comes")
+        func leaseEndsDuringCommit() throws {
+            let location = PostgreSQLServer.location()
+            let store = try type.create(
+                location, model: try model(), options: PostgreSQLServer.options(.portable, timeoutSeconds: 60))
+            defer { try? type.destroy(location) }
+            try insert(1, into: store)
+            try run(
+                "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NOT NEW.is_fence THEN PERFORM pg_sleep(8); END IF; RETURN NULL; END $$",
+                in: location)
+            try run(
+                "CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON _roost_commits DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()",
+                in: location)
+            try run("DELETE FROM _roost_openings", in: location)
+            var isRefused = false
+            do { try insert(2, into: store) } catch { isRefused = true }
+            try? store.close()
+            let table = try run(
+                "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'name' AND table_name NOT LIKE '\\_roost%' LIMIT 1",
+                in: location)
+            let count = try run("SELECT count(*) FROM \"\(try #require(table))\" WHERE _id = 2", in: location)
+            #expect(count == (isRefused ? "0" : "1"))
+        }
+
         @Test("are found out by their tables, and not opened with another profile")
         func profiles() throws {
             let location = PostgreSQLServer.location()

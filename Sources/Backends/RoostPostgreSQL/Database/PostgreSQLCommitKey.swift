@@ -87,7 +87,9 @@
                     continue
                 }
                 guard isCommitted else {
-                    throw error.withMessage("\(error.message) Nothing was written.", code: .ioFailure)
+                    let isOfServer = error.underlying is PostgreSQLError || error.code == .timedOut
+                    throw error.withMessage(
+                        "\(error.message) Nothing was written.", code: isOfServer ? .ioFailure : error.code)
                 }
                 return
             } while ContinuousClock.now < deadline

@@ -99,7 +99,9 @@
             } catch {
                 let cause = error.underlying as? PostgreSQLError
                 if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, error) }
-                guard cause?.isConnectionLoss == true || error.code == .timedOut else { throw error }
+                // Only an answer of the server says that nothing was written. Without one, as when the lease ends while the
+                // answer is waited for, the commit may have taken place.
+                if let cause, !cause.isConnectionLoss, error.code != .timedOut { throw error }
                 connection.close()
                 try key.resolve(after: error, location, settings)
             }
