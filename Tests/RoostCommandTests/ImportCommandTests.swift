@@ -98,6 +98,8 @@ struct ImportCommandTests {
         #expect(try place.names() == ["tracks.csv"])
         #expect(try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track", "--on-error=skip").code == 0)
         try place.roost("import", "tracks.csv", "music", "--entity=Track").expectError(3, containing: "line 5")
+        try place.roost("import", "tracks.csv", "music", "--entity=Track", "--dry-run")
+            .expectError(3, containing: "line 5")
         let reported = try place.roost("import", "tracks.csv", "music", "--entity=Track", "--on-error=report", "--json")
         #expect(try reported.json()["leftOut"] as? Int == 1)
         #expect(reported.errors.split(separator: "\n").count == 2, "\(reported.errors)")

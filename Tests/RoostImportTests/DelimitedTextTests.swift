@@ -9,7 +9,11 @@ import Testing
 struct DelimitedTextTests {
     @Test(
         "have lines that end with LF, CR LF or CR, the last one with or without",
-        arguments: ["a,b\n1,x\n2,y\n", "a,b\r\n1,x\r\n2,y", "a,b\r1,x\r2,y\r", "\n\na,b\n\n1,x\n\r\n2,y\n\n"])
+        arguments: [
+            "a,b\n1,x\n2,y\n", "a,b\r\n1,x\r\n2,y", "a,b\r1,x\r2,y\r", "\n\na,b\n\n1,x\n\r\n2,y\n\n",
+            "a,b\r\r\n1,x\r\r\n2,y\r\r\n",
+            "a,b\r\n1,x\r\r\n2,y\r\r\n",
+        ])
     func lineEnds(text: String) throws {
         #expect(try ImportBench().rows(text) == [["a": 1, "b": "x"], ["a": 2, "b": "y"]])
     }
@@ -87,6 +91,12 @@ struct DelimitedTextTests {
         #expect(try bench.rows(bytes) == [["a": "Müller"]])
         bench.options.encoding = .windows1252
         #expect(try bench.rows(Array("a\n".utf8) + [0x80, 0x0A]) == [["a": "€"]])
+    }
+
+    @Test("in an encoding of two bytes without a mark are refused, and empty lines hide no separator")
+    func headers() throws {
+        #expect(ImportBench().message("a\u{0},\u{0}b\n").contains("--encoding=utf-16"))
+        #expect(try ImportBench().rows("\n\na;b\n1;2\n") == [["a": 1, "b": 2]])
     }
 
     @Test("are recognized by their byte order mark")

@@ -17,7 +17,9 @@ struct InferenceTests {
             (["true", "1"], .string), (["2024-05-01", "2024-05-01T12:30:00Z"], .date), (["2024-13-01"], .string),
             (["6BA7B810-9DAD-11D1-80B4-00C04FD430C8"], .uuid), (["007", "12"], .string), (["0", "-0.5"], .double),
             (["+49 30 1234"], .string), (["1,5"], .string), ([" 1"], .string), (["1e400"], .string),
-            (["NaN", "1"], .string), (["-"], .string), (["0x10"], .string),
+            (["NaN", "1"], .string), (["1234567890123456789e150"], .string), (["1e-400"], .string),
+            (["1.23456789e-320"], .string), (["2024-05-01T12:30:00.123456Z"], .date),
+            (["2024-05-01T12:30:00.123456789Z"], .string), (["-"], .string), (["0x10"], .string),
         ])
     func types(cells: [String], type: AttributeType) throws {
         let text = "a|b\n" + cells.map { "\($0)|\n" }.joined()
@@ -56,6 +58,17 @@ struct InferenceTests {
         #expect(
             ImportBench { $0.datePattern = "gg.MM" }.message("a\n1\n").hasPrefix(
                 "The date format 'gg.MM' cannot be read."))
+    }
+
+    @Test("take dates of a given form before numbers, and leave days where they are in any zone")
+    func datesLikeNumbers() throws {
+        let bench = ImportBench {
+            $0.datePattern = "yyyyMMdd"
+            $0.timeZone = TimeZone(identifier: "Europe/Berlin")
+        }
+        #expect(try bench.rows("a\n20010102\n") == [["a": .date(Date(timeIntervalSinceReferenceDate: 86400))]])
+        let usual = ImportBench { $0.timeZone = TimeZone(identifier: "Europe/Berlin") }
+        #expect(try usual.rows("a\n2001-01-02\n") == [["a": .date(Date(timeIntervalSinceReferenceDate: 86400))]])
     }
 
     @Test(

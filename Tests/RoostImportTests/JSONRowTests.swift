@@ -16,6 +16,12 @@ struct JSONRowTests {
         #expect(try array.rows("[]").isEmpty)
     }
 
+    @Test("have a property for each of two keys that mean the same characters")
+    func equivalentKeys() throws {
+        let found = try #require(try lines.rows("{\"\\u00e9\": 1, \"e\\u0301\": 2}").first)
+        #expect(found.count == 2 && Set(found.values) == [1, 2])
+    }
+
     @Test("are lines of objects, whose keys can differ")
     func linesOfObjects() throws {
         #expect(

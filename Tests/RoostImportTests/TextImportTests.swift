@@ -124,6 +124,34 @@ struct TextImportTests {
         #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
     }
 
+    @Test("need the columns that the options name, and relations need the relationship's entity")
+    func columnsOfOptions() throws {
+        let parts = ImportBench { $0.key = ["id"] }
+        let store = try parts.store(Array("id,a\n1,x\n".utf8))
+        func message(_ text: String, _ configure: (inout TextImportOptions) -> Void) -> String {
+            var bench = ImportBench(configure)
+            bench.model = store.model
+            do {
+                _ = try bench.content(Array(text.utf8)).insert(into: store)
+                return "no error"
+            } catch { return (error as? StoreError)?.message ?? "\(error)" }
+        }
+        #expect(message("a\nx\n") { $0.key = ["id"] }.hasPrefix("The text has no column 'id'"))
+        #expect(message("id\n2\n") { $0.leftOut = ["zork"] }.hasPrefix("The text has no column 'zork'"))
+        let lines = message("{\"a\": \"y\"}") {
+            $0.key = ["id"]
+            $0.format = .jsonl
+        }
+        #expect(lines == "'rows', line 1: the row has no value for each column of the key.")
+        var related = ImportBench { $0.relations = [.init(column: "a", entity: "Other", attribute: "n")] }
+        related.model = try ManagedObjectModel(entities: [
+            EntityDescription("Row", relationships: [.toOne("a", to: "Right")]),
+            EntityDescription("Right", attributes: [.string("n")]),
+            EntityDescription("Other", attributes: [.string("n")]),
+        ])
+        #expect(related.message("a\nx\n") == "'Row.a' refers to objects of 'Right', not of 'Other'.")
+    }
+
     @Test("without a value of their key cannot be taken")
     func missingKeys() throws {
         let bench = ImportBench { $0.key = ["id"] }

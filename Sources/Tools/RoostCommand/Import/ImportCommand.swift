@@ -25,7 +25,8 @@ extension Subcommand {
             it twice; the entity needs a uniqueness constraint of these properties, and rows are written 20000 at a time.
 
             --relate=artist:Artist.name takes the cells of the column artist as names of artists: the object becomes related to the
-            Artist with that name, and a missing one is inserted. A column of a relationship without --relate has keys.
+            Artist with that name, and a missing one is inserted first, and stays if a row then fails. A column of a relationship
+            without --relate has keys.
 
             SOURCE can also be an SQLite database of any program (sqlite:shop.db, or a file that is one), for a new STORE: tables become
             entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many relationships, unique
@@ -141,7 +142,13 @@ extension Subcommand {
                     let content = try TextImport(
                         input, options: options, model: store.model, faults: faults
                     ) { () throws(StoreError) in try cancellation.check() }
-                    if arguments.has("dry-run") { return Imported?.none }
+                    if arguments.has("dry-run") {
+                        let count = try content.look(at: store)
+                        return Imported(
+                            source: input.name, destination: description.location.description, entity: options.entity,
+                            rows: count, inserted: 0, related: 0, leftOut: faults.count,
+                            seconds: (clock.now - start).inSeconds, warnings: content.warnings())
+                    }
                     let result = try content.insert(into: store, author: "roost import")
                     return Imported(
                         source: input.name, destination: description.location.description, entity: options.entity,
@@ -149,8 +156,10 @@ extension Subcommand {
                         seconds: (clock.now - start).inSeconds, warnings: content.warnings())
                 }
             }
-            guard let imported else {
-                try console.print("'\(text)' has an entity '\(options.entity)' with a property for each column.")
+            guard !arguments.has("dry-run") || arguments.has("json") else {
+                try console.print(
+                    "\(imported.rows) rows fit '\(options.entity)' of '\(text)', \(imported.leftOut) do not; nothing was written."
+                )
                 return .success
             }
             try console.printReport(imported, imported.text, warnings: imported.warnings, arguments)

@@ -57,14 +57,24 @@ package struct CellFormat: Sendable {
     /// A floating-point number; nil for any other text.
     func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         withNumber(bytes) { text in
-            guard Self.isNumber(text) else { return nil }
-            return JSONNumbers.double(text)
+            guard Self.isNumber(text), let number = JSONNumbers.double(text) else { return nil }
+            // A number that is too small for a double is not zero.
+            return number == 0 && Self.hasNonzeroDigit(text) ? nil : number
         }
     }
 
     /// A decimal number; nil for any other text, and for more than 38 digits.
     func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
         withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
+    }
+
+    /// Whether a digit before the exponent is not 0.
+    private static func hasNonzeroDigit(_ text: UnsafeRawBufferPointer) -> Bool {
+        for byte in text {
+            if byte | 0x20 == UInt8(ascii: "e") { return false }
+            if JSONNumbers.isDigit(byte), byte != UInt8(ascii: "0") { return true }
+        }
+        return false
     }
 
     /// Whether a text is digits with an optional sign, fraction and exponent.
@@ -104,11 +114,14 @@ package struct CellFormat: Sendable {
     /// The seconds since 2001-01-01 00:00:00 UTC of a date; nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
-        if let datePattern { return datePattern.seconds(text).map(inZone) }
+        if let datePattern {
+            return datePattern.hasTime ? datePattern.seconds(text).map(inZone) : datePattern.seconds(text)
+        }
         guard (10...60).contains(text.count), text[4] == UInt8(ascii: "-") else { return nil }
         // Most dates are days, or days with seconds; anything else takes longer.
         if let pattern = text.count == 10 ? Self.day : text.count == 19 ? Self.time(after: text[10]) : nil {
-            return pattern.seconds(text).map(inZone)
+            // A zone never moves a day to another one.
+            return text.count == 10 ? pattern.seconds(text) : pattern.seconds(text).map(inZone)
         }
         let string = String(decoding: text, as: UTF8.self)
         guard let seconds = DateText.seconds(string) else { return nil }

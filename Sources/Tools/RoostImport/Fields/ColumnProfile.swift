@@ -9,6 +9,8 @@ internal import RoostJSONText
 struct ColumnProfile {
     /// The digits that every floating-point number keeps.
     private static let doubleDigitCount = 15
+    /// The digits of a fraction of a second that a date keeps.
+    private static let dateDigitCount = 6
 
     private let format: CellFormat
     /// The types that all cells so far have; all of them before the first cell.
@@ -17,7 +19,11 @@ struct ColumnProfile {
     /// The number of cells with a value.
     private(set) var valueCount = 0
 
-    init(_ format: CellFormat) { self.format = format }
+    init(_ format: CellFormat) {
+        self.format = format
+        // A form of dates that is given comes before numbers, which dates can look like.
+        if format.datePattern != nil { candidates = [.date] + candidates.filter { $0 != .date } }
+    }
 
     mutating func add(_ kind: ImportRow.Cell.Kind, _ bytes: UnsafeRawBufferPointer) {
         switch kind {
@@ -55,10 +61,13 @@ struct ColumnProfile {
         case .double:
             guard isPlainNumber(bytes, kind), let number = format.double(bytes) else { return false }
             // More digits are those of the shortest text of a double, or they would be lost.
-            return digitCount(bytes) <= doubleDigitCount
-                || format.decimal(bytes) == DecimalNumber(utf8: "\(number)".utf8)
+            if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
+            guard let exact = format.decimal(bytes) else { return false }
+            return exact == DecimalNumber(utf8: "\(number)".utf8)
         case .decimal: return isPlainNumber(bytes, kind) && format.decimal(bytes) != nil
-        case .date: return (kind == .text || kind == .plain) && format.seconds(bytes) != nil && !hasBlanks(bytes)
+        case .date:
+            guard kind == .text || kind == .plain, fractionDigitCount(bytes) <= dateDigitCount else { return false }
+            return format.seconds(bytes) != nil && !hasBlanks(bytes)
         case .uuid: return (kind == .text || kind == .plain) && bytes.count == 36 && CellFormat.uuid(bytes) != nil
         default: return false
         }
@@ -79,6 +88,12 @@ struct ColumnProfile {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
         guard digits.count > 1, digits.first == UInt8(ascii: "0") else { return false }
         return JSONNumbers.isDigit(digits[digits.startIndex + 1])
+    }
+
+    /// The digits after the last point.
+    private static func fractionDigitCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let point = bytes.lastIndex(of: UInt8(ascii: ".")) else { return 0 }
+        return bytes[(point + 1)...].prefix { JSONNumbers.isDigit($0) }.count
     }
 
     private static func digitCount(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -18,6 +18,9 @@ struct DatePattern: Sendable {
 
     private let parts: [(part: Part, digits: ClosedRange<Int>)]
 
+    /// Whether the text has an hour.
+    var hasTime: Bool { parts.contains { $0.part == .hour } }
+
     /// Reads a pattern; nil for one that is not as described, or has no year, month and day.
     init?(_ text: String) {
         var parts: [(Part, ClosedRange<Int>)] = []

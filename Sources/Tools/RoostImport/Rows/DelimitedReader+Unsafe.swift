@@ -66,6 +66,12 @@ final class DelimitedReader: TextRowReader {
                         "'\(name)', line \(row.line): the name of column \(index + 1) is not valid UTF-8. Name the encoding with --encoding."
                     )
                 }
+                guard !name.utf8.contains(0) else {
+                    throw StoreError(
+                        .invalidValue,
+                        "'\(self.name)' has a zero byte in the name of column \(index + 1). Name the encoding with --encoding, as in --encoding=utf-16."
+                    )
+                }
                 columns.append(name)
             }
         } else {
@@ -90,7 +96,7 @@ final class DelimitedReader: TextRowReader {
         // Empty lines are passed over.
         while try has(0), try isLineEnd(0) {
             var end = 0
-            passLineEnd(&end, try isPairOfEnds(0))
+            try passLineEnd(&end)
             rowStart += end
         }
         guard try has(0) else { return false }
@@ -183,7 +189,7 @@ final class DelimitedReader: TextRowReader {
             index += 1
             return true
         }
-        passLineEnd(&index, try isPairOfEnds(index))
+        try passLineEnd(&index)
         return false
     }
 
@@ -207,15 +213,25 @@ final class DelimitedReader: TextRowReader {
         }
     }
 
+    /// Whether LF follows CR, or a few of them, as some programs write it.
     private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
-        guard endsWithReturn != true, base[rowStart + index] == Self.carriageReturn, try has(index + 1) else {
-            return false
-        }
-        return base[rowStart + index + 1] == Self.newline
+        try byteCountOfPair(index) > 0
     }
 
-    private func passLineEnd(_ index: inout Int, _ isPair: Bool) {
-        index += isPair ? 2 : 1
+    /// The number of bytes of CR LF, with more than one CR perhaps; 0 where it is something else.
+    private func byteCountOfPair(_ index: Int) throws(StoreError) -> Int {
+        guard endsWithReturn != true else { return 0 }
+        for count in 0..<4 {
+            guard try has(index + count) else { return 0 }
+            let byte = base[rowStart + index + count]
+            if byte == Self.newline { return count == 0 ? 0 : count + 1 }
+            guard byte == Self.carriageReturn else { return 0 }
+        }
+        return 0
+    }
+
+    private func passLineEnd(_ index: inout Int) throws(StoreError) {
+        index += max(1, try byteCountOfPair(index))
         line += 1
     }
 
@@ -261,12 +277,13 @@ final class DelimitedReader: TextRowReader {
     /// The most frequent separator of the first line, outside quotes.
     private func guessDelimiter() throws(StoreError) -> UInt8 {
         var counts = [Int](repeating: 0, count: Self.usualDelimiters.count)
-        var (index, isQuoted) = (0, false)
+        var (index, isQuoted, hasText) = (0, false, false)
         while index < 1 << 16, try has(index) {
             let byte = base[rowStart + index]
             if byte == Self.quote { isQuoted.toggle() }
             if !isQuoted {
-                if byte == Self.newline || byte == Self.carriageReturn, index > 0 { break }
+                if byte == Self.newline || byte == Self.carriageReturn, hasText { break }
+                hasText = hasText || byte != Self.newline && byte != Self.carriageReturn
                 if let place = Self.usualDelimiters.firstIndex(of: byte) { counts[place] += 1 }
             }
             index += 1

@@ -15,7 +15,8 @@ final class JSONRowReader: TextRowReader {
     private let name: String
     private let isLines: Bool
     private var tokens: JSONTokenizer
-    private var known: [String: Int] = [:]
+    /// By the bytes of their names: two keys of an object can be equal as strings of Swift.
+    private var known: [[UInt8]: Int] = [:]
     private var hasBegun = false
     private var storage = ByteStorage()
 
@@ -74,8 +75,9 @@ final class JSONRowReader: TextRowReader {
 
     /// The position of a column, which is added if it is new.
     private func column(_ key: String) -> Int {
-        if let index = known[key] { return index }
-        known[key] = columns.count
+        let bytes = Array(key.utf8)
+        if let index = known[bytes] { return index }
+        known[bytes] = columns.count
         columns.append(key)
         row.cells.append(.absent)
         return columns.count - 1

@@ -17,11 +17,14 @@ struct ColumnMapping {
 
     private let options: TextImportOptions
     private let entity: ManagedObjectModel.Entity
+    private let model: ManagedObjectModel
     private let properties: BatchProperties
     private let textName: String
     /// The columns with fields, in the order of the fields.
     private(set) var targets: [Target] = []
     private(set) var columnCount = 0
+    /// The number of columns that belong to the key.
+    private(set) var keyCount = 0
     /// The fields that have a column.
     private var taken: [Int: String] = [:]
     /// The names of properties.
@@ -35,7 +38,7 @@ struct ColumnMapping {
         _ options: TextImportOptions, _ entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
         of textName: String
     ) {
-        (self.options, self.entity, self.textName) = (options, entity, textName)
+        (self.options, self.entity, self.textName, self.model) = (options, entity, textName, model)
         properties = BatchProperties(entity, in: model)
         let declared =
             entity.attributes.map { ($0.name, $0.userInfo[TextModel.originKey]) }
@@ -64,7 +67,9 @@ struct ColumnMapping {
             var isToOne = false
             switch try properties.property(name) {
             case .field(let found): field = found
-            case .toOne(let found, _): (field, isToOne) = (found, true)
+            case .toOne(let found, let relationship):
+                (field, isToOne) = (found, true)
+                try requireDestination(relationship, of: column)
             case .composite:
                 throw StoreError(
                     .invalidRequest,
@@ -83,9 +88,37 @@ struct ColumnMapping {
                     .invalidRequest,
                     "'\(entity.name).\(name)' is not a relationship, so its column cannot name other objects.")
             }
+            if options.key.contains(column) { keyCount += 1 }
             targets.append(Target(position: position, column: column, property: name, field: field, relation: relation))
         }
         targets.sort { $0.field.index < $1.field.index }
+    }
+
+    /// Refuses a relation to an entity that the relationship does not allow.
+    private func requireDestination(
+        _ relationship: ManagedObjectModel.Relationship, of column: String
+    ) throws(StoreError) {
+        guard let relation = options.relations.first(where: { $0.column == column }) else { return }
+        let destination = model.entities[relationship.destination]
+        guard !destination.selfAndSubentities.contains(where: { model.entities[$0].name.text == relation.entity })
+        else { return }
+        throw StoreError(
+            .invalidRequest,
+            "'\(relationship.name)' refers to objects of '\(destination.name)', not of '\(relation.entity)'.")
+    }
+
+    /// Refuses options that name columns which a text with a header lacks.
+    ///
+    /// - Parameters:
+    ///   - options: The options.
+    ///   - columns: All columns of the text.
+    /// - Throws: `unknownProperty`.
+    static func requireColumns(_ options: TextImportOptions, in columns: [String]) throws(StoreError) {
+        for name in options.key + options.relations.map(\.column) + options.leftOut.sorted()
+        where !columns.contains(name) {
+            let hint = nearestName(to: name, among: columns).map { "; did you mean '\($0)'?" } ?? "."
+            throw StoreError(.unknownProperty, "The text has no column '\(name)'\(hint)")
+        }
     }
 
     /// The property of a column: a property that was made of it, a property of the same name, or a

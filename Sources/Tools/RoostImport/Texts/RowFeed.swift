@@ -74,6 +74,18 @@ final class RowFeed {
         }
     }
 
+    /// Reads all rows and writes nothing.
+    ///
+    /// - Returns: The number of rows that can be taken.
+    func lookAtAll() throws(StoreError) -> Int {
+        var count = 0
+        while true {
+            let rows = try read(TextImport.chunkCount)
+            guard !rows.isEmpty else { return count }
+            count += try withoutFaults(rows).count
+        }
+    }
+
     // MARK: Reading
 
     /// Reads up to so many rows; a column with a relation has the value of the attribute.
@@ -105,6 +117,9 @@ final class RowFeed {
                         problem = TextImport.problem(bytes, target.column, field)
                     }
                 }
+            }
+            if problem == nil, mapping.keyCount < source.options.key.count {
+                problem = "the row has no value for each column of the key."
             }
             guard let problem else {
                 rows.append(NumberedRow(values: row, line: reader.row.line))

@@ -66,6 +66,17 @@ extension TextImport {
         return result
     }
 
+    /// Reads all rows as ``insert(into:author:)`` does, and writes nothing.
+    ///
+    /// Rows are compared with the rules of single objects, not with other objects.
+    ///
+    /// - Parameter store: The store.
+    /// - Returns: The number of rows that can be taken.
+    /// - Throws: As ``insert(into:author:)``.
+    package func look(at store: any PersistentStore) throws(StoreError) -> Int {
+        try RowFeed(self, in: store).lookAtAll()
+    }
+
     private func request(
         _ author: String?, _ handler: @escaping (inout BatchInsertRequest.Row) throws(StoreError) -> Bool
     ) -> BatchInsertRequest {

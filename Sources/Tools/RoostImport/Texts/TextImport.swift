@@ -87,7 +87,14 @@ package final class TextImport: MadeContent {
     }
 
     /// Starts to read the rows.
-    func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options) }
+    func reader() throws(StoreError) -> any TextRowReader {
+        let reader = try Self.reader(input, options)
+        // The columns of JSON are known at its end only.
+        if options.format == .csv || options.format == .tsv {
+            try ColumnMapping.requireColumns(options, in: reader.columns)
+        }
+        return reader
+    }
 
     private static func reader(
         _ input: ImportInput, _ options: TextImportOptions

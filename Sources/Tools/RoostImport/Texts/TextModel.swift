@@ -25,11 +25,7 @@ struct TextModel {
                 "The text has \(columns.count) columns, and a record can have \(Self.maximumColumnCount). Are rows and columns exchanged?"
             )
         }
-        let wanted = options.key + options.relations.map(\.column) + options.leftOut
-        for name in wanted where !columns.contains(where: { $0.name == name }) {
-            let hint = nearestName(to: name, among: columns.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
-            throw StoreError(.unknownProperty, "The text has no column '\(name)'\(hint)")
-        }
+        try ColumnMapping.requireColumns(options, in: columns.map(\.name))
         let counts = Dictionary(columns.map { ($0.name, 1) }, uniquingKeysWith: +)
         var names = ModelNames()
         var entity = EntityDescription(options.entity)
