@@ -34,6 +34,7 @@ struct JSONRowTests {
     func nested() throws {
         let content = try array.content(Array(#"[{"a": [1, {"b": "x"}]}, {"a": {"c": null}}]"#.utf8))
         #expect(content.plan.tables.first?.columns.first?.remark == "lists and objects are kept as JSON text")
+        #expect(content.warnings() == ["Column 'a': lists and objects are kept as JSON text."])
         #expect(
             try array.rows(#"[{"a": [1, {"b": "x"}]}, {"a": {"c": null}}]"#) == [
                 ["a": #"[1,{"b":"x"}]"#], ["a": #"{"c":null}"#],

@@ -12,6 +12,11 @@ struct ColumnProfile {
     /// The digits of a fraction of a second that a date keeps.
     private static let dateDigitCount = 6
 
+    private static let nestedRemark = "lists and objects are kept as JSON text"
+    private static let mixedRemark = "values of several types are kept as text"
+    /// The remarks about values that are kept in another form.
+    static let changes = [nestedRemark, mixedRemark]
+
     private let format: CellFormat
     /// The types that all cells so far have; all of them before the first cell.
     private var candidates: [AttributeType] = [.boolean, .integer64, .double, .decimal, .date, .uuid]
@@ -38,9 +43,9 @@ struct ColumnProfile {
 
     /// The type, and what the user should know about it.
     var type: (type: AttributeType, remark: String?) {
-        if kinds.contains(.json) { return (.string, "lists and objects are kept as JSON text") }
+        if kinds.contains(.json) { return (.string, Self.nestedRemark) }
         if kinds.count > 1, kinds.contains(.text) || kinds.contains(.boolean) {
-            return (.string, "values of several types are kept as text")
+            return (.string, Self.mixedRemark)
         }
         guard valueCount > 0 else { return (.string, "no row has a value") }
         return (candidates.first ?? .string, nil)

@@ -61,7 +61,10 @@ package final class TextImport: MadeContent {
         try requireKeyOfOwnRelations()
     }
 
-    package func warnings() -> [String] { faults.summary.map { [$0] } ?? [] }
+    package func warnings() -> [String] {
+        let columns = plan.tables.flatMap(\.columns).filter { ColumnProfile.changes.contains($0.remark ?? "") }
+        return columns.map { "Column '\($0.name)': \($0.remark ?? "")." } + (faults.summary.map { [$0] } ?? [])
+    }
 
     /// The name of the text, for messages.
     package var sourceName: String { input.name }
