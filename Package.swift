@@ -165,10 +165,19 @@ let package = Package(
                 "RoostCore", "RoostSystem",
             ], path: "Sources/Apple/RoostAppleModels",
             swiftSettings: strict),
+        // SQLite databases of other programs, read and never changed.
+        .target(
+            name: "RoostForeignSQLite",
+            dependencies: [
+                "RoostCore", "RoostSystem",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ], path: "Sources/Core/RoostForeignSQLite",
+            swiftSettings: strict),
         .target(
             name: "RoostCoreData",
             dependencies: [
-                "CZlib", "RoostAppleModels", "RoostCore", "RoostFiles", "RoostMigration", "RoostQuery",
+                "CZlib", "RoostAppleModels", "RoostCore", "RoostFiles", "RoostForeignSQLite", "RoostMigration",
+                "RoostQuery",
                 "RoostSystem",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ], path: "Sources/Apple/RoostCoreData",
@@ -244,9 +253,8 @@ let package = Package(
         .target(
             name: "RoostImport",
             dependencies: [
-                "RoostCore", "RoostFiles", "RoostJSONText", "RoostMigration", "RoostQuery", "RoostStores",
-                "RoostSystem",
-                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+                "RoostCore", "RoostFiles", "RoostForeignSQLite", "RoostJSONText", "RoostMigration", "RoostQuery",
+                "RoostStores", "RoostSystem",
             ], path: "Sources/Tools/RoostImport",
             swiftSettings: strict),
         .executableTarget(

@@ -66,6 +66,9 @@ struct ImportCommandTests {
         #expect(
             shown.code == 0 && shown.output.contains("tracks.csv: 3 rows, each an object of Track"), "\(shown.errors)")
         #expect(try place.names() == ["model.json", "tracks.csv"])
+        let looked = try place.roost(
+            "import", "tracks.csv", "sqlite:music", "--entity=Track", "--dry-run", "--model=model.json")
+        #expect(looked.output == "3 rows can become objects of 'Track'; nothing was written.\n", "\(looked.output)")
         let edited = String(decoding: try place.bytes("model.json"), as: UTF8.self)
             .replacing("\"year\": { \"type\": \"integer64\" }", with: "\"year\": { \"type\": \"string\" }")
         try place.write(Data(edited.utf8), to: "model.json")

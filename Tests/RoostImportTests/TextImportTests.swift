@@ -58,9 +58,8 @@ struct TextImportTests {
         var bench = ImportBench()
         bench.model = try model([.integer16("n", isOptional: false), .string("s", maximumLength: 5)])
         #expect(bench.message(text).hasPrefix(message), "\(bench.message(text))")
-        let content = try bench.content(Array(text.utf8))
-        let store = try ImportBench.store(content.model)
-        #expect { try content.insert(into: store) } throws: { error in
+        let store = try ImportBench.store(try #require(bench.model))
+        #expect { try bench.content(Array(text.utf8)).insert(into: store) } throws: { error in
             (error as? StoreError)?.message.hasPrefix(message) == true
         }
     }

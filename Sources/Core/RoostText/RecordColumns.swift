@@ -49,9 +49,9 @@ package struct RecordColumns: Sendable {
 
     /// Resolves names.
     ///
-    /// A name is that of an attribute or relationship, the dotted path of a composite's element, the place in an ordered
-    /// inverse (`album#order`), or one of `id` (the key), `version` and `entity` (the object's own). A property that is itself
-    /// called so is `id#value` and so on, as in record texts.
+    /// A name is that of an attribute or relationship, the dotted path of a composite's element, the
+    /// place in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity` (the
+    /// object's own). A property with one of these names is `id#value` and so on, as in record texts.
     ///
     /// - Parameters:
     ///   - names: The names; nil for ``defaultNames(of:model:)``.

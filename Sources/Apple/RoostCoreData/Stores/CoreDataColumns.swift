@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
 
@@ -18,12 +19,12 @@ internal import RoostCore
         let tables: CoreDataTables
         /// The numbers in the file of the model's entities.
         let fileNumbers: [Int64]
-        let database: ReadOnlyDatabase
+        let database: ForeignDatabase
         /// By the declaring entity and the property's name; composites' elements by their dotted paths.
         private(set) var columns: [Owner: String] = [:]
         private(set) var notices: [String] = []
 
-        init(model: ManagedObjectModel, tables: CoreDataTables, fileNumbers: [Int64], database: ReadOnlyDatabase) {
+        init(model: ManagedObjectModel, tables: CoreDataTables, fileNumbers: [Int64], database: ForeignDatabase) {
             self.model = model
             self.tables = tables
             self.fileNumbers = fileNumbers
@@ -109,9 +110,9 @@ internal import RoostCore
         /// The columns among `names` that are not null in some row of `entity` or its subentities.
         private func usedColumns(_ names: [String], by entity: Int, in table: String) throws(StoreError) -> [String] {
             let numbers = model.entities[entity].selfAndSubentities.map { String(fileNumber($0)) }
-            let counts = names.map { "count(\(ReadOnlyDatabase.quoted($0)))" }
+            let counts = names.map { "count(\(ForeignDatabase.quoted($0)))" }
             let statement = try database.prepare(
-                "SELECT \(counts.joined(separator: ", ")) FROM \(ReadOnlyDatabase.quoted(table)) WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))"
+                "SELECT \(counts.joined(separator: ", ")) FROM \(ForeignDatabase.quoted(table)) WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))"
             )
             guard try statement.step() else { return [] }
             return names.enumerated().filter { statement.integer(Int32($0.offset)) > 0 }.map(\.element)

@@ -1,13 +1,14 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     /// Reads the records of one table in key order, a batch at a time.
     final class CoreDataRecordCursor: FillingRecordCursor {
         private let snapshot: CoreDataSnapshot
         private let reader: CoreDataRowReader
-        private var statement: ReadOnlyStatement?
+        private var statement: ForeignStatement?
 
-        init(_ snapshot: CoreDataSnapshot, _ reader: CoreDataRowReader, _ statement: ReadOnlyStatement) {
+        init(_ snapshot: CoreDataSnapshot, _ reader: CoreDataRowReader, _ statement: ForeignStatement) {
             self.snapshot = snapshot
             self.reader = reader
             self.statement = statement
@@ -35,7 +36,7 @@ internal import RoostCore
         private let ids: [ObjectID]
         private var position = 0
         /// Readers and statements by root entity number.
-        private var lookups: [Int: (reader: CoreDataRowReader, statement: ReadOnlyStatement)] = [:]
+        private var lookups: [Int: (reader: CoreDataRowReader, statement: ForeignStatement)] = [:]
 
         init(_ snapshot: CoreDataSnapshot, _ ids: [ObjectID]) {
             self.snapshot = snapshot
@@ -78,12 +79,12 @@ internal import RoostCore
     /// Reads links, a batch at a time.
     final class CoreDataLinkCursor: FillingLinkCursor {
         private let snapshot: CoreDataSnapshot
-        private var statement: ReadOnlyStatement?
+        private var statement: ForeignStatement?
 
         /// Reads links from a statement that gives source, target, place and place in the inverse, seen from `relationship`.
         init(
             _ snapshot: CoreDataSnapshot, _ relationship: ManagedObjectModel.Relationship,
-            _ statement: ReadOnlyStatement?
+            _ statement: ForeignStatement?
         ) {
             self.snapshot = snapshot
             self.statement = statement

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
 
@@ -24,7 +25,7 @@ internal import RoostCore
         ///
         /// - Throws: Code `modelMismatch` when there is neither a table nor a column for it.
         mutating func links(
-            of relationship: ManagedObjectModel.Relationship, _ database: ReadOnlyDatabase
+            of relationship: ManagedObjectModel.Relationship, _ database: ForeignDatabase
         ) throws(StoreError) -> CoreDataSchema.Links {
             let source = tableNames[model.entities[relationship.source].root]
             let target = tableNames[model.entities[relationship.destination].root]
@@ -43,7 +44,7 @@ internal import RoostCore
 
         /// A to-many relationship without inverse: the destination's rows hold the owner's key in `Z<owner's number><NAME>`.
         private mutating func keyQuery(
-            _ relationship: ManagedObjectModel.Relationship, _ table: String, _ database: ReadOnlyDatabase
+            _ relationship: ManagedObjectModel.Relationship, _ table: String, _ database: ForeignDatabase
         ) throws(StoreError) -> String {
             let name = relationship.name.name.uppercased()
             let number = fileNumbers[relationship.source]
@@ -60,9 +61,9 @@ internal import RoostCore
                 ? (tables.columns[table] ?? []).map(\.name).first {
                     $0.uppercased() == "Z_FOK_" + column.uppercased().dropFirst()
                 } : nil
-            let key = ReadOnlyDatabase.quoted(column)
+            let key = ForeignDatabase.quoted(column)
             return
-                "SELECT \(key) AS s, Z_PK AS t, \(order.map(ReadOnlyDatabase.quoted) ?? "0") AS o, 0 AS i FROM \(ReadOnlyDatabase.quoted(table)) WHERE \(key) IS NOT NULL"
+                "SELECT \(key) AS s, Z_PK AS t, \(order.map(ForeignDatabase.quoted) ?? "0") AS o, 0 AS i FROM \(ForeignDatabase.quoted(table)) WHERE \(key) IS NOT NULL"
         }
 
         // MARK: Join tables
@@ -73,7 +74,7 @@ internal import RoostCore
         /// other side reaches it. Names that would occur twice get digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, _ inverse: ManagedObjectModel.Relationship,
-            _ database: ReadOnlyDatabase
+            _ database: ForeignDatabase
         ) throws(StoreError) -> String {
             let forward = relationship.name.name.uppercased()
             let backward = inverse.name.name.uppercased()
@@ -102,11 +103,11 @@ internal import RoostCore
             /// The order of the keys in a column: `Z_FOK_` and the column's name without `Z_`.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
-                return columns.first { $0.uppercased() == wanted }.map(ReadOnlyDatabase.quoted) ?? "0"
+                return columns.first { $0.uppercased() == wanted }.map(ForeignDatabase.quoted) ?? "0"
             }
-            let (s, t) = (ReadOnlyDatabase.quoted(source), ReadOnlyDatabase.quoted(target))
+            let (s, t) = (ForeignDatabase.quoted(source), ForeignDatabase.quoted(target))
             return
-                "SELECT \(s) AS s, \(t) AS t, \(order(target)) AS o, \(order(source)) AS i FROM \(ReadOnlyDatabase.quoted(table)) WHERE \(s) IS NOT NULL AND \(t) IS NOT NULL"
+                "SELECT \(s) AS s, \(t) AS t, \(order(target)) AS o, \(order(source)) AS i FROM \(ForeignDatabase.quoted(table)) WHERE \(s) IS NOT NULL AND \(t) IS NOT NULL"
         }
 
         /// A relationship that is its own inverse: columns `Z_<number><NAME>` and `REFLEXIVE`.
@@ -114,22 +115,22 @@ internal import RoostCore
         /// A pair may be stored once or in both directions, so that both count as the one with the lower key first.
         private func reflexiveQuery(
             _ relationship: ManagedObjectModel.Relationship, _ name: String, _ number: Int64,
-            _ database: ReadOnlyDatabase
+            _ database: ForeignDatabase
         ) throws(StoreError) -> String {
             for table in joinTables([(number, name)], isExact: true) + joinTables([(number, name)], isExact: false) {
                 let columns = (tables.columns[table] ?? []).map(\.name)
                 guard let back = columns.first(where: { $0.uppercased() == "REFLEXIVE" }),
                     let forth = columns.first(where: { Self.isNumbered($0, "Z_", name) })
                 else { continue }
-                let (x, y) = (ReadOnlyDatabase.quoted(forth), ReadOnlyDatabase.quoted(back))
+                let (x, y) = (ForeignDatabase.quoted(forth), ForeignDatabase.quoted(back))
                 let orderOfX =
                     columns.first { $0.uppercased() == "Z_FOK_" + forth.uppercased().dropFirst(2) }
-                    .map(ReadOnlyDatabase.quoted) ?? "0"
+                    .map(ForeignDatabase.quoted) ?? "0"
                 let orderOfY =
                     columns.first { ["FOK_REFLEXIVE", "Z_FOK_REFLEXIVE"].contains($0.uppercased()) }
-                    .map(ReadOnlyDatabase.quoted) ?? "0"
+                    .map(ForeignDatabase.quoted) ?? "0"
                 return
-                    "SELECT min(\(x), \(y)) AS s, max(\(x), \(y)) AS t, max(CASE WHEN \(x) <= \(y) THEN \(orderOfY) ELSE \(orderOfX) END) AS o, max(CASE WHEN \(x) <= \(y) THEN \(orderOfX) ELSE \(orderOfY) END) AS i FROM \(ReadOnlyDatabase.quoted(table)) WHERE \(x) IS NOT NULL AND \(y) IS NOT NULL GROUP BY 1, 2"
+                    "SELECT min(\(x), \(y)) AS s, max(\(x), \(y)) AS t, max(CASE WHEN \(x) <= \(y) THEN \(orderOfY) ELSE \(orderOfX) END) AS o, max(CASE WHEN \(x) <= \(y) THEN \(orderOfX) ELSE \(orderOfY) END) AS i FROM \(ForeignDatabase.quoted(table)) WHERE \(x) IS NOT NULL AND \(y) IS NOT NULL GROUP BY 1, 2"
             }
             throw missing(relationship, database)
         }
@@ -159,7 +160,7 @@ internal import RoostCore
         }
 
         private func missing(
-            _ relationship: ManagedObjectModel.Relationship, _ database: ReadOnlyDatabase
+            _ relationship: ManagedObjectModel.Relationship, _ database: ForeignDatabase
         ) -> StoreError {
             CoreDataSchema.mismatch(database, "it has neither table nor column for relationship '\(relationship.name)'")
         }

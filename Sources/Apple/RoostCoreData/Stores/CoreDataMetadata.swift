@@ -1,5 +1,6 @@
 internal import RoostAppleModels
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     internal import Foundation
@@ -15,7 +16,7 @@ internal import RoostCore
         /// Reads the one row of the table.
         ///
         /// - Throws: `corrupted`, `limitExceeded`.
-        init(_ database: ReadOnlyDatabase) throws(StoreError) {
+        init(_ database: ForeignDatabase) throws(StoreError) {
             let statement = try database.prepare("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
             guard try statement.step(), let text = try statement.string(0), let uuid = StoreUUID(text) else {
                 throw StoreError(.corrupted, "'\(database.path)' has no store UUID in Z_METADATA.")

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     internal import Foundation
@@ -18,13 +19,13 @@ internal import RoostCore
         /// The query for rows of the table, to be completed by conditions on `r`.
         var selection: String {
             let values = (["r.Z_PK", "r.Z_ENT", "r.Z_OPT"] + root.expressions).joined(separator: ", ")
-            return "SELECT \(values) FROM \(ReadOnlyDatabase.quoted(root.table)) r"
+            return "SELECT \(values) FROM \(ForeignDatabase.quoted(root.table)) r"
         }
 
         /// Appends the record of the current row; false for a row that is no object of the model.
         ///
         /// - Throws: `corrupted`, naming the object, when a value cannot be what its attribute holds; the batch is as before.
-        func append(_ row: ReadOnlyStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
+        func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
             // Core Data starts at 1; a row that some tool wrote without a version counts as new.
@@ -49,7 +50,7 @@ internal import RoostCore
 
         /// Sets one field from a value that is not null; false when it stays null all the same.
         private func set(
-            _ reading: CoreDataSchema.Reading, _ row: ReadOnlyStatement, _ batch: inout RecordBatch
+            _ reading: CoreDataSchema.Reading, _ row: ForeignStatement, _ batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
             let (field, column) = (reading.field, reading.column)
             switch field.kind {
@@ -106,7 +107,7 @@ internal import RoostCore
 
         // MARK: Numbers, whatever SQLite made of them
 
-        private func integer(_ row: ReadOnlyStatement, _ reading: CoreDataSchema.Reading) throws(StoreError) -> Int64 {
+        private func integer(_ row: ForeignStatement, _ reading: CoreDataSchema.Reading) throws(StoreError) -> Int64 {
             switch row.storageClass(reading.column) {
             case .integer: return row.integer(reading.column)
             case .real:
@@ -118,7 +119,7 @@ internal import RoostCore
             throw unreadable(reading, "a whole number")
         }
 
-        private func double(_ row: ReadOnlyStatement, _ reading: CoreDataSchema.Reading) throws(StoreError) -> Double {
+        private func double(_ row: ForeignStatement, _ reading: CoreDataSchema.Reading) throws(StoreError) -> Double {
             switch row.storageClass(reading.column) {
             case .real, .integer: return row.double(reading.column)
             case .text:
@@ -128,7 +129,7 @@ internal import RoostCore
             throw unreadable(reading, "a number")
         }
 
-        private func decimal(_ row: ReadOnlyStatement, _ reading: CoreDataSchema.Reading) throws(StoreError)
+        private func decimal(_ row: ForeignStatement, _ reading: CoreDataSchema.Reading) throws(StoreError)
             -> DecimalNumber
         {
             let text: String? =

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
 
@@ -71,7 +72,7 @@ internal import RoostCore
         /// Resolves a model against a file.
         ///
         /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many; `corrupted`.
-        init(_ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ReadOnlyDatabase) throws(StoreError) {
+        init(_ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase) throws(StoreError) {
             self.model = model
             let fileNumbers = try Self.fileNumbers(model, tables, database)
             self.fileNumbers = fileNumbers
@@ -113,7 +114,7 @@ internal import RoostCore
         ///
         /// A store that Core Data migrated in place may still list an entity under its old name, the renaming identifier.
         private static func fileNumbers(
-            _ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ReadOnlyDatabase
+            _ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
             var left = tables.entityNumbers
             var numbers: [Int64?] = model.entities.map { left.removeValue(forKey: $0.name.text) }
@@ -151,7 +152,7 @@ internal import RoostCore
             }
         }
 
-        static func mismatch(_ database: ReadOnlyDatabase, _ what: String) -> StoreError {
+        static func mismatch(_ database: ForeignDatabase, _ what: String) -> StoreError {
             StoreError(
                 .modelMismatch,
                 "'\(database.path)' does not fit the model: \(what). Give the model version the store was made with.")
@@ -203,15 +204,15 @@ internal import RoostCore
                 for field in entity.layout.fields {
                     if let relationship = field.relationship {
                         guard let reference = references[relationship] else { continue }
-                        let key = "r." + ReadOnlyDatabase.quoted(reference.column)
+                        let key = "r." + ForeignDatabase.quoted(reference.column)
                         // The destination's own row says of which entity it is, and that it exists at all.
                         let destination =
-                            "(SELECT d.Z_ENT FROM \(ReadOnlyDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
+                            "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
                         if field.kind == .order {
                             guard let order = reference.orderColumn else { continue }
                             readings.append(
                                 Reading(
-                                    field: field, column: position("r." + ReadOnlyDatabase.quoted(order)),
+                                    field: field, column: position("r." + ForeignDatabase.quoted(order)),
                                     isExternal: false, composites: []))
                         } else {
                             // Key and entity stand side by side.
@@ -227,9 +228,9 @@ internal import RoostCore
                         let owner = model.declaringEntity(of: path[0], in: number),
                         let column = columns.columns[CoreDataColumns.Owner(entity: owner, property: field.name)]
                     else { continue }
-                    let place = position("r." + ReadOnlyDatabase.quoted(column))
+                    let place = position("r." + ForeignDatabase.quoted(column))
                     let isExternal = entity.attribute(path[0])?.allowsExternalBinaryDataStorage ?? false
-                    if isExternal { externalColumns[place] = "r." + ReadOnlyDatabase.quoted(column) }
+                    if isExternal { externalColumns[place] = "r." + ForeignDatabase.quoted(column) }
                     readings.append(
                         Reading(
                             field: field, column: place, isExternal: isExternal,

@@ -1,5 +1,6 @@
 internal import RoostAppleModels
 internal import RoostCore
+internal import RoostForeignSQLite
 internal import RoostQuery
 
 #if SQLite
@@ -9,7 +10,7 @@ internal import RoostQuery
         let schema: CoreDataSchema
         private let state: CoreDataStore.State
         private let metadata: [String: MetadataValue]
-        private var connection: ReadOnlyDatabase?
+        private var connection: ForeignDatabase?
         private let source: SourceGuard
         private let external: ExternalData
 
@@ -17,7 +18,7 @@ internal import RoostQuery
 
         init(
             _ schema: CoreDataSchema, _ state: CoreDataStore.State, _ metadata: [String: MetadataValue],
-            _ database: ReadOnlyDatabase, _ source: SourceGuard
+            _ database: ForeignDatabase, _ source: SourceGuard
         ) {
             self.metadata = metadata
             self.schema = schema
@@ -28,7 +29,7 @@ internal import RoostQuery
         }
 
         /// The connection; throws code `closed` after the end of the snapshot or the store.
-        var database: ReadOnlyDatabase {
+        var database: ForeignDatabase {
             get throws(StoreError) {
                 try state.requireOpen()
                 guard let connection else { throw StoreError(.closed, "The snapshot was closed.") }
@@ -55,7 +56,7 @@ internal import RoostQuery
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
             // What is recorded lags behind in stores that Core Data migrated in place.
-            let statement = try database.prepare("SELECT max(Z_PK) FROM \(ReadOnlyDatabase.quoted(known.table))")
+            let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
             return max(known.recordedLastKey, greatest)
@@ -113,12 +114,12 @@ internal import RoostQuery
                     .invalidRequest, "Relationship '\(relationship)' is to-one: its destination is in the record.")
             case .derived(let inverse):
                 guard let reference = schema.references[inverse] else { return CoreDataLinkCursor(self, resolved, nil) }
-                let key = ReadOnlyDatabase.quoted(reference.column)
-                let order = reference.orderColumn.map(ReadOnlyDatabase.quoted) ?? "0"
+                let key = ForeignDatabase.quoted(reference.column)
+                let order = reference.orderColumn.map(ForeignDatabase.quoted) ?? "0"
                 let numbers = reference.entities.map(String.init).joined(separator: ", ")
                 query = """
                     SELECT \(key) AS a, Z_PK AS b, coalesce(\(resolved.isOrdered ? order : "0"), 0) AS c, 0 AS d
-                    FROM \(ReadOnlyDatabase.quoted(reference.table)) WHERE \(key) = ?1 AND +Z_ENT IN (\(numbers))
+                    FROM \(ForeignDatabase.quoted(reference.table)) WHERE \(key) = ?1 AND +Z_ENT IN (\(numbers))
                     """
             case .links(let owner, let isFlipped):
                 guard let links = schema.links[owner] else { return CoreDataLinkCursor(self, resolved, nil) }

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     internal import RoostFiles
@@ -86,8 +87,8 @@ internal import RoostCore
         /// Opens a connection to the store as it is now.
         ///
         /// - Throws: `storeReplaced` when another file stands under the name; `notAStore` for a store of Roost's own that is open;
-        ///   what ``ReadOnlyDatabase`` throws.
-        func open() throws(StoreError) -> (database: ReadOnlyDatabase, guard: SourceGuard) {
+        ///   what ``ForeignDatabase`` throws.
+        func open() throws(StoreError) -> (database: ForeignDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
                     .notAStore,
@@ -95,13 +96,12 @@ internal import RoostCore
             }
             let stamps = try SourceGuard(path: path, main: main)
             let name = Self.split(path).name
-            let database: ReadOnlyDatabase
-            if let copy {
-                database = try ReadOnlyDatabase(file: "\(copy.path)/\(name)", path: path, mode: .privateCopy)
-            } else {
-                database = try ReadOnlyDatabase(
-                    file: path, path: path, mode: stamps.hasLog ? .writeAheadLog : .immutable)
-            }
+            let database = try ForeignDatabase(
+                file: copy.map { "\($0.path)/\(name)" } ?? path, path: path,
+                mode: copy != nil ? .privateCopy : stamps.hasLog ? .logInMemory : .immutable,
+                structureError: StoreError(
+                    .corrupted, "'\(path)' does not have the tables of a Core Data store; restore it from a backup."))
+            if copy == nil { try database.execute("PRAGMA query_only=ON") }
             return (database, stamps)
         }
 

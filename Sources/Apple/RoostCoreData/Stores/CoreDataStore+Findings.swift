@@ -1,6 +1,7 @@
 #if SQLite
     internal import RoostAppleModels
     package import RoostCore
+    internal import RoostForeignSQLite
 
     extension CoreDataStore {
         /// What was noticed while the store was opened: doubtful columns or tables, and what was left out of the model.
@@ -40,7 +41,7 @@
         }
 
         /// What is wrong with the structure of the file, as SQLite says it; empty for a sound one.
-        private func structureReports(_ database: ReadOnlyDatabase) throws(StoreError) -> [String] {
+        private func structureReports(_ database: ForeignDatabase) throws(StoreError) -> [String] {
             var reports: [String] = []
             let check = try database.prepare("PRAGMA quick_check(20)")
             while try check.step() {
@@ -50,7 +51,7 @@
         }
 
         /// What the rows hold that is not read as it stands.
-        private func contentFindings(_ database: ReadOnlyDatabase) throws(StoreError) -> [StoreFinding] {
+        private func contentFindings(_ database: ForeignDatabase) throws(StoreError) -> [StoreFinding] {
             var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
                 findings += try rowFindings(number, root, database)
@@ -78,32 +79,32 @@
 
         /// Rows that are no objects of the model.
         private func rowFindings(
-            _ number: Int, _ root: CoreDataSchema.Root, _ database: ReadOnlyDatabase
+            _ number: Int, _ root: CoreDataSchema.Root, _ database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let known = root.entities.keys.sorted().map(String.init).joined(separator: ", ")
             return try warning(
                 database,
-                "SELECT count(*) FROM \(ReadOnlyDatabase.quoted(root.table)) WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN (\(known))"
+                "SELECT count(*) FROM \(ForeignDatabase.quoted(root.table)) WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN (\(known))"
             ) { count in
                 "\(count) rows of table \(root.table) belong to no entity of hierarchy '\(model.entities[number].name)'; they are left out."
             }
         }
 
         private func referenceFindings(
-            _ reference: CoreDataSchema.Reference, _ database: ReadOnlyDatabase
+            _ reference: CoreDataSchema.Reference, _ database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let relationship = model.relationships[reference.relationship]
             let destinations = model.entities[relationship.destination].selfAndSubentities.map {
                 String(schema.fileNumbers[$0])
             }
             let numbers = reference.entities.map(String.init)
-            let column = ReadOnlyDatabase.quoted(reference.column)
+            let column = ForeignDatabase.quoted(reference.column)
             return try warning(
                 database,
                 """
-                SELECT count(*) FROM \(ReadOnlyDatabase.quoted(reference.table)) r
+                SELECT count(*) FROM \(ForeignDatabase.quoted(reference.table)) r
                 WHERE r.\(column) IS NOT NULL AND r.Z_ENT IN (\(numbers.joined(separator: ", "))) AND NOT EXISTS (
-                SELECT 1 FROM \(ReadOnlyDatabase.quoted(reference.destinationTable)) d
+                SELECT 1 FROM \(ForeignDatabase.quoted(reference.destinationTable)) d
                 WHERE d.Z_PK = r.\(column) AND d.Z_ENT IN (\(destinations.joined(separator: ", "))))
                 """
             ) { count in
@@ -112,14 +113,14 @@
         }
 
         private func linkFindings(
-            _ links: CoreDataSchema.Links, _ database: ReadOnlyDatabase
+            _ links: CoreDataSchema.Links, _ database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             return try warning(
                 database,
                 """
                 SELECT count(*) FROM (\(links.query))
-                WHERE NOT EXISTS (SELECT 1 FROM \(ReadOnlyDatabase.quoted(links.sourceTable)) x WHERE x.Z_PK = s)
-                OR NOT EXISTS (SELECT 1 FROM \(ReadOnlyDatabase.quoted(links.targetTable)) x WHERE x.Z_PK = t)
+                WHERE NOT EXISTS (SELECT 1 FROM \(ForeignDatabase.quoted(links.sourceTable)) x WHERE x.Z_PK = s)
+                OR NOT EXISTS (SELECT 1 FROM \(ForeignDatabase.quoted(links.targetTable)) x WHERE x.Z_PK = t)
                 """
             ) { count in
                 "\(count) links of '\(model.relationships[links.relationship].name)' have an end that does not exist."
@@ -128,7 +129,7 @@
 
         /// References to data files that are not there.
         private func externalFindings(
-            _ number: Int, _ root: CoreDataSchema.Root, _ database: ReadOnlyDatabase
+            _ number: Int, _ root: CoreDataSchema.Root, _ database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
@@ -139,7 +140,7 @@
             let external = ExternalData(storePath: location.path)
             var missing: [String: Int] = [:]
             let statement = try database.prepare(
-                "SELECT r.Z_ENT, \(values.joined(separator: ", ")) FROM \(ReadOnlyDatabase.quoted(root.table)) r")
+                "SELECT r.Z_ENT, \(values.joined(separator: ", ")) FROM \(ForeignDatabase.quoted(root.table)) r")
             while try statement.step() {
                 guard let entity = root.entities[statement.integer(0)] else { continue }
                 for (index, column) in columns.enumerated() where !statement.isNull(Int32(index + 1)) {
@@ -161,13 +162,13 @@
 
         /// Returns a warning about the rows that a query counts, unless it counts 0.
         private func warning(
-            _ database: ReadOnlyDatabase, _ sql: String, message: (Int64) -> String
+            _ database: ForeignDatabase, _ sql: String, message: (Int64) -> String
         ) throws(StoreError) -> [StoreFinding] {
             let count = try count(database, sql)
             return count > 0 ? [StoreFinding(.warning, message: message(count))] : []
         }
 
-        private func count(_ database: ReadOnlyDatabase, _ sql: String) throws(StoreError) -> Int64 {
+        private func count(_ database: ForeignDatabase, _ sql: String) throws(StoreError) -> Int64 {
             let statement = try database.prepare(sql)
             return try statement.step() ? statement.integer(0) : 0
         }

@@ -1,6 +1,7 @@
 #if SQLite
     package import RoostAppleModels
     package import RoostCore
+    internal import RoostForeignSQLite
 
     /// A store that Apple's Core Data wrote, open for reading.
     ///
@@ -112,7 +113,7 @@
 
         /// The model, from the first source that there is.
         private static func model(
-            _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
+            _ database: ForeignDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
             _ identity: CoreDataMetadata
         ) throws(StoreError) -> (ManagedObjectModel, [ModelImportWarning]) {
             if let path = options.typeOptions["model"] {
@@ -158,7 +159,7 @@
         /// - Throws: `modelMismatch` where none fits; `invalidRequest` where several do that do not
         ///   store the same.
         private static func version(
-            in path: String, _ database: ReadOnlyDatabase, _ tables: CoreDataTables, _ identity: CoreDataMetadata
+            in path: String, _ database: ForeignDatabase, _ tables: CoreDataTables, _ identity: CoreDataMetadata
         ) throws(StoreError) -> String? {
             let (names, current) = try CoreDataModelReader.versionNames(at: path)
             guard names.count > 1 else { return nil }
@@ -196,7 +197,7 @@
 
         /// Whether the tables and columns of a file are exactly those of a model.
         private static func fits(
-            _ model: ManagedObjectModel, _ database: ReadOnlyDatabase, _ tables: CoreDataTables
+            _ model: ManagedObjectModel, _ database: ForeignDatabase, _ tables: CoreDataTables
         ) throws(StoreError) -> Bool {
             do throws(StoreError) {
                 return try CoreDataSchema(model, tables, database).unusedColumns.isEmpty
@@ -208,7 +209,7 @@
 
         /// The positions of the models that leave nothing of a file over and miss nothing in it; nil when it holds a model.
         static func fittingModels(
-            among models: [ManagedObjectModel], _ database: ReadOnlyDatabase
+            among models: [ManagedObjectModel], _ database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
             let tables = try CoreDataTables(database)
             guard try cachedModel(database, tables) == nil else { return nil }
@@ -221,7 +222,7 @@
 
         /// The model that newer versions of Core Data keep in the file; nil where there is none.
         private static func cachedModel(
-            _ database: ReadOnlyDatabase, _ tables: CoreDataTables
+            _ database: ForeignDatabase, _ tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {
             guard tables.columns["Z_MODELCACHE"] != nil else { return nil }
             let statement = try database.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
@@ -229,7 +230,7 @@
             return try ModelCacheReader.read(compressed: try statement.bytes(0), file: database.path)
         }
 
-        private static func schemaVersion(_ database: ReadOnlyDatabase) throws(StoreError) -> Int64 {
+        private static func schemaVersion(_ database: ForeignDatabase) throws(StoreError) -> Int64 {
             let statement = try database.prepare("PRAGMA schema_version")
             return try statement.step() ? statement.integer(0) : 0
         }

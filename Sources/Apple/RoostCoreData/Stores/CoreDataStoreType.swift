@@ -1,6 +1,7 @@
 #if SQLite
     internal import RoostFiles
     package import RoostCore
+    internal import RoostForeignSQLite
 
     /// SQLite files that Apple's Core Data wrote, read as they are.
     ///

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
 
@@ -23,12 +24,12 @@ internal import RoostCore
         /// Reads the schema and `Z_PRIMARYKEY`.
         ///
         /// - Throws: `notAStore` when the tables of Core Data are missing; `corrupted`.
-        init(_ database: ReadOnlyDatabase) throws(StoreError) {
+        init(_ database: ForeignDatabase) throws(StoreError) {
             var columns: [String: [Column]] = [:]
             let tables = try database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z%'")
             while try tables.step() {
                 guard let name = try tables.string(0) else { continue }
-                let info = try database.prepare("PRAGMA table_info(\(ReadOnlyDatabase.quoted(name)))")
+                let info = try database.prepare("PRAGMA table_info(\(ForeignDatabase.quoted(name)))")
                 var list: [Column] = []
                 while try info.step() {
                     list.append(

@@ -90,7 +90,8 @@ private struct Demonstration {
             return .finding
         }
         try console.print("The last store equals the first: \(last.path) and \(first.path), compared object by object.")
-        try console.print("The files are in \(directory); try: roost info \(first.path)")
+        try console.print(
+            "The files are in \(directory); try: \(CommandLine.arguments.first ?? "roost") info \(first.path)")
         return .success
     }
 

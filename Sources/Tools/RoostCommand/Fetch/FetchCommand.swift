@@ -36,12 +36,12 @@ extension Subcommand {
             was checked afterwards, how they were sorted, and how many records and index entries were looked at. With
             --format=json it prints one object: access [{kind, name, statement}], decidedByAccess [predicate],
             filteredAfterwards [predicate], order (asFound, byDatabase, sorted, best), keptAtMost, visited, missingIndex (the
-            attribute that an index would help with; absent if there is none).
+            attribute that an index would help with, if any).
 
             table  For people: fitted to the terminal or to COLUMNS, what is too wide cut short. The first objects, at most
                    1024, decide the widths. NULL is no value, nothing an empty text; a text that reads NULL is shown in
                    quotes. Control characters are made visible, data are counted, dates are UTC, to the microsecond. In
-                   color on a terminal, unless NO_COLOR is set. Where there is no object, '0 objects' on standard error.
+                   color on a terminal, unless NO_COLOR is set. Without any object, '0 objects' on standard error.
             json   A list with one object on each line: every value exact. Numbers and booleans as such, decimals, UUIDs, URIs
                    and base64 as text, dates as seconds since 2001-01-01 (with --dates=iso as 2024-05-01T12:30:00Z), a to-one
                    relationship as the key of its object, or "Entity/key" where that has subentities. NULL is left out, or

@@ -149,9 +149,6 @@ enum ImportArguments {
     /// Prints what becomes of the columns.
     static func show(_ plan: ImportPlan, _ arguments: ParsedArguments, _ console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
-        guard !plan.tables.isEmpty else {
-            return try console.print("The columns fit the model's entities.")
-        }
         for table in plan.tables {
             try console.print(
                 "\(table.name): \(table.rows) rows\(table.entity.map { ", each an object of \($0)" } ?? "")")

@@ -89,13 +89,30 @@ extension Subcommand {
         var warnings: [String]
 
         var text: String {
-            var lines = ["imported  \(rows) rows of \(source) into \(destination)"]
-            lines.append("inserted  \(inserted) objects of \(entity)")
+            var lines = ["imported  \(rows) \(rows == 1 ? "row" : "rows") of \(source) into \(destination)"]
+            lines.append("inserted  \(inserted) \(inserted == 1 ? "object" : "objects") of \(entity)")
             if rows > inserted { lines.append("matched   \(rows - inserted) rows with existing objects") }
             if related > 0 { lines.append("related   \(related) new objects that rows name") }
             lines.append("seconds   \((seconds * 1000).rounded() / 1000)")
             lines += warnings.map { "warning   \($0)" }
             return lines.joined(separator: "\n")
+        }
+    }
+
+    /// One run of the command on a text.
+    private struct TextRun {
+        let input: ImportInput
+        let options: TextImportOptions
+        let faults: FaultyRowList
+        let cancellation: ConversionCancellation
+        let arguments: ParsedArguments
+        let console: Console
+
+        func content(_ model: ManagedObjectModel?) throws(StoreError) -> TextImport {
+            let cancellation = cancellation
+            return try TextImport(input, options: options, model: model, faults: faults) { () throws(StoreError) in
+                try cancellation.check()
+            }
         }
     }
 
@@ -108,73 +125,85 @@ extension Subcommand {
         let existing = try ImportArguments.existingStore(text, arguments)
         let cancellation = ConversionCancellation()
         return try Interruption.shared.cancelling(cancellation) {
-            let input = try ImportArguments.input(source, cancellation)
-            let faults = FaultyRowList(options.faultyRows) { console.printError($0) }
-            func prepare(_ model: ManagedObjectModel?) throws -> TextImport {
-                try UsageError.requesting { () throws(StoreError) in
-                    try TextImport(input, options: options, model: model, faults: faults) { () throws(StoreError) in
-                        try cancellation.check()
-                    }
-                }
-            }
-            guard let existing else {
-                let model = try arguments.value("model").map { path in
-                    try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
-                }
-                let content = try prepare(model)
-                try ImportArguments.saveModel(content.model, arguments)
-                if arguments.has("dry-run") {
-                    try ImportArguments.show(content.plan, arguments, console)
-                    return .success
-                }
-                let destination = try StoreArguments.newStore(text, arguments)
-                let imported = try makeStore(destination, content, faults, cancellation, arguments, console)
-                try console.printReport(imported, imported.text, warnings: imported.warnings, arguments)
-                return .success
-            }
-            var description = existing
-            description.options.isReadOnly = false
-            let clock = ContinuousClock()
-            let start = clock.now
-            let store = try StoreRegistry.standard.open(description)
-            let imported = try UsageError.requesting {
-                try store.closing { () throws(StoreError) in
-                    let content = try TextImport(
-                        input, options: options, model: store.model, faults: faults
-                    ) { () throws(StoreError) in try cancellation.check() }
-                    if arguments.has("dry-run") {
-                        let count = try content.look(at: store)
-                        return Imported(
-                            source: input.name, destination: description.location.description, entity: options.entity,
-                            rows: count, inserted: 0, related: 0, leftOut: faults.count,
-                            seconds: (clock.now - start).inSeconds, warnings: content.warnings())
-                    }
-                    let result = try content.insert(into: store, author: "roost import")
-                    return Imported(
-                        source: input.name, destination: description.location.description, entity: options.entity,
-                        rows: result.rows, inserted: result.inserted, related: result.related, leftOut: faults.count,
-                        seconds: (clock.now - start).inSeconds, warnings: content.warnings())
-                }
-            }
-            guard !arguments.has("dry-run") || arguments.has("json") else {
-                try console.print(
-                    "\(imported.rows) rows fit '\(options.entity)' of '\(text)', \(imported.leftOut) do not; nothing was written."
-                )
-                return .success
-            }
-            try console.printReport(imported, imported.text, warnings: imported.warnings, arguments)
-            return .success
+            let run = TextRun(
+                input: try ImportArguments.input(source, cancellation), options: options,
+                faults: FaultyRowList(options.faultyRows) { console.printError($0) }, cancellation: cancellation,
+                arguments: arguments, console: console)
+            guard let existing else { return try makeStore(text, run) }
+            return try insertRows(into: existing, run)
         }
+    }
+
+    /// Inserts the rows into a store, or only looks at them.
+    private static func insertRows(into store: PersistentStoreDescription, _ run: TextRun) throws -> ExitCode {
+        var description = store
+        description.options.isReadOnly = false
+        let clock = ContinuousClock()
+        let start = clock.now
+        let isLook = run.arguments.has("dry-run")
+        let store = try StoreRegistry.standard.open(description)
+        var isPrepared = false
+        let imported: Imported
+        do throws(StoreError) {
+            imported = try store.closing { () throws(StoreError) in
+                let content = try run.content(store.model)
+                isPrepared = true
+                var result = TextImport.Result()
+                if isLook {
+                    result.rows = try content.look()
+                } else {
+                    result = try content.insert(into: store, author: "roost import")
+                }
+                return Imported(
+                    source: run.input.name, destination: description.location.description, entity: run.options.entity,
+                    rows: result.rows, inserted: result.inserted, related: result.related, leftOut: run.faults.count,
+                    seconds: (clock.now - start).inSeconds, warnings: content.warnings())
+            }
+        } catch {
+            guard !isPrepared else { throw error }
+            // Names of entities and columns, which the arguments and the header have.
+            let failure = error
+            return try UsageError.requesting { () throws(StoreError) -> ExitCode in throw failure }
+        }
+        guard !isLook || run.arguments.has("json") else { return try printLook(imported.rows, run) }
+        try run.console.printReport(imported, imported.text, warnings: imported.warnings, run.arguments)
+        return .success
+    }
+
+    private static func printLook(_ count: Int, _ run: TextRun) throws -> ExitCode {
+        let left = run.faults.count == 0 ? "" : ", \(run.faults.count) cannot"
+        try run.console.print(
+            "\(count) \(count == 1 ? "row" : "rows") can become objects of '\(run.options.entity)'\(left); nothing was written."
+        )
+        return .success
+    }
+
+    /// Makes a new store, or only shows its model.
+    private static func makeStore(_ text: String, _ run: TextRun) throws -> ExitCode {
+        let model = try run.arguments.value("model").map { path in
+            try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
+        }
+        let content = try UsageError.requesting { try run.content(model) }
+        try ImportArguments.saveModel(content.model, run.arguments)
+        if run.arguments.has("dry-run") {
+            if model == nil { try ImportArguments.show(content.plan, run.arguments, run.console) }
+            let count = try content.look()
+            return run.arguments.has("json") ? .success : try printLook(count, run)
+        }
+        let destination = try StoreArguments.newStore(text, run.arguments)
+        let imported = try makeStore(destination, content, run)
+        try run.console.printReport(imported, imported.text, warnings: imported.warnings, run.arguments)
+        return .success
     }
 
     /// Makes a new store of the rows.
     private static func makeStore(
-        _ destination: PersistentStoreDescription, _ content: TextImport, _ faults: FaultyRowList,
-        _ cancellation: ConversionCancellation, _ arguments: ParsedArguments, _ console: Console
+        _ destination: PersistentStoreDescription, _ content: TextImport, _ run: TextRun
     ) throws -> Imported {
+        let (arguments, console, faults) = (run.arguments, run.console, run.faults)
         let progress = ProgressLine(console)
         var options = try ImportArguments.conversion(destination, arguments)
-        options.cancellation = cancellation
+        options.cancellation = run.cancellation
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }
         let manager = MigrationManager(registry: .standard)
@@ -191,7 +220,7 @@ extension Subcommand {
         let report = try manager.make(
             .location(destination.location), model: content.model, named: content.sourceName, options: options
         ) { (store) throws(StoreError) in
-            let written = try content.insert(into: store)
+            let written = try content.insert(into: store, isNew: true)
             result.withLock { $0 = written }
             return content.warnings()
         }

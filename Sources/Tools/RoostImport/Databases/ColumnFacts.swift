@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     /// The kinds of values that the rows of a table have in one column.
@@ -104,7 +105,7 @@ internal import RoostCore
             firstDanglingRow = table.foreignKeys.map { _ in nil }
             let checks = table.foreignKeys.map { KeyLookup.danglingCheck($0, of: table, in: schema) }
             let reader = try RowReader(
-                table.columns.map { "t." + SchemaText.quoted($0.name) } + checks, of: table, in: database)
+                table.columns.map { "t." + ForeignDatabase.quoted($0.name) } + checks, of: table, in: database)
             let (rowID, places) = (reader.rowID, reader.places)
             let columnCount = columns.count
             var previous: Int64?

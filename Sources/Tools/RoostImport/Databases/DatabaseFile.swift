@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     internal import RoostFiles

@@ -2,6 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 #if SQLite
+    internal import RoostSystem
+
     /// The ways in which a text writes a date.
     struct DateForm: OptionSet, Hashable {
         let rawValue: UInt8
@@ -84,29 +86,8 @@ internal import RoostCore
     enum UUIDText {
         /// The sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`; nil for other text.
         static func bytes(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-            guard text.count == 36 else { return nil }
-            var (result, high): ([UInt8], UInt8?) = ([], nil)
-            result.reserveCapacity(16)
-            for (place, byte) in text.enumerated() {
-                if [8, 13, 18, 23].contains(place) {
-                    guard byte == UInt8(ascii: "-") else { return nil }
-                    continue
-                }
-                let value: UInt8
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0")
-                case UInt8(ascii: "a")...UInt8(ascii: "f"): value = byte - UInt8(ascii: "a") + 10
-                case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
-                default: return nil
-                }
-                if let first = high {
-                    result.append(first << 4 | value)
-                    high = nil
-                } else {
-                    high = value
-                }
-            }
-            return result
+            var bytes = [UInt8](repeating: 0, count: 16)
+            return bytes.withUnsafeMutableBytes { Hexadecimal.decodeUUID(text, into: $0) } ? bytes : nil
         }
     }
 

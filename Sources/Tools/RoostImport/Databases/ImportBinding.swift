@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     /// The tables and columns that fill the entities and relationships of a model.
@@ -97,7 +98,7 @@ internal import RoostCore
             for attribute in entity.attributes where attribute.isStored {
                 guard let column = column(of: attribute, entity, table) else { continue }
                 found[attribute.name] = (
-                    "t." + SchemaText.quoted(table.columns[column].name), column, nil, !attribute.isOptional
+                    "t." + ForeignDatabase.quoted(table.columns[column].name), column, nil, !attribute.isOptional
                 )
             }
             for relationship in entity.relationships {

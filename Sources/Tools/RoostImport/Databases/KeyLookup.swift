@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     /// The keys of the objects that rows become, and the SQL that finds them.
@@ -32,13 +33,13 @@ internal import RoostCore
 
         /// The columns that identify a row.
         private static func identity(_ table: ForeignTable) -> [String] {
-            table.rowIDName.map { [$0] } ?? table.primaryKey.map { SchemaText.quoted(table.columns[$0].name) }
+            table.rowIDName.map { [$0] } ?? table.primaryKey.map { ForeignDatabase.quoted(table.columns[$0].name) }
         }
 
         /// Returns SQL for the key of the object that a foreign key of table `t` refers to, or null.
         func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
             let parent = schema.tables[key.parent]
-            let source = "main.\(SchemaText.quoted(parent.name)) AS p"
+            let source = "main.\(ForeignDatabase.quoted(parent.name)) AS p"
             let condition = Self.condition(key, of: table, parent)
             guard isNumbered[key.parent] else {
                 return "(SELECT p.\(parent.rowIDName ?? "rowid") FROM \(source) WHERE \(condition))"
@@ -54,9 +55,9 @@ internal import RoostCore
             _ key: ForeignTable.ForeignKey, of table: ForeignTable, in schema: ForeignSchema
         ) -> String {
             let parent = schema.tables[key.parent]
-            let values = key.columns.map { "t.\(SchemaText.quoted(table.columns[$0].name)) IS NOT NULL" }
+            let values = key.columns.map { "t.\(ForeignDatabase.quoted(table.columns[$0].name)) IS NOT NULL" }
             return
-                "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(SchemaText.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent))))"
+                "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(ForeignDatabase.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent))))"
         }
 
         /// Compares as SQLite's foreign keys do: with the collation and affinity of the parent's columns.
@@ -64,7 +65,7 @@ internal import RoostCore
             _ key: ForeignTable.ForeignKey, of table: ForeignTable, _ parent: ForeignTable
         ) -> String {
             zip(key.columns, key.parentColumns).map { column, parentColumn in
-                "p.\(SchemaText.quoted(parent.columns[parentColumn].name)) = +t.\(SchemaText.quoted(table.columns[column].name))"
+                "p.\(ForeignDatabase.quoted(parent.columns[parentColumn].name)) = +t.\(ForeignDatabase.quoted(table.columns[column].name))"
             }.joined(separator: " AND ")
         }
     }

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     /// Reads the rows of one table, with as many expressions for each as are needed.
@@ -53,14 +54,14 @@ internal import RoostCore
         /// The FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
             // Rows are read from the table itself, not from an index that has all columns.
-            "FROM main.\(SchemaText.quoted(table.name)) AS t NOT INDEXED"
+            "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
         /// The ORDER BY clause that gives the rows the same order each time.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }
-            let columns = table.primaryKey.map { "t." + SchemaText.quoted(table.columns[$0].name) }
+            let columns = table.primaryKey.map { "t." + ForeignDatabase.quoted(table.columns[$0].name) }
             return "ORDER BY " + columns.joined(separator: ", ")
         }
 

@@ -1,5 +1,6 @@
 #if SQLite
     package import RoostCore
+    internal import RoostForeignSQLite
     package import RoostMigration
 
     /// A foreign SQLite database as the content of a new store.
@@ -51,7 +52,12 @@
             checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
         ) throws(StoreError) {
             let file = try DatabaseFile(path: path)
-            let database = try ForeignDatabase(path: path, mode: file.mode, checkCancellation: checkCancellation)
+            let database = try ForeignDatabase(
+                file: path, mode: file.mode, checkCancellation: checkCancellation)
+            try database.execute("PRAGMA temp_store=FILE")
+            try database.execute("BEGIN")
+            // The transaction begins with the first read.
+            try database.execute("SELECT count(*) FROM main.sqlite_schema")
             var schema = try SchemaReader.read(database)
             if let remark = file.remark { schema.remarks.insert(remark, at: 0) }
             var facts: [TableFacts] = []

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostForeignSQLite
 
 #if SQLite
     /// Reads the schema of a foreign database.
@@ -52,7 +53,7 @@ internal import RoostCore
                     schema.remarks.append("Table '\(name)' of virtual table '\(owner.name)' is left out.")
                     continue
                 }
-                guard try database.canPrepare("SELECT 1 FROM main.\(SchemaText.quoted(name))") else {
+                guard try database.canPrepare("SELECT 1 FROM main.\(ForeignDatabase.quoted(name))") else {
                     schema.remarks.append(
                         "Table '\(name)' is left out, because SQLite cannot read it without the program that made it.")
                     continue
@@ -91,7 +92,7 @@ internal import RoostCore
 
         private mutating func readColumns(of number: Int) throws(StoreError) {
             var table = schema.tables[number]
-            let rows = try database.prepare("PRAGMA main.table_xinfo(\(SchemaText.quoted(table.name)))")
+            let rows = try database.prepare("PRAGMA main.table_xinfo(\(ForeignDatabase.quoted(table.name)))")
             var keyPlaces: [(place: Int64, column: Int)] = []
             var integerColumns: Set<Int> = []
             while try rows.step() {
@@ -124,7 +125,8 @@ internal import RoostCore
         }
 
         private func isReadable(_ column: String, of table: String) throws(StoreError) -> Bool {
-            try database.canPrepare("SELECT t.\(SchemaText.quoted(column)) FROM main.\(SchemaText.quoted(table)) AS t")
+            try database.canPrepare(
+                "SELECT t.\(ForeignDatabase.quoted(column)) FROM main.\(ForeignDatabase.quoted(table)) AS t")
         }
 
         private func findRowID(_ table: inout ForeignTable, _ integerColumns: Set<Int>) throws(StoreError) {
@@ -136,10 +138,12 @@ internal import RoostCore
                 integerColumns.contains(column)
             {
                 table.rowIDColumn = column
-                table.rowIDName = SchemaText.quoted(table.columns[column].name)
+                table.rowIDName = ForeignDatabase.quoted(table.columns[column].name)
                 return
             }
-            if let free, try database.canPrepare("SELECT t.\(free) FROM main.\(SchemaText.quoted(table.name)) AS t") {
+            if let free,
+                try database.canPrepare("SELECT t.\(free) FROM main.\(ForeignDatabase.quoted(table.name)) AS t")
+            {
                 table.rowIDName = free
                 return
             }
@@ -158,14 +162,14 @@ internal import RoostCore
 
         private mutating func readIndexes(of number: Int) throws(StoreError) {
             var table = schema.tables[number]
-            let rows = try database.prepare("PRAGMA main.index_list(\(SchemaText.quoted(table.name)))")
+            let rows = try database.prepare("PRAGMA main.index_list(\(ForeignDatabase.quoted(table.name)))")
             while try rows.step() {
                 guard let name = try rows.text(1) else {
                     table.remarks.append("An index whose name is not valid UTF-8 is left out.")
                     continue
                 }
                 let origin = try rows.text(3) ?? "c"
-                let parts = try database.prepare("PRAGMA main.index_xinfo(\(SchemaText.quoted(name)))")
+                let parts = try database.prepare("PRAGMA main.index_xinfo(\(ForeignDatabase.quoted(name)))")
                 var (columns, descending, collations): ([Int?], [Bool], [String]) = ([], [], [])
                 while try parts.step() {
                     guard parts.integer(5) != 0 else { continue }
@@ -189,7 +193,7 @@ internal import RoostCore
 
         private mutating func readForeignKeys(of number: Int) throws(StoreError) {
             var table = schema.tables[number]
-            let rows = try database.prepare("PRAGMA main.foreign_key_list(\(SchemaText.quoted(table.name)))")
+            let rows = try database.prepare("PRAGMA main.foreign_key_list(\(ForeignDatabase.quoted(table.name)))")
             var found: [(id: Int64, parent: String, from: [String], to: [String?], onDelete: String)] = []
             while try rows.step() {
                 let (from, to) = (try rows.text(3) ?? "", try rows.text(4))
@@ -251,9 +255,9 @@ internal import RoostCore
             guard table.rowIDName != nil || table.isWithoutRowID else {
                 return (nil, "the rows of that table have no name")
             }
-            let condition = columns.map { "p.\(SchemaText.quoted(table.columns[$0].name)) = 1" }
+            let condition = columns.map { "p.\(ForeignDatabase.quoted(table.columns[$0].name)) = 1" }
             let query =
-                "SELECT 1 FROM main.\(SchemaText.quoted(table.name)) AS p WHERE \(condition.joined(separator: " AND "))"
+                "SELECT 1 FROM main.\(ForeignDatabase.quoted(table.name)) AS p WHERE \(condition.joined(separator: " AND "))"
             guard try database.canPrepare(query) else { return (nil, "SQLite has no collation for that table's key") }
             return ((number, columns), nil)
         }

@@ -20,15 +20,19 @@ internal import RoostCore
 
     /// Reads and writes small pieces of SQL.
     enum SchemaText {
-        /// Returns a name in double quotes.
-        static func quoted(_ name: String) -> String {
-            var bytes: [UInt8] = [UInt8(ascii: "\"")]
-            for byte in name.utf8 {
-                if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-                bytes.append(byte)
+        /// Returns the bytes that pairs of hexadecimal digits mean; nil for other text.
+        static func bytes(ofHexadecimal digits: some Sequence<UInt8>) -> [UInt8]? {
+            var (result, high): ([UInt8], UInt8?) = ([], nil)
+            for digit in digits {
+                guard let value = Character(Unicode.Scalar(digit)).hexDigitValue.map({ UInt8($0) }) else { return nil }
+                if let first = high {
+                    result.append(first << 4 | value)
+                    high = nil
+                } else {
+                    high = value
+                }
             }
-            bytes.append(UInt8(ascii: "\""))
-            return String(decoding: bytes, as: UTF8.self)
+            return high == nil ? result : nil
         }
 
         /// Returns the words of a statement in capital letters, without quoted text and comments.
@@ -100,7 +104,7 @@ internal import RoostCore
                 if let first = bytes.first, first == UInt8(ascii: "'"), let content = Self.unquoted(bytes[...]) {
                     self = .text(String(decoding: content, as: UTF8.self))
                 } else if bytes.starts(with: "x'".utf8) || bytes.starts(with: "X'".utf8),
-                    let digits = Self.unquoted(bytes.dropFirst()), let blob = Self.blob(digits)
+                    let digits = Self.unquoted(bytes.dropFirst()), let blob = SchemaText.bytes(ofHexadecimal: digits)
                 {
                     self = .blob(blob)
                 } else if DecimalNumber(utf8: bytes) != nil, bytes.first != UInt8(ascii: "N") {
@@ -127,19 +131,5 @@ internal import RoostCore
             return isQuote ? nil : result
         }
 
-        private static func blob(_ digits: [UInt8]) -> [UInt8]? {
-            guard digits.count.isMultiple(of: 2) else { return nil }
-            var (result, high): ([UInt8], UInt8?) = ([], nil)
-            for digit in digits {
-                guard let value = Character(Unicode.Scalar(digit)).hexDigitValue.map({ UInt8($0) }) else { return nil }
-                if let first = high {
-                    result.append(first << 4 | value)
-                    high = nil
-                } else {
-                    high = value
-                }
-            }
-            return result
-        }
     }
 #endif

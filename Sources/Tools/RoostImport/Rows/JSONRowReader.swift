@@ -8,6 +8,8 @@ internal import RoostJSONText
 final class JSONRowReader: TextRowReader {
     /// The most bytes of a value.
     private static let maximumValueByteCount = 256 << 20
+    /// The most columns, which is the most properties of an entity.
+    private static let maximumColumnCount = 65_535
 
     private(set) var columns: [String] = []
     private(set) var row = ImportRow()
@@ -38,9 +40,17 @@ final class JSONRowReader: TextRowReader {
     func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer { storage.bytes(cell.start, cell.count) }
 
     func next() throws(StoreError) -> Bool {
-        do throws(JSONSyntaxError) { return try readRow() } catch {
+        let isRow: Bool
+        do throws(JSONSyntaxError) { isRow = try readRow() } catch {
             throw StoreError(error, in: "'\(name)'", code: .invalidValue)
         }
+        guard columns.count <= Self.maximumColumnCount else {
+            throw StoreError(
+                .limitExceeded,
+                "'\(name)', line \(row.line): the rows have more than \(Self.maximumColumnCount) keys together. Are keys values?"
+            )
+        }
+        return isRow
     }
 
     private func readRow() throws(JSONSyntaxError) -> Bool {

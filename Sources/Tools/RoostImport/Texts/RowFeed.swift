@@ -6,7 +6,8 @@ internal import RoostStores
 final class RowFeed {
     private let source: TextImport
     private let reader: any TextRowReader
-    private let store: any PersistentStore
+    /// The store; nil where rows are only looked at.
+    private let store: (any PersistentStore)?
     private var mapping: ColumnMapping
     /// A row, and the line that it starts in.
     private struct NumberedRow {
@@ -21,7 +22,7 @@ final class RowFeed {
     private var recordRules: RecordRules?
     private let defaults: BatchInsertRequest.Row
 
-    init(_ source: TextImport, in store: any PersistentStore) throws(StoreError) {
+    init(_ source: TextImport, in store: (any PersistentStore)?) throws(StoreError) {
         (self.source, self.store) = (source, store)
         reader = try source.reader()
         mapping = ColumnMapping(source.options, source.entity, in: source.model, of: source.input.name)
@@ -54,6 +55,7 @@ final class RowFeed {
     ///
     /// - Returns: The number of new objects.
     func insertMissing() throws(StoreError) -> Int {
+        guard let store else { return 0 }
         var count = 0
         while true {
             let rows = try read(TextImport.chunkCount, isLook: true)
@@ -80,8 +82,16 @@ final class RowFeed {
     func lookAtAll() throws(StoreError) -> Int {
         var count = 0
         while true {
-            let rows = try read(TextImport.chunkCount)
+            var rows = try read(TextImport.chunkCount)
             guard !rows.isEmpty else { return count }
+            for target in mapping.targets {
+                guard let relation = target.relation else { continue }
+                // Any object of the entity is as good for the rules of a single object.
+                let other = Value.objectID(ObjectID(try relatedEntity(relation).name, key: 1))
+                for index in rows.indices where rows[index].values[target.property]?.isNull == false {
+                    rows[index].values[target.property] = other
+                }
+            }
             count += try withoutFaults(rows).count
         }
     }
@@ -192,7 +202,7 @@ final class RowFeed {
         _ values: Set<Value>, _ relation: TextImportOptions.Relation
     ) throws(StoreError) -> [Value: ObjectID] {
         let wanted = values.filter { !$0.isNull }
-        guard !wanted.isEmpty else { return [:] }
+        guard let store, !wanted.isEmpty else { return [:] }
         let entity = try relatedEntity(relation)
         let request = FetchRequest(
             entity.name,

@@ -23,9 +23,12 @@ extension TextImport {
     /// - Parameters:
     ///   - store: The store.
     ///   - author: The author, for the store's history.
+    ///   - isNew: Whether nothing is left of the store after an error.
     /// - Returns: What was written.
     /// - Throws: As a batch insert; `invalidValue` with the line of a row that cannot be taken.
-    package func insert(into store: any PersistentStore, author: String? = nil) throws(StoreError) -> Result {
+    package func insert(
+        into store: any PersistentStore, author: String? = nil, isNew: Bool = false
+    ) throws(StoreError) -> Result {
         var result = Result()
         if !options.relations.isEmpty {
             result.related = try RowFeed(self, in: store).insertMissing()
@@ -55,9 +58,10 @@ extension TextImport {
                             return false
                         }, model: model)
                 } catch {
-                    guard end > Self.keyedCount else { throw error }
+                    let before = end - Self.keyedCount
+                    guard before > 0, !isNew else { throw error }
                     throw error.withMessage(
-                        "\(error.message) The \(end - Self.keyedCount) rows before stay.")
+                        "\(error.message) That is about the rows after the first \(before), which stay.")
                 }
             }
         }
@@ -66,16 +70,13 @@ extension TextImport {
         return result
     }
 
-    /// Reads all rows as ``insert(into:author:)`` does, and writes nothing.
+    /// Reads all rows, and writes nothing.
     ///
     /// Rows are compared with the rules of single objects, not with other objects.
     ///
-    /// - Parameter store: The store.
     /// - Returns: The number of rows that can be taken.
-    /// - Throws: As ``insert(into:author:)``.
-    package func look(at store: any PersistentStore) throws(StoreError) -> Int {
-        try RowFeed(self, in: store).lookAtAll()
-    }
+    /// - Throws: As ``insert(into:author:isNew:)``.
+    package func look() throws(StoreError) -> Int { try RowFeed(self, in: nil).lookAtAll() }
 
     private func request(
         _ author: String?, _ handler: @escaping (inout BatchInsertRequest.Row) throws(StoreError) -> Bool

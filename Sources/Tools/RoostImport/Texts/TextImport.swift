@@ -7,7 +7,7 @@ internal import RoostSystem
 /// The rows of a text as objects of one entity.
 ///
 /// Without a model all rows are read once to infer one. Rows become objects with the keys 1, 2, …
-/// of a new store by ``send(to:)``, or objects of an existing store by ``insert(into:author:)``.
+/// of a new store by ``send(to:)``, or of any store by ``insert(into:author:isNew:)``.
 /// Memory is bounded whatever the size of the text.
 package final class TextImport: MadeContent {
     /// The rows that are inserted or updated together, and whose related objects are found together.
@@ -59,6 +59,12 @@ package final class TextImport: MadeContent {
         }
         try requireKey()
         try requireKeyOfOwnRelations()
+        // The columns of JSON are known at its end only.
+        guard options.format == .csv || options.format == .tsv else { return }
+        let columns = try reader().columns
+        try ColumnMapping.requireColumns(options, in: columns)
+        var mapping = ColumnMapping(options, entity, in: self.model, of: input.name)
+        try mapping.extend(to: columns)
     }
 
     package func warnings() -> [String] {
@@ -90,14 +96,7 @@ package final class TextImport: MadeContent {
     }
 
     /// Starts to read the rows.
-    func reader() throws(StoreError) -> any TextRowReader {
-        let reader = try Self.reader(input, options)
-        // The columns of JSON are known at its end only.
-        if options.format == .csv || options.format == .tsv {
-            try ColumnMapping.requireColumns(options, in: reader.columns)
-        }
-        return reader
-    }
+    func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options) }
 
     private static func reader(
         _ input: ImportInput, _ options: TextImportOptions

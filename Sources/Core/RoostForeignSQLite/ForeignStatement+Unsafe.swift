@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 
 #if SQLite
     internal import CSQLite
@@ -6,9 +6,9 @@ internal import RoostCore
     /// A prepared statement.
     ///
     /// The values of a row are valid until the next step.
-    final class ForeignStatement {
+    package final class ForeignStatement {
         /// The ways in which SQLite stores a value.
-        enum StorageClass { case integer, real, text, blob, null }
+        package enum StorageClass { case integer, real, text, blob, null }
 
         private let handle: OpaquePointer
         /// Keeps the connection open as long as the statement exists.
@@ -22,7 +22,7 @@ internal import RoostCore
         deinit { _ = sqlite3_finalize(handle) }
 
         /// Moves to the next row; returns false at the end.
-        func step() throws(StoreError) -> Bool {
+        package func step() throws(StoreError) -> Bool {
             let code = sqlite3_step(handle)
             switch code {
             case SQLITE_ROW: return true
@@ -31,8 +31,20 @@ internal import RoostCore
             }
         }
 
+        /// Goes back before the first row.
+        package func reset() {
+            // It repeats the error of the last step, which was thrown already.
+            _ = sqlite3_reset(handle)
+        }
+
+        /// Sets parameter `index`, counted from 1.
+        package func bind(_ value: Int64, at index: Int32) throws(StoreError) {
+            let code = sqlite3_bind_int64(handle, index, value)
+            guard code == SQLITE_OK else { throw database.error(code) }
+        }
+
         /// The way in which a value of the row is stored.
-        func storageClass(_ column: Int32) -> StorageClass {
+        package func storageClass(_ column: Int32) -> StorageClass {
             switch sqlite3_column_type(handle, column) {
             case SQLITE_INTEGER: .integer
             case SQLITE_FLOAT: .real
@@ -42,12 +54,15 @@ internal import RoostCore
             }
         }
 
-        func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-        func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-        func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+        /// Whether a value is null.
+        package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+        /// A value as a whole number.
+        package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+        /// A value as a floating-point number.
+        package func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
         /// Runs `body` with the bytes of a text, as UTF-8, or of a blob.
-        func withBytes<Result>(
+        package func withBytes<Result>(
             _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
             let isBlob = sqlite3_column_type(handle, column) == SQLITE_BLOB
@@ -63,8 +78,19 @@ internal import RoostCore
             return try body(UnsafeRawBufferPointer(start: base, count: count))
         }
 
-        /// Returns a text; nil for null and for bytes that are not valid UTF-8.
-        func text(_ column: Int32) throws(StoreError) -> String? {
+        /// The bytes of a text or blob, copied.
+        package func bytes(_ column: Int32) throws(StoreError) -> [UInt8] {
+            try withBytes(column) { (bytes) throws(StoreError) in Array(bytes) }
+        }
+
+        /// A text, with replacement characters for invalid UTF-8; nil for null.
+        package func string(_ column: Int32) throws(StoreError) -> String? {
+            guard !isNull(column) else { return nil }
+            return try withBytes(column) { (bytes) throws(StoreError) in String(decoding: bytes, as: UTF8.self) }
+        }
+
+        /// A text; nil for null and for bytes that are not valid UTF-8.
+        package func text(_ column: Int32) throws(StoreError) -> String? {
             guard !isNull(column) else { return nil }
             return try withBytes(column) { (bytes) throws(StoreError) in
                 bytes.isValidUTF8 ? String(decoding: bytes, as: UTF8.self) : nil

@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 
 #if SQLite
     internal import CSQLite
@@ -8,67 +8,79 @@ internal import RoostCore
     ///
     /// Use it from one thread at a time. The schema is not trusted: views and triggers never run,
     /// and expressions in the schema can call harmless functions only.
-    final class ForeignDatabase {
+    package final class ForeignDatabase {
         /// The ways to open a file.
-        enum Mode {
-            /// SQLite's own locks and a read transaction keep the content as it is.
+        package enum Mode: Sendable {
+            /// SQLite's own locks keep the content as it is during a transaction.
             case locked
             /// No log exists, and SQLite looks for no other file.
             case immutable
-            /// A write-ahead log exists without an index. SQLite keeps the index in memory.
+            /// A write-ahead log exists. SQLite keeps its index in memory, and makes neither a lock nor
+            /// another file.
             case logInMemory
+            /// A private copy, in which SQLite may roll a journal back.
+            case privateCopy
         }
 
         private let handle: OpaquePointer
         /// The path of the file, for messages.
-        let path: String
-        /// The cancellation check of the import, and what it threw.
-        private let interruption: Interruption
+        package let path: String
+        /// The check that ends long statements.
+        private let interruption: Interruption?
+        /// The error of a statement that the tables do not allow; nil for SQLite's own words.
+        private let structureError: StoreError?
 
-        /// Opens the database at `path` and begins a read transaction.
+        /// Opens a file.
         ///
         /// - Parameters:
-        ///   - path: The path of the file.
-        ///   - mode: How to open it.
-        ///   - checkCancellation: Called while statements run.
+        ///   - file: The path of the file.
+        ///   - path: The path for messages; nil for `file`.
+        ///   - mode: The way to open it.
+        ///   - structureError: The error of a statement that the tables do not allow.
+        ///   - checkCancellation: Called while statements run; its error ends them.
         /// - Throws: `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`,
         ///   `outOfResources`.
-        init(
-            path: String, mode: Mode, checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
+        package init(
+            file: String, path: String? = nil, mode: Mode, structureError: StoreError? = nil,
+            checkCancellation: (@Sendable () throws(StoreError) -> Void)? = nil
         ) throws(StoreError) {
-            let query =
+            let (query, access) =
                 switch mode {
-                case .locked: "?mode=ro"
-                case .immutable: "?mode=ro&immutable=1"
-                case .logInMemory: "?mode=ro&vfs=unix-none"
+                case .locked: ("?mode=ro", SQLITE_OPEN_READONLY)
+                case .immutable: ("?mode=ro&immutable=1", SQLITE_OPEN_READONLY)
+                // The VFS without locks has no shared memory either, so that exclusive mode works on a read-only handle.
+                case .logInMemory: ("?mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY)
+                case .privateCopy: ("?mode=rw", SQLITE_OPEN_READWRITE)
                 }
+            let path = path ?? file
             var opened: OpaquePointer?
             let code = sqlite3_open_v2(
-                "file:" + Hexadecimal.percentEncoded(path) + query, &opened,
-                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nil)
-            guard let opened else { throw StoreError(.outOfResources, "SQLite has no memory to open '\(path)'.") }
+                "file:" + Hexadecimal.percentEncoded(file) + query, &opened,
+                access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nil)
+            guard let opened else {
+                throw StoreError(.outOfResources, "SQLite has no memory to open '\(path)'.")
+            }
             guard code == SQLITE_OK else {
-                let error = Self.error(opened, code, path)
+                let error = Self.error(opened, code, path, structureError)
                 _ = sqlite3_close_v2(opened)
                 throw error
             }
             handle = opened
             self.path = path
-            interruption = Interruption(checkCancellation)
+            self.structureError = structureError
+            interruption = checkCancellation.map { Interruption($0) }
             _ = sqlite3_extended_result_codes(handle, 1)
-            try harden()
-            // SAFETY: the pointer is valid as long as the connection: both are properties of this object.
-            sqlite3_progress_handler(
-                handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
-                Unmanaged.passUnretained(interruption).toOpaque())
-            try check(sqlite3_busy_timeout(handle, 2000))
-            if mode == .logInMemory { try execute("PRAGMA locking_mode=EXCLUSIVE") }
-            for setting in ["mmap_size=0", "cell_size_check=ON", "temp_store=FILE"] {
-                try execute("PRAGMA \(setting)")
+            try harden(mode)
+            if let interruption {
+                // SAFETY: the pointer is valid as long as the connection: both are properties of this object.
+                sqlite3_progress_handler(
+                    handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
+                    Unmanaged.passUnretained(interruption).toOpaque())
             }
-            try execute("BEGIN")
-            // The transaction begins with the first read.
-            try execute("SELECT count(*) FROM main.sqlite_schema")
+            if mode == .locked { try check(sqlite3_busy_timeout(handle, 2000)) }
+            if mode == .logInMemory { try execute("PRAGMA locking_mode=EXCLUSIVE") }
+            try execute("PRAGMA mmap_size=0")
+            try execute("PRAGMA cell_size_check=ON")
         }
 
         deinit {
@@ -77,25 +89,28 @@ internal import RoostCore
         }
 
         /// Turns off what a hostile schema could use, and sets limits.
-        private func harden() throws(StoreError) {
+        private func harden(_ mode: Mode) throws(StoreError) {
             for (option, isOn) in [
-                (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1), (SQLITE_DBCONFIG_DEFENSIVE, 1),
+                // Without this, closing would try to move the log into the file.
+                (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, mode == .privateCopy ? 0 : 1), (SQLITE_DBCONFIG_DEFENSIVE, 1),
                 (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
                 (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
             ] as [(Int32, Int32)] { try check(roost_sqlite3_db_config_flag(handle, option, isOn)) }
+            // The limit of a value is that of a record.
             for (limit, value) in [
-                (SQLITE_LIMIT_LENGTH, Int32(1 << 30)), (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_ATTACHED, 0),
-                (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
+                (SQLITE_LIMIT_LENGTH, Int32(1 << 30)), (SQLITE_LIMIT_SQL_LENGTH, 16 << 20), (SQLITE_LIMIT_COLUMN, 4000),
+                (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+                (SQLITE_LIMIT_WORKER_THREADS, 0),
             ] { _ = sqlite3_limit(handle, limit, value) }
         }
 
         // MARK: Statements
 
         /// The most columns that a statement of this connection returns.
-        var maximumColumnCount: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
+        package var maximumColumnCount: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
 
         /// Prepares a statement.
-        func prepare(_ sql: String) throws(StoreError) -> ForeignStatement {
+        package func prepare(_ sql: String) throws(StoreError) -> ForeignStatement {
             var statement: OpaquePointer?
             let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
             guard code == SQLITE_OK else { throw error(code) }
@@ -106,7 +121,7 @@ internal import RoostCore
         }
 
         /// Whether SQLite can prepare a statement; false if the schema does not allow it.
-        func canPrepare(_ sql: String) throws(StoreError) -> Bool {
+        package func canPrepare(_ sql: String) throws(StoreError) -> Bool {
             var statement: OpaquePointer?
             let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
             _ = sqlite3_finalize(statement)
@@ -117,32 +132,37 @@ internal import RoostCore
         }
 
         /// Runs a statement to its end.
-        func execute(_ sql: String) throws(StoreError) {
+        package func execute(_ sql: String) throws(StoreError) {
             let statement = try prepare(sql)
             while try statement.step() {}
         }
 
         /// Returns the whole number that a statement gives in its first row; nil without a row or for null.
-        func integer(_ sql: String) throws(StoreError) -> Int64? {
+        package func integer(_ sql: String) throws(StoreError) -> Int64? {
             let statement = try prepare(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }
             return statement.integer(0)
         }
 
         /// Returns the collation of a column of `table`, in capital letters.
-        func collation(ofColumn column: String, in table: String) throws(StoreError) -> String {
+        package func collation(ofColumn column: String, in table: String) throws(StoreError) -> String {
             var name: UnsafePointer<CChar>?
             let code = sqlite3_table_column_metadata(handle, "main", table, column, nil, &name, nil, nil, nil)
             guard code == SQLITE_OK else { throw error(code) }
             return name.map { String(cString: $0).uppercased() } ?? "BINARY"
         }
 
+        /// A name as an SQL identifier.
+        package static func quoted(_ name: String) -> String {
+            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        }
+
         // MARK: Errors
 
         /// Returns the error for a result code, or the reason why the caller stopped the statement.
-        func error(_ code: Int32) -> StoreError {
-            if code & 0xFF == SQLITE_INTERRUPT, let reason = interruption.reason { return reason }
-            return Self.error(handle, code, path)
+        package func error(_ code: Int32) -> StoreError {
+            if code & 0xFF == SQLITE_INTERRUPT, let reason = interruption?.reason { return reason }
+            return Self.error(handle, code, path, structureError)
         }
 
         private func check(_ code: Int32) throws(StoreError) {
@@ -150,7 +170,11 @@ internal import RoostCore
         }
 
         /// SQLite's result codes in terms of ours (https://sqlite.org/rescode.html).
-        private static func error(_ handle: OpaquePointer, _ code: Int32, _ path: String) -> StoreError {
+        ///
+        /// Its message may name tables, never values.
+        private static func error(
+            _ handle: OpaquePointer, _ code: Int32, _ path: String, _ structureError: StoreError?
+        ) -> StoreError {
             let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "error \(code)"
             let underlying = ForeignDatabaseFailure(code: sqlite3_extended_errcode(handle), message: text)
             let (kind, message): (StoreError.Code, String) =
@@ -158,7 +182,7 @@ internal import RoostCore
                 case SQLITE_NOTADB:
                     (.notAStore, "'\(path)' is not an SQLite database, or it is encrypted. Check the path.")
                 case SQLITE_CORRUPT:
-                    (.corrupted, "'\(path)' is a damaged SQLite database: \(text). Restore it from a backup.")
+                    (.corrupted, "'\(path)' is a damaged SQLite file: \(text). Restore it from a backup.")
                 case SQLITE_CANTOPEN:
                     (.ioFailure, "SQLite cannot open '\(path)'. Check the permissions of the file and its directory.")
                 case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
@@ -179,6 +203,8 @@ internal import RoostCore
                 case SQLITE_TOOBIG:
                     (.limitExceeded, "'\(path)' has a value or a table definition that is too large to read.")
                 case SQLITE_IOERR: (.ioFailure, "SQLite cannot read '\(path)': \(text). Check the disk.")
+                case SQLITE_ERROR where structureError != nil:
+                    (structureError?.code ?? .corrupted, structureError?.message ?? "")
                 default: (.invalidRequest, "SQLite cannot read '\(path)': \(text).")
                 }
             return StoreError(kind, message, underlying: underlying)
