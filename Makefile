@@ -21,7 +21,7 @@ DEMO_DIRECTORY ?= .build/demo
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: setup demo demo-postgresql install deb tool test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
+.PHONY: setup demo demo-postgresql install deb tool test browse-test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
 
 # The C libraries of the backends, from the system's package manager.
 setup:
@@ -37,7 +37,7 @@ demo-postgresql: setup
 	OBJECTS=$(OBJECTS) SEED=$(SEED) DIRECTORY=$(DEMO_DIRECTORY) ./Scripts/with-postgres ./Scripts/demo-postgresql
 
 # The program for people's machines: the Swift runtime is a part of it where that is possible.
-TOOL_TRAITS ?= --traits SQLite,LMDB,PostgreSQL
+TOOL_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Interactive
 TOOL = .build/install/release/roost
 tool: setup
 	$(SWIFT_BUILD) --configuration release --product roost --scratch-path .build/install $(TOOL_TRAITS) \
@@ -53,7 +53,7 @@ deb: tool
 	@./Scripts/deb $(TOOL) .build
 
 # The tests plant faults in contexts, to show that the suites of checks find them. Releases are built without this trait.
-TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,PlantedFaults
+TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,Interactive,PlantedFaults
 
 # Compares what each product shows with docs/api, which takes seconds, then runs all tests.
 # `make test ONLY=RoostQuery` builds and runs the tests of one module, with what they need, in a build folder of its own.
@@ -67,6 +67,12 @@ test: setup
 	ROOST_ONLY=$(ONLY) $(SWIFT_BUILD) --build-tests $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
 	ROOST_ONLY=$(ONLY) ./Scripts/with-postgres $(SWIFT) test --skip-build --parallel $(TEST_TRAITS) --scratch-path .build/only-$(ONLY)
 endif
+
+# Clicks through each view of `roost browse` in headless Chromium, and compares the page with what the command answers.
+# SCREENSHOTS=directory keeps pictures. Needs python3 and chromium.
+browse-test: setup
+	$(SWIFT_BUILD) --product roost $(TEST_TRAITS)
+	./Scripts/browse-test .build/debug/roost $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS))
 
 # Instructions per operation, counted by callgrind and compared with Tests/CostTests/instructions.json. `make costs WRITE=1` records new
 # limits. Needs valgrind.

@@ -33,6 +33,9 @@ let package = Package(
         .trait(name: "LMDB", description: "The LMDB backend; needs liblmdb."),
         .trait(name: "PostgreSQL", description: "The PostgreSQL backend; needs libpq."),
         .trait(name: "Macros", description: "Models in Swift: the macro @Model of the product RoostModels."),
+        .trait(
+            name: "Interactive",
+            description: "`roost browse` and line editing in `roost shell`; needs libmicrohttpd and libedit."),
         .trait(name: "PlantedFaults", description: "Faults that Roost's own tests plant; never for programs."),
         .default(enabledTraits: ["SQLite", "LMDB"]),
     ],
@@ -54,6 +57,14 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/C/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", path: "Sources/C/CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+        .systemLibrary(
+            name: "CEdit", path: "Sources/C/CEdit", pkgConfig: "libedit",
+            providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
+        // The files of the page of `roost browse`, as constants.
+        .target(name: "CRoostPage", path: "Sources/C/CRoostPage"),
         // What Swift does not show of the system: renameat2, ioctl and statfs constants, memmem, fetching memory ahead.
         .target(name: "CRoostSystem", path: "Sources/C/CRoostSystem"),
 
@@ -257,12 +268,25 @@ let package = Package(
                 "RoostStores", "RoostSystem",
             ], path: "Sources/Tools/RoostImport",
             swiftSettings: strict),
+        // The page of `roost browse` and the server that it talks to.
+        .target(
+            name: "RoostViewer",
+            dependencies: [
+                "RoostAppleModels", "RoostCore", "RoostGraph", "RoostImport", "RoostJSONText", "RoostMigration",
+                "RoostQuery", "RoostStores", "RoostSystem",
+                .target(name: "CMicroHTTPD", condition: .when(traits: ["Interactive"])),
+                .target(name: "CRoostPage", condition: .when(traits: ["Interactive"])),
+            ], path: "Sources/Tools/RoostViewer",
+            exclude: ["Page"],
+            swiftSettings: strict),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostImport", "RoostJSONText",
-                "RoostMemory", "RoostMigration", "RoostModelCode", "RoostQuery", "RoostStores", "RoostSystem",
-                "RoostText",
+                "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph",
+                "RoostImport", "RoostJSONText", "RoostMemory", "RoostMigration", "RoostModelCode", "RoostQuery",
+                "RoostStores",
+                "RoostSystem", "RoostText", "RoostViewer",
+                .target(name: "CEdit", condition: .when(traits: ["Interactive"])),
             ], path: "Sources/Tools/RoostCommand",
             swiftSettings: strict),
 
@@ -441,6 +465,12 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostCore", "RoostImport", "RoostMigration", "RoostStores", "RoostSystem",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RoostViewerTests",
+            dependencies: [
+                "Roost", "RoostCore", "RoostJSONText", "RoostQuery", "RoostStores", "RoostSystem", "RoostViewer",
             ],
             swiftSettings: strict),
         .testTarget(

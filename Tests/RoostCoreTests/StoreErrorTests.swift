@@ -21,6 +21,7 @@ struct StoreErrorTests {
                 relationship: RelationshipName("Album", name: "artist"), deleted: ObjectID("Artist", key: 1),
                 remaining: ObjectID("Album", key: 4), reason: .mandatory)
         ]
+        $0.textColumn = 7
         $0.missingObjects = [ObjectID("Artist", key: 6)]
         $0.failures = [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)]
     }

@@ -8,6 +8,7 @@ internal import RoostSystem
 enum RoostTool {
     /// All subcommands, in the order of the help.
     static let commands: [Subcommand] = [
+        .browse, .shell,
         .convert, .migrate, .importData, .export, .info, .history, .check, .diff, .fetch, .insert, .update, .delete,
         .dump,
         .load, .backup,

@@ -53,9 +53,19 @@ final class Workplace: Sendable {
     }()
 
     /// Starts the program with arguments, in this directory.
-    func start(_ arguments: [String], through wrapper: [String] = []) throws -> RunningCommand {
+    func start(
+        _ arguments: [String], through wrapper: [String] = [], input: Any = FileHandle.nullDevice
+    ) throws -> RunningCommand {
         try RunningCommand(
-            wrapper + [try #require(Self.program, "the roost program was not built")] + arguments, in: path)
+            wrapper + [try #require(Self.program, "the roost program was not built")] + arguments, in: path,
+            input: input)
+    }
+
+    /// Runs the shell with a script as its standard input.
+    func shell(_ script: String, on store: String = "store", _ options: String...) throws -> CommandResult {
+        try write(Data(script.utf8), to: "script")
+        let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: file("script")))
+        return try start(["shell", store] + options, input: input).wait()
     }
 
     /// Runs the program with arguments, in this directory, to its end.
@@ -99,14 +109,14 @@ final class RunningCommand {
     private let output: URL
     private let errors: URL
 
-    init(_ command: [String], in directory: String) throws {
+    init(_ command: [String], in directory: String, input: Any = FileHandle.nullDevice) throws {
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("roost-run-\(UUID().uuidString)")
         (output, errors) = (place.appendingPathExtension("out"), place.appendingPathExtension("err"))
         for file in [output, errors] { try Data().write(to: file) }
         process.executableURL = URL(fileURLWithPath: try #require(command.first))
         process.arguments = Array(command.dropFirst())
         process.currentDirectoryURL = URL(fileURLWithPath: directory)
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()
@@ -118,6 +128,9 @@ final class RunningCommand {
             sched_yield()
         }
     }
+
+    /// The standard output until now.
+    func outputSoFar() throws -> String { String(decoding: try Data(contentsOf: output), as: UTF8.self) }
 
     func wait() throws -> CommandResult {
         process.waitUntilExit()

@@ -48,6 +48,9 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// Set only with code ``Code/corrupted``, and with ``Code/limitExceeded`` for an object that is
     /// too large.
     public private(set) var damagedObject: ObjectID?
+    /// The place in a text that could not be read, as a number of characters from 1; nil for other
+    /// errors.
+    package var textColumn: Int?
     /// The backend's own error, for example an SQLite extended result code.
     public let underlying: (any Error)?
 

@@ -92,7 +92,7 @@ extension ManagedObjectContext {
         core.clearLatched()
         defer { if let waiting { core.latch(waiting) } }
         do throws(StoreError) {
-            try stack.transaction(name, self) { () throws(StoreError) in
+            try stack.transaction(name, in: self) { () throws(StoreError) in
                 try body()
                 core.propagateDeletes()
                 try core.throwLatched()

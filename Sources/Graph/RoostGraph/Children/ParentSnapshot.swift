@@ -125,15 +125,19 @@ private final class ParentRecords: RecordCursor {
         batch.removeAll()
         var part = RecordBatch(model: model)
         while batch.isEmpty, position < ids.count {
+            // Neighbors are mostly of one entity, and are read in one step.
+            let name = ids[position].entity
             let end = min(ids.count, position + Self.partCount)
-            for id in ids[position..<end] {
-                let entity = try model.requireEntity(id.entity)
-                try graph.read([id.key], inHierarchyOf: entity.root, into: &part)
-                for index in 0..<part.count where entity.includes(part.entityNumber(at: index)) {
-                    batch.append(part, at: index)
-                }
+            let entity = try model.requireEntity(name)
+            var keys: [Int64] = []
+            while position < end, ids[position].entity == name {
+                keys.append(ids[position].key)
+                position += 1
             }
-            position = end
+            try graph.read(keys, inHierarchyOf: entity.root, into: &part)
+            for index in 0..<part.count where entity.includes(part.entityNumber(at: index)) {
+                batch.append(part, at: index)
+            }
         }
         return !batch.isEmpty
     }

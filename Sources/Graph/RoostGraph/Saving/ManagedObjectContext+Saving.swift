@@ -175,6 +175,15 @@ extension ManagedObjectContext {
         }
     }
 
+    /// Examines the changes as a save does, and saves nothing.
+    ///
+    /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; what reading throws.
+    package func validateChanges() throws(StoreError) {
+        processPendingChanges()
+        try core.throwLatched()
+        _ = try validate()
+    }
+
     private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed

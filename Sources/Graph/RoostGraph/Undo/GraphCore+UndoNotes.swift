@@ -25,7 +25,7 @@ extension GraphCore {
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
     }
 
-    /// Finds out which objects are members of relationships that were changed without reading.
+    /// Finds out the members and the orders of relationships that were changed without reading.
     ///
     /// The store knows it until the changes are saved.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {
@@ -35,6 +35,17 @@ extension GraphCore {
             _ = try memberKeys(of: link.owner, link.relationship)
             let state = link.owner.extra?.members.first { $0.relationship == link.relationship }?.state
             record.links[index].wasMember = state?.isStored(link.key)
+        }
+        for index in record.orders.indices where record.orders[index].order.current == nil {
+            let image = record.orders[index]
+            guard image.owner.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]),
+                let state = image.owner.extra?.members.first(where: { $0.relationship == image.relationship })?.state,
+                // Without a member that left, each has its place still.
+                !state.removed.isEmpty
+            else { continue }
+            _ = try memberKeys(of: image.owner, image.relationship)
+            let read = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
+            record.orders[index].order.current = read?.base
         }
     }
 

@@ -56,6 +56,11 @@ final class UndoRecord {
         var order: Members.Order
     }
 
+    /// Whether the record lacks something that only the store knows until the changes are saved.
+    var isUnresolved: Bool {
+        links.contains { $0.wasMember == nil } || orders.contains { $0.order.current == nil }
+    }
+
     /// The members of a deleted object, which no store has if the object returns after a save.
     struct Contents {
         let owner: ManagedObject

@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 
 /// A record of a context's events, for undo and redo.
 ///
@@ -146,7 +146,7 @@ public final class UndoStack {
             core.exchange(record, others: others)
             if !others.isEmpty { opposite.records.append(others) }
             opposite.records.append(record)
-            if record.links.contains(where: { $0.wasMember == nil }) { unresolved.append(record) }
+            if record.isUnresolved { unresolved.append(record) }
         }
         return opposite
     }
@@ -192,8 +192,8 @@ public final class UndoStack {
     ///   - context: The context of the stack.
     ///   - body: Changes the context.
     /// - Throws: What `body` throws.
-    func transaction(
-        _ name: String?, _ context: ManagedObjectContext, _ body: () throws(StoreError) -> Void
+    package func transaction(
+        _ name: String?, in context: ManagedObjectContext, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
         context.processPendingChanges()
         guard self.context === context else { return try body() }
@@ -327,7 +327,7 @@ public final class UndoStack {
         record.forEachRow { object, _ in object.state.remove(.touched) }
         for note in record.notes { note.object.state.remove(.touched) }
         if isEnabled || isPlanted(.recordsDisabled) {
-            if !record.links.isEmpty { unresolved.append(record) }
+            if !record.links.isEmpty || record.isUnresolved { unresolved.append(record) }
             if group != nil { group?.records.append(record) } else { push(Step(records: [record])) }
             let former = redoSteps
             redoSteps = []

@@ -1,9 +1,26 @@
 package import RoostCore
 
+/// Gets to know how far the fetches of a task are.
+package final class FetchProgress: Sendable {
+    private let body: @Sendable (Int) -> Void
+
+    /// Creates one.
+    ///
+    /// - Parameter body: Gets the number of records that were looked at since the last call.
+    package init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
+
+    func report(_ count: Int) { body(count) }
+}
+
 /// Ends fetches whose task was cancelled.
 package enum FetchCancellation {
     /// How many records or entries a fetch looks at before it asks again whether its task was cancelled: less than a millisecond's work.
     package static let stride = 4096
+
+    /// Gets to know how far the fetches of this task are, or nil.
+    ///
+    /// Databases that decide and sort by themselves report nothing.
+    @TaskLocal package static var progress: FetchProgress?
 
     /// What a fetch throws whose task was cancelled.
     package static var error: StoreError {

@@ -129,7 +129,10 @@ package final class MatchingRecords: RecordVisitor {
         while !isAtEnd {
             try checkTask()
             var count = 0
-            defer { visitedCount += count }
+            defer {
+                visitedCount += count
+                FetchCancellation.progress?.report(count)
+            }
             let (isMore, goesOn) = try next(&count)
             guard isMore, goesOn else { return isMore }
         }

@@ -32,11 +32,27 @@ public import RoostCore
 ///   references. Where relationships have minimum or maximum counts, what refers to their objects
 ///   is sorted. Memory is bounded.
 public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
+    try checkStore(store, limit: limit, progress: nil)
+}
+
+/// Examines a whole store as ``checkStore(_:limit:)`` does, with progress.
+///
+/// - Parameters:
+///   - store: An open store.
+///   - limit: The most findings of one kind and property that are listed one by one.
+///   - progress: Gets the number of records and links that were examined since the last call; its
+///     error ends the check.
+/// - Returns: The findings.
+/// - Throws: As ``checkStore(_:limit:)``, and what `progress` throws.
+package func checkStore(
+    _ store: any PersistentStore, limit: Int, progress: ((Int) throws(StoreError) -> Void)?
+) throws(StoreError) -> [StoreFinding] {
     var findings = FindingList(limit: limit)
     do throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var check = StoreCheck(snapshot: snapshot, spillDirectories: store.spillDirectories, findings: findings)
+        check.progress = progress
         try check.run()
         findings = check.findings
     } catch  where error.code == .corrupted {
@@ -124,6 +140,7 @@ private struct StoreCheck {
     let snapshot: any StoreSnapshot
     let model: ManagedObjectModel
     var findings: FindingList
+    var progress: ((Int) throws(StoreError) -> Void)?
     private var tally: StoreTally
     /// By entity number, how many records were damaged; they are findings of their own, and are not
     /// in the tally.
@@ -182,6 +199,7 @@ private struct StoreCheck {
             batch.forEachRecord { record in
                 check(record, in: root, lastKey: &lastKey)
             }
+            try progress?(batch.count)
             if pending.count >= Self.lookupCount { try lookUp() }
         }
     }
@@ -302,6 +320,7 @@ private struct StoreCheck {
         do throws(StoreError) {
             let cursor = try snapshot.links(of: relationship.name, after: nil)
             while try cursor.next(into: &batch) {
+                try progress?(batch.count)
                 tally.add(batch)
                 for link in batch.links {
                     if isCounting {

@@ -88,7 +88,8 @@ final class BatchRun {
     /// The most reasons of one error that are listed.
     private static let listedCount = 10
 
-    private static func reasons(_ error: StoreError) -> [String] {
+    /// The reasons of an error that its message does not name.
+    static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
             case .rule: "\(denial.deleted) has \(denial.remaining) in '\(denial.relationship)'"

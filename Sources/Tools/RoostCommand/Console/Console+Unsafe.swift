@@ -62,6 +62,11 @@ struct Console: Sendable {
         return message + "."
     }
 
+    /// Writes a text as it is to standard error.
+    ///
+    /// Nothing can be done when that fails.
+    func show(_ text: String) { _ = Self.write(Array(text.utf8), to: STDERR_FILENO) }
+
     /// Replaces the progress line on standard error; an empty text removes it.
     func showProgress(_ text: String) {
         guard showsProgress else { return }

@@ -24,11 +24,21 @@ final class Interruption: Sendable {
         var wasInterrupted = false
         /// Whether a signal has cancelled the reading of open stores.
         var isReadingCancelled = false
+        /// The shell that Ctrl-C does not end; nil in other commands.
+        var session: Session?
+    }
+
+    /// A shell in which a user types.
+    private struct Session {
+        /// Runs the present statement.
+        var statement: Task<Void, Never>?
+        /// Whether Ctrl-C came since the last look.
+        var wasInterrupted = false
     }
 
     /// What a signal does.
     private enum Action {
-        case nothing, leave, cancel(ConversionCancellation)
+        case nothing, leave, cancel(ConversionCancellation), cancelStatement(Task<Void, Never>)
         case unwind(Task<Void, Never>?, ConversionCancellation)
     }
 
@@ -57,9 +67,15 @@ final class Interruption: Sendable {
         let signals = awaited
         do throws(SystemFailure) {
             try SystemThread.start("roost-signals", stackByteCount: Self.stackByteCount) { [self] in
+                // What a line editor handles reaches the thread that edits.
+                var edited = sigset_t()
+                sigemptyset(&edited)
+                for number in [SIGTSTP, SIGCONT, SIGWINCH] { sigaddset(&edited, number) }
+                // If they cannot be blocked, a handler runs here, which is rare and harmless.
+                _ = pthread_sigmask(SIG_BLOCK, &edited, nil)
                 var signals = signals
                 var number: Int32 = 0
-                while sigwait(&signals, &number) == 0 { arrived() }
+                while sigwait(&signals, &number) == 0 { arrived(number) }
             }
         } catch {
             // No code would wait for them. They end the process, as they do by default.
@@ -133,21 +149,93 @@ final class Interruption: Sendable {
         if wasInterrupted { throw Self.error }
     }
 
+    // MARK: Shells
+
+    /// Makes a commit that a signal does not interrupt, and after which the command continues.
+    ///
+    /// - Throws: `cancelled` if a signal came before; what `body` throws.
+    func committing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try beginCommit()
+        defer { state.withLock { $0.isDone = false } }
+        return try body()
+    }
+
+    /// Whether a signal came that ends the command.
+    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
+
+    /// Lets Ctrl-C end statements instead of the command while `body` runs.
+    func withSession<Result>(_ body: () throws -> Result) rethrows -> Result {
+        state.withLock { $0.session = Session() }
+        defer { state.withLock { $0.session = nil } }
+        return try body()
+    }
+
+    /// Whether Ctrl-C came since ``takeInterrupt()``.
+    var hasInterrupt: Bool { state.withLock { $0.session?.wasInterrupted ?? false } }
+
+    /// Waits until the user types.
+    ///
+    /// - Parameter onSignal: Called after this thread handled a signal.
+    /// - Throws: `cancelled` after a signal that ends the command or what is typed.
+    func waitForTyping(onSignal: () -> Void = {}) throws(StoreError) {
+        try StandardInput.wait(onSignal: onSignal) { () throws(StoreError) in
+            try check()
+            if hasInterrupt { throw Self.error }
+        }
+    }
+
+    /// Returns whether Ctrl-C came since the last call.
+    func takeInterrupt() -> Bool {
+        state.withLock { state in
+            defer { state.session?.wasInterrupted = false }
+            return state.session?.wasInterrupted ?? false
+        }
+    }
+
+    /// Runs one statement of a session on this thread, as a task that Ctrl-C can cancel.
+    func runningStatement(_ body: () -> Void) {
+        let thread = CallingThread()
+        withoutActuallyEscaping(body) { body in
+            // Proof: the task runs on this thread, which waits for its end.
+            nonisolated(unsafe) let body = body
+            let task = Task(executorPreference: thread) { body() }
+            state.withLock { state in
+                state.session?.statement = task
+                if state.session?.wasInterrupted ?? false { task.cancel() }
+            }
+            thread.run()
+        }
+        state.withLock { state in
+            state.session?.statement = nil
+            // What ends the command stays.
+            if state.session != nil, !state.wasInterrupted { state.isReadingCancelled = false }
+        }
+    }
+
     private static var error: StoreError { StoreError(.cancelled, "Interrupted; nothing was changed.") }
 
-    private func arrived() {
+    private func arrived(_ number: Int32) {
         let action = state.withLock { state -> Action in
+            if number == SIGINT, state.session != nil {
+                // A commit cannot be cancelled, and the session continues after it.
+                guard !state.isDone else { return .nothing }
+                state.session?.wasInterrupted = true
+                guard let statement = state.session?.statement else { return .nothing }
+                state.isReadingCancelled = true
+                return .cancelStatement(statement)
+            }
             defer { state.wasInterrupted = true }
             if state.isDone { return state.wasInterrupted ? .leave : .nothing }
             if let cancellation = state.cancellation { return .cancel(cancellation) }
             guard state.openStoreCount > 0, !state.wasInterrupted else { return .leave }
             state.isReadingCancelled = true
-            return .unwind(state.command, state.readingCancellation)
+            return .unwind(state.session?.statement ?? state.command, state.readingCancellation)
         }
         switch action {
         case .nothing: break
         case .leave: Console.leave(.interrupted)
         case .cancel(let cancellation): cancellation.cancel()
+        case .cancelStatement(let statement): statement.cancel()
         case .unwind(let command, let reading):
             command?.cancel()
             reading.cancel()
@@ -160,23 +248,6 @@ final class Interruption: Sendable {
                 // What does not notice that it was cancelled would run on.
                 Console.leave(.interrupted)
             }
-        }
-    }
-}
-
-/// Runs the jobs of a task on the thread that waits for it, whose stack is larger than those of the threads that tasks have.
-private final class CallingThread: TaskExecutor {
-    private let jobs = Mutex<[UnownedJob]>([])
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
-    }
-
-    /// Runs the jobs that are there; a task that never waits for anything is one.
-    func run() {
-        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-            job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 }

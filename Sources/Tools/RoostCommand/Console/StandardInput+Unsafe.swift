@@ -32,13 +32,22 @@ enum StandardInput {
     }
 
     /// Waits until there are bytes, or no more will come, and asks `checkCancellation` again and again meanwhile.
-    static func wait(_ checkCancellation: () throws(StoreError) -> Void) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - onSignal: Called after this thread handled a signal, as when the terminal changed its size.
+    ///   - checkCancellation: Throws to end the wait.
+    /// - Throws: What `checkCancellation` throws; `ioFailure`.
+    static func wait(
+        onSignal: () -> Void = {}, _ checkCancellation: () throws(StoreError) -> Void
+    ) throws(StoreError) {
         while true {
             try checkCancellation()
             var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             let ready = poll(&descriptor, 1, cancellationInterval)
             if ready > 0 { return }
-            if ready < 0, errno != EINTR, errno != EAGAIN { throw failure(errno) }
+            guard ready < 0 else { continue }
+            let code = errno
+            if code == EINTR { onSignal() } else if code != EAGAIN { throw failure(code) }
         }
     }
 

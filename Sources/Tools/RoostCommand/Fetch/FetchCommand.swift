@@ -87,7 +87,7 @@ extension Subcommand {
             }
         }
         return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
-            let fetch = try UsageError.reading { try StoreFetch(store, arguments, keys) }
+            let fetch = try UsageError.reading { try StoreFetch(store, arguments, .init(keys: keys)) }
             if arguments.has("explain") {
                 try fetch.explain(format.records, console)
                 return .success

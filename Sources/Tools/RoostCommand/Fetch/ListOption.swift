@@ -64,35 +64,8 @@ struct ListOption {
 
     /// Whether each character stands in no brackets and no quotes.
     private static func isOutside(_ text: ArraySlice<Unicode.Scalar>) -> [Bool] {
-        var result: [Bool] = []
-        var depth = 0
-        var quote: Unicode.Scalar?
-        var isEscaped = false
-        for character in text {
-            var outside = quote == nil && depth == 0
-            if let open = quote {
-                if isEscaped {
-                    isEscaped = false
-                } else if character == "\\" {
-                    isEscaped = true
-                } else if character == open {
-                    quote = nil
-                }
-            } else {
-                switch character {
-                case "'", "\"":
-                    quote = character
-                    outside = false
-                case "(", "[", "{": depth += 1
-                case ")", "]", "}":
-                    depth -= 1
-                    outside = false
-                default: break
-                }
-            }
-            result.append(outside)
-        }
-        return result
+        var nesting = BracketNesting()
+        return text.map { nesting.take($0) }
     }
 
     private static func commas(_ text: [Unicode.Scalar]) -> [Int] {

@@ -56,11 +56,23 @@ struct RowOutput {
         }
         guard !batch.isEmpty, var printer else { return }
         let limit = printer.byteLimit
-        try printer.write((0..<batch.count).map { row in rows.columns.indices.map { cell(batch[row, $0], $0, limit) } })
+        try printer.write(
+            (0..<batch.count).map { row in
+                rows.columns.indices.map { rows.cell(batch[row, $0], column: $0, byteLimit: limit) }
+            })
         self.printer = printer
     }
+}
 
-    private func cell(_ value: Value, _ column: Int, _ byteLimit: Int) -> TablePrinter.Cell {
+extension ValueRowWriter {
+    /// A value as a table shows it.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - column: Its column.
+    ///   - byteLimit: The most bytes of a text that are looked at.
+    /// - Returns: The cell.
+    func cell(_ value: Value, column: Int, byteLimit: Int) -> TablePrinter.Cell {
         switch value {
         case .null: return .null
         case .data(let data): return .bytes(data.count)
@@ -71,7 +83,7 @@ struct RowOutput {
         default: break
         }
         var cell = TextBuffer()
-        _ = rows.appendText(value, column: column, to: &cell)
+        _ = appendText(value, column: column, to: &cell)
         return TablePrinter.Cell(VisibleText.of(cell.withBytes { String(decoding: $0, as: UTF8.self) }))
     }
 }

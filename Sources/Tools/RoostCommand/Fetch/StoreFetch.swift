@@ -5,9 +5,21 @@ internal import RoostText
 
 /// One run of `roost fetch` on an open store.
 final class StoreFetch {
-    private let store: any PersistentStore
+    /// The details of a fetch that the arguments do not have.
+    struct Details {
+        /// The keys of `--id`.
+        var keys: [Int64] = []
+        /// The columns without `--select`, and the names that they have in a text; nil for all
+        /// columns under their own names.
+        var usual: [(column: String, name: String)]?
+        /// The values for each `%@` in the predicate.
+        var predicateArguments: [any PredicateArgument] = []
+    }
+
+    private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
-    private let request: FetchRequest
+    /// The objects that are asked for, without those of `--id`.
+    let request: FetchRequest
     /// The keys of `--id`; empty when a request chooses the objects.
     private let keys: [Int64]
     /// What `--select` names; nil without it.
@@ -20,47 +32,60 @@ final class StoreFetch {
     private let rows: RowRequest?
     private var missing: [Int64]
 
-    /// Reads the arguments.
+    /// Reads the arguments, and takes a snapshot of a store.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - arguments: The arguments of the command.
-    ///   - keys: The keys of `--id`.
-    ///   - usual: The columns without `--select`, and the names that they have in a text; nil for all
-    ///     columns under their own names.
+    ///   - details: The details that they do not have.
     /// - Throws: `UsageError`, and errors of names and predicates.
-    init(
-        _ store: any PersistentStore, _ arguments: ParsedArguments, _ keys: [Int64] = [],
-        usual: [(column: String, name: String)]? = nil
+    convenience init(
+        _ store: any PersistentStore, _ arguments: ParsedArguments, _ details: Details = Details()
     ) throws {
-        self.store = store
+        let snapshot = try store.snapshot()
+        do { try self.init(snapshot, arguments, details) } catch {
+            snapshot.close()
+            throw error
+        }
+    }
+
+    /// Reads the arguments.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The state of a store, which is closed at the end.
+    ///   - arguments: The arguments of the command.
+    ///   - details: The details that they do not have.
+    /// - Throws: `UsageError`, and errors of names and predicates.
+    init(_ snapshot: any StoreSnapshot, _ arguments: ParsedArguments, _ details: Details) throws {
+        let (keys, usual, model) = (details.keys, details.usual, snapshot.model)
+        self.model = model
+        self.snapshot = snapshot
         self.keys = keys
         missing = keys
-        let entity = try Self.entity(arguments.positions[1], store.model)
+        let entity = try Self.entity(arguments.positions[1], model)
         var request = FetchRequest(
             entity.name,
-            where: try Self.predicate(arguments, entity.name, store.model),
+            where: try Self.predicate(arguments, entity.name, model, details.predicateArguments),
             limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
         let selection = try arguments.value("select").map { try ListOption($0, "select", takesNames: true).parts }
         let isGrouped = arguments.value("group-by") != nil
         let needsRows = RowOptions.isNeeded(arguments, selection ?? [], entity)
         let names = needsRows ? selection?.map { $0.name ?? $0.text } ?? [] : []
         request.sortDescriptors = try Self.order(
-            arguments.value("sort"), entity, store.model, columns: Set(names), isGrouped: isGrouped)
+            arguments.value("sort"), entity, model, columns: Set(names), isGrouped: isGrouped)
         if needsRows {
             guard keys.isEmpty else {
                 throw UsageError("option '--id' prints objects; leave out expressions, groups and distinct rows")
             }
-            rows = try RowOptions(arguments, selection, request, entity, store.model).request
+            rows = try RowOptions(arguments, selection, request, entity, model).request
         } else {
             rows = nil
         }
         (self.request, self.selection) = (request, selection)
         // Whatever is printed in the end: names that are wrong are told.
         let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
-        columns = try RecordColumns(chosen, of: request.entity, model: store.model)
+        columns = try RecordColumns(chosen, of: request.entity, model: model)
         columnNames = selection == nil ? usual?.map(\.name) : nil
-        snapshot = try store.snapshot()
     }
 
     deinit { snapshot.close() }
@@ -79,10 +104,11 @@ final class StoreFetch {
 
     /// The condition that `--where` gives.
     static func predicate(
-        _ arguments: ParsedArguments, _ entity: EntityName, _ model: ManagedObjectModel
+        _ arguments: ParsedArguments, _ entity: EntityName, _ model: ManagedObjectModel,
+        _ values: [any PredicateArgument] = []
     ) throws -> FetchRequest.Predicate? {
         try arguments.value("where").map { (text) throws(StoreError) in
-            try FetchRequest.Predicate(text, for: entity, model: model)
+            try FetchRequest.Predicate(text, arguments: values, for: entity, model: model)
         }
     }
 
@@ -178,8 +204,7 @@ final class StoreFetch {
             if let rows { return try snapshot.explainRows(rows, executing: true) }
             return try snapshot.explain(request, executing: true)
         }
-        let entity = try store.model.requireEntity(request.entity)
-        let missing = MissingIndex.attribute(plan, request.predicate, of: entity, model: store.model)
+        let missing = MissingIndex.attribute(plan, for: request, model: model)
         let report = PlanReport(plan, missingIndex: missing)
         if format == .json {
             try console.printJSON(report)
@@ -199,7 +224,7 @@ final class StoreFetch {
             return isObjectIDAttribute(properties[column].expression) ? true : nil
         }
         let writer = ValueRowWriter(
-            columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: store.model,
+            columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: model,
             format: format)
         var output = RowOutput(writer, types: cursor.types, format.records, console)
         var batch = RowBatch()
@@ -214,8 +239,8 @@ final class StoreFetch {
 
     /// Whether an expression is the path of an attribute that can hold any object's ID.
     private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
-        guard case .keyPath(let names) = expression, let entity = store.model.entity(request.entity),
-            let path = try? ResolvedPath(names, from: entity.number, model: store.model),
+        guard case .keyPath(let names) = expression, let entity = model.entity(request.entity),
+            let path = try? ResolvedPath(names, from: entity.number, model: model),
             case .field(let field) = path.end
         else { return false }
         return field.kind == .objectID
@@ -225,7 +250,7 @@ final class StoreFetch {
     func print(_ format: OutputFormat, _ console: Console) throws {
         if let rows { return try print(rows, format, console) }
         let rows = RecordRowWriter(
-            columns, names: columnNames, model: store.model, dates: format.dates, csv: format.csv)
+            columns, names: columnNames, model: model, dates: format.dates, csv: format.csv)
         var output: any RecordOutput
         switch format.records {
         case .table: output = TableOutput(rows, console.tableStyle, console)
@@ -233,8 +258,8 @@ final class StoreFetch {
         case .json, .jsonl:
             let isList = format.records == .json
             if selection == nil, columnNames == nil {
-                let writer = RecordTextWriter(model: store.model, dates: format.dates)
-                let hasEntities = try store.model.requireEntity(request.entity).hasSubentities
+                let writer = RecordTextWriter(model: model, dates: format.dates)
+                let hasEntities = try model.requireEntity(request.entity).hasSubentities
                 output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
                     try writer.append(record, entityKey: hasEntities, to: &text)
                 }
@@ -262,18 +287,18 @@ final class StoreFetch {
     }
 
     private func forEachBatch(_ body: (RecordBatch) throws -> Void) throws {
-        var batch = RecordBatch(model: store.model)
+        var batch = RecordBatch(model: model)
         guard !keys.isEmpty else {
             let cursor = try UsageError.requesting { try snapshot.fetch(request) }
             while try cursor.next(into: &batch) { try body(batch) }
             return
         }
-        let entity = try store.model.requireEntity(request.entity)
+        let entity = try model.requireEntity(request.entity)
         let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, key: $0) })
         var found: Set<Int64> = []
         while try cursor.next(into: &batch) {
             // The key may be that of another entity's object in the same hierarchy.
-            var wanted = RecordBatch(model: store.model)
+            var wanted = RecordBatch(model: model)
             for index in 0..<batch.count where entity.includes(batch.entityNumber(at: index)) {
                 wanted.append(batch, at: index)
                 found.insert(batch.key(at: index))

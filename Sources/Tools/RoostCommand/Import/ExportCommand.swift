@@ -54,7 +54,7 @@ extension Subcommand {
         return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
             let entity = try StoreFetch.entity(arguments.positions[1], store.model)
             let fetch = try UsageError.reading {
-                try StoreFetch(store, arguments, usual: columns(of: entity, in: store.model))
+                try StoreFetch(store, arguments, .init(usual: columns(of: entity, in: store.model)))
             }
             try fetch.print(format.output, console)
             let lists = entity.relationships.filter(\.isToMany).map(\.name.name)

@@ -75,16 +75,18 @@ struct PredicateTokenizer {
     /// An error at a place of the text; the column counts characters from 1.
     func error(at place: String.Index, _ message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
+            .with { $0.textColumn = column(place) }
     }
 
     /// An error for something that Core Data's language has and this one has not.
     func unsupported(at place: String.Index, _ message: String) -> StoreError {
         StoreError(.unsupported, "At column \(column(place)) of the \(noun): \(message)")
+            .with { $0.textColumn = column(place) }
     }
 
     /// The same error with the place in front.
     func locate(_ error: StoreError, at place: String.Index) -> StoreError {
-        error.located(in: "At column \(column(place)) of the \(noun)")
+        error.located(in: "At column \(column(place)) of the \(noun)").with { $0.textColumn = column(place) }
     }
 
     private func column(_ place: String.Index) -> Int { text[..<place].count + 1 }

@@ -1,16 +1,15 @@
-internal import Roost
-internal import RoostCore
+package import RoostCore
 
-/// What `roost fetch --explain` tells, for programs and for people.
-struct PlanReport: Encodable {
+/// The way in which a request is answered, for programs and for people.
+package struct PlanReport: Encodable {
     /// One way in which objects are found.
-    struct Access: Encodable {
+    package struct Access: Encodable {
         let kind: String
         var name: String?
         var statement: String?
     }
 
-    let access: [Access]
+    package let access: [Access]
     let decidedByAccess: [String]
     let filteredAfterwards: [String]
     let order: String
@@ -19,7 +18,7 @@ struct PlanReport: Encodable {
     /// The attribute that an index would help to find objects by.
     let missingIndex: String?
 
-    init(_ plan: FetchPlan, missingIndex: String?) {
+    package init(_ plan: FetchPlan, missingIndex: String?) {
         self.missingIndex = missingIndex
         access = plan.access.map { access in
             switch access {
@@ -42,7 +41,7 @@ struct PlanReport: Encodable {
     }
 
     /// The plan in lines, what it is about before each.
-    var lines: [String] {
+    package var lines: [String] {
         let asksDatabase = access.contains { $0.kind == "statement" }
         var lines = access.map { access in
             switch access.kind {

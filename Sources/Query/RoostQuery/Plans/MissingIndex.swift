@@ -1,28 +1,26 @@
-internal import RoostCore
-internal import RoostQuery
+package import RoostCore
 
 /// The attribute that an index would help to find objects by.
-enum MissingIndex {
+package enum MissingIndex {
     /// Returns the first attribute, as `Artist.country`, that a condition compares without an index.
     ///
     /// - Parameters:
     ///   - plan: The way in which the store finds the objects.
-    ///   - predicate: The condition.
-    ///   - entity: The entity of the objects.
+    ///   - request: The request with the condition.
     ///   - model: The model of the store.
     /// - Returns: The attribute; nil if the store uses an index or a relationship, or if an index
     ///   would not help.
-    static func attribute(
-        _ plan: FetchPlan, _ predicate: FetchRequest.Predicate?, of entity: ManagedObjectModel.Entity,
-        model: ManagedObjectModel
+    package static func attribute(
+        _ plan: FetchPlan, for request: FetchRequest, model: ManagedObjectModel
     ) -> String? {
+        guard let entity = model.entity(request.entity) else { return nil }
         for access in plan.access {
             switch access {
             case .index, .relationship, .nothing: return nil
             case .scan, .keys, .statement: continue
             }
         }
-        for condition in predicate?.conjuncts ?? [] {
+        for condition in request.predicate?.conjuncts ?? [] {
             guard case .comparison(let comparison) = condition, canUseIndex(comparison),
                 case .keyPath(let names) = comparison.left,
                 let path = try? ResolvedPath(names, from: entity.number, model: model), path.collectionOperator == nil,

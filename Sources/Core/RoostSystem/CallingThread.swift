@@ -1,0 +1,25 @@
+/// Runs the jobs of a task on the thread that waits for it, whose stack is larger than those of the
+/// threads that tasks have.
+///
+/// ```swift
+/// let thread = CallingThread()
+/// let task = Task(executorPreference: thread) { work() }
+/// thread.run()
+/// ```
+package final class CallingThread: TaskExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    /// Runs the jobs that are there; a task that never waits for anything is one.
+    package func run() {
+        while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package import RoostCore
+
+// Access for tools that read what a context shows as they read a store.
+
+extension ManagedObjectContext {
+    /// Returns the state that the context shows, unsaved changes included, as a snapshot of a store.
+    ///
+    /// It is for the present event: the end of the event closes what it reads. Later changes of the
+    /// context can appear in it.
+    ///
+    /// - Throws: The error of a getter since the last call; what reading throws.
+    package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {
+        core.checkIsolation()
+        core.propagateDeletes()
+        try core.throwLatched()
+        return ParentSnapshot(self, try core.openReader(), store: 0)
+    }
+
+    /// Calls `body` with each object that the next save writes.
+    ///
+    /// An object with the values that were saved is left out. So is an object that only got or lost
+    /// members of a relationship that the members store.
+    package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
+        for object in core.changed where core.isWritten(object) { body(object) }
+    }
+
+    /// The number of objects that the next save writes; see ``forEachWrittenObject(_:)``.
+    package var writtenObjectCount: Int { core.changed.count { core.isWritten($0) } }
+
+    /// Ends the event, and forgets the values of unchanged objects, which are read again when they
+    /// are needed.
+    ///
+    /// Other processes can have changed them. Does not read.
+    package func forgetUnchangedObjects() {
+        processPendingChanges()
+        core.closeReader()
+        core.forgetBases()
+        for object in core.registry.all() where !object.flags.contains(.changed) { core.turnIntoFault(object) }
+    }
+}
+
+extension GraphCore {
+    /// Whether a save writes a changed object, or links of it.
+    fileprivate func isWritten(_ object: ManagedObject) -> Bool {
+        if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
+        let hasLinks = object.extra?.members.contains { member in
+            guard member.state.hasDifferences, case .links = model.relationships[member.relationship].storage
+            else { return false }
+            return true
+        }
+        if hasLinks ?? false { return true }
+        guard object.state.contains(.privateRow), let row = object.row else { return false }
+        guard let committed = PrivateRow.committed(row) else { return true }
+        return !RowAccess.haveEqualContent(row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+    }
+}

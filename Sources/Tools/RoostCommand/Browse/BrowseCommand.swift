@@ -1,0 +1,88 @@
+internal import Foundation
+internal import Roost
+internal import RoostCore
+internal import RoostStores
+internal import RoostViewer
+
+extension Subcommand {
+    static let browse = Subcommand(
+        name: "browse", summary: "Show stores in a browser.", usage: "STORE [STORE ...]", argumentCount: 1...16,
+        discussion: """
+            Serves a page at 127.0.0.1 and opens it: entities with counts, tables that page through any number of objects, predicates
+            with completion, single objects with their relationships in both directions, the model as a diagram, the check, the history,
+            and the difference of two stores. Nothing is loaded from elsewhere. Ctrl-C ends it.
+
+            The first line printed is the address. Its token works once: the browser that opens it gets a cookie. On another machine,
+            forward the port: ssh -L 8080:127.0.0.1:PORT HOST, then open the address with localhost:8080 instead of 127.0.0.1:PORT.
+
+            Stores are only read, unless --write is given. Then objects can be edited, inserted and deleted by the rules of the model, each
+            change is saved at once and can be undone, and what others changed meanwhile is shown and never overwritten.
+
+            Every view has an address of its own, and the same address with .json has its data for programs. A program sends the
+            cookie, or the header 'Authorization: Bearer TOKEN' with the text that ROOST_BROWSE_TOKEN had when the command started, at least
+            \(StoreViewer.programTokenLength) characters.
+            """,
+        options: [
+            CommandOption("port", "p", value: "N", help: "The port (default: a free one)."),
+            CommandOption("write", help: "Let the page change objects."),
+            CommandOption("no-open", help: "Print the address, and open no browser."),
+        ] + StoreArguments.openingOptions,
+        examples: ["roost browse music.sqlite", "roost browse music.sqlite copy.lmdb --port=8080 --no-open"],
+        run: runBrowse)
+
+    @Sendable private static func runBrowse(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        var options = StoreViewer.Options()
+        let port = try arguments.integer("port", minimum: 0) ?? 0
+        guard let port = UInt16(exactly: port) else {
+            throw UsageError("option '--port' needs a number from 1 to 65535, or 0 for a free port")
+        }
+        options.port = port
+        options.allowsChanges = arguments.has("write")
+        let token = ProcessInfo.processInfo.environment["ROOST_BROWSE_TOKEN"] ?? ""
+        if !token.isEmpty {
+            guard token.utf8.count >= StoreViewer.programTokenLength else {
+                throw UsageError(
+                    "ROOST_BROWSE_TOKEN needs at least \(StoreViewer.programTokenLength) characters, so that it cannot be guessed"
+                )
+            }
+            options.programToken = token
+        }
+        guard StoreViewer.isAvailable else {
+            throw StoreError(
+                .unsupported,
+                "This program was built without the page. Build it with the trait Interactive, which needs libmicrohttpd."
+            )
+        }
+        return try withStores(arguments.positions[...], arguments, []) { stores in
+            let viewer = try StoreViewer(
+                try stores.map { StoreViewer.Source(try Store($0, registry: .standard), title: title(of: $0)) },
+                version: roostVersion, options: options)
+            defer { viewer.stop() }
+            try console.print(viewer.startURL)
+            let file = arguments.has("no-open") ? nil : StartFile(viewer.startURL)
+            defer { file?.remove() }
+            if let file, !file.openInBrowser() {
+                console.printError("no browser could be started; open the address above")
+            }
+            while !Interruption.shared.isReadingCancelled { Thread.sleep(forTimeInterval: 0.1) }
+            return .success
+        }
+    }
+
+    /// Opens the stores one inside of the other, so that each is closed whatever happens.
+    private static func withStores(
+        _ names: ArraySlice<String>, _ arguments: ParsedArguments, _ stores: [any PersistentStore],
+        _ body: ([any PersistentStore]) throws -> ExitCode
+    ) throws -> ExitCode {
+        guard let name = names.first else { return try body(stores) }
+        return try StoreArguments.withStore(name, arguments, forWriting: arguments.has("write")) { store in
+            try withStores(names.dropFirst(), arguments, stores + [store], body)
+        }
+    }
+
+    /// The name of a store for people: that of its file.
+    private static func title(of store: any PersistentStore) -> String {
+        guard store.type.capabilities.contains(.file) else { return store.location.description }
+        return store.location.path.split(separator: "/").last.map(String.init) ?? store.location.path
+    }
+}

@@ -1,0 +1,58 @@
+internal import Foundation
+internal import RoostSystem
+
+/// A file that sends a browser to an address, so that the address is in no list of processes.
+///
+/// Only the user can read it.
+struct StartFile {
+    private let path: String
+
+    /// Writes the file; nil if it cannot be written.
+    ///
+    /// - Parameter address: The address, which has no character that HTML escapes.
+    init?(_ address: String) {
+        let folder =
+            ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? FileManager.default.temporaryDirectory.path
+        path = "\(folder)/roost-browse-\(UUID().uuidString).html"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        let text = """
+            <!doctype html>
+            <meta charset="utf-8">
+            <meta http-equiv="refresh" content="0; url=\(address)">
+            <title>Roost</title>
+            <p><a href="\(address)">Open the stores</a></p>
+
+            """
+        let bytes = Array(text.utf8)
+        // SAFETY: the bytes live as long as the call.
+        let written = bytes.withUnsafeBytes { SystemCalls.write($0, to: descriptor) }
+        guard close(descriptor) == 0, written == bytes.count else {
+            remove()
+            return nil
+        }
+    }
+
+    /// Starts the browser of the desktop.
+    ///
+    /// - Returns: Whether a program for that was found and began.
+    func openInBrowser() -> Bool {
+        #if os(macOS)
+            let names = ["open"]
+        #else
+            let names = ["xdg-open", "wslview"]
+        #endif
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let programs = names.flatMap { name in folders.map { "\($0)/\(name)" } }
+        guard let program = programs.first(where: FileManager.default.isExecutableFile(atPath:)) else { return false }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = [path]
+        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch { return false }
+        return true
+    }
+
+    func remove() { unlink(path) }
+}

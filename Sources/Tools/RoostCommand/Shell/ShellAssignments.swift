@@ -1,0 +1,112 @@
+internal import Roost
+internal import RoostCore
+internal import RoostQuery
+
+/// The assignments of `update a set plays = plays + 1, title = "x"`, for objects of one entity.
+struct ShellAssignments {
+    /// A property and the value that it gets.
+    struct Target {
+        let name: String
+        let expression: FetchRequest.Expression
+    }
+
+    /// The new objects of a to-many relationship.
+    struct Members {
+        let relationship: ManagedObjectModel.Relationship
+        let ids: [ObjectID]
+    }
+
+    private(set) var targets: [Target] = []
+    private(set) var members: [Members] = []
+
+    /// Reads assignments.
+    ///
+    /// - Parameters:
+    ///   - fragment: The assignments, between commas.
+    ///   - entity: The entity of the objects.
+    ///   - model: Its model.
+    ///   - reference: Returns the objects of a value like `a[0].artist`; nil for any other value.
+    /// - Throws: `ShellSyntaxError` with the place of what is wrong.
+    init(
+        _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
+        reference: (_ value: ShellFragment) throws -> Reference?
+    ) throws {
+        guard !fragment.isEmpty else { return }
+        let parts: [ListOption.Part]
+        do { parts = try ListOption(fragment.text, "set").parts } catch let error as UsageError {
+            throw ShellSession.located(error.message, fragment)
+        }
+        var names: Set<String> = []
+        for part in parts {
+            let assignment = ShellFragment(part.text, column: fragment.column + part.column)
+            if let (name, value) = Self.split(assignment), let found = try reference(value) {
+                guard names.insert(name).inserted else {
+                    throw ShellSyntaxError("'\(name)' is set twice", at: assignment.column)
+                }
+                try add(name, found, of: entity, assignment)
+                continue
+            }
+            var request = BatchUpdateRequest(entity.name, set: [:])
+            do throws(StoreError) { try request.set(part.text, model: model) } catch {
+                throw ShellSession.located(RoostTool.line(error.message), assignment)
+            }
+            for (name, expression) in request.values {
+                guard names.insert(name).inserted else {
+                    throw ShellSyntaxError("'\(name)' is set twice", at: assignment.column)
+                }
+                try Self.check(name, of: entity, in: model, assignment)
+                targets.append(Target(name: name, expression: expression))
+            }
+        }
+    }
+
+    /// The meaning of a value like `a[0].artist`.
+    enum Reference {
+        case value(Value)
+        case objects([ObjectID])
+    }
+
+    private mutating func add(
+        _ name: String, _ reference: Reference, of entity: ManagedObjectModel.Entity, _ assignment: ShellFragment
+    ) throws {
+        if let relationship = entity.relationship(name), relationship.isToMany {
+            switch reference {
+            case .objects(let ids): members.append(Members(relationship: relationship, ids: ids))
+            case .value(.objectID(let id)): members.append(Members(relationship: relationship, ids: [id]))
+            case .value(.null): members.append(Members(relationship: relationship, ids: []))
+            case .value: throw ShellSyntaxError("'\(name)' takes objects, not a value", at: assignment.column)
+            }
+            return
+        }
+        guard case .value(let value) = reference else {
+            throw ShellSyntaxError(
+                "'\(name)' takes one object; name it by its position, as in a[0]", at: assignment.column)
+        }
+        targets.append(Target(name: name, expression: .constant(value)))
+    }
+
+    /// Refuses what cannot be set.
+    private static func check(
+        _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel, _ assignment: ShellFragment
+    ) throws(ShellSyntaxError) {
+        if let relationship = entity.relationship(name), relationship.isToMany {
+            throw ShellSyntaxError(
+                "'\(entity.name).\(name)' has many objects; set it to a variable, as in \(name) = a",
+                at: assignment.column)
+        }
+        do throws(StoreError) { _ = try BatchProperties(entity, in: model).property(name) } catch {
+            throw ShellSyntaxError(RoostTool.line(error.message), at: assignment.column)
+        }
+    }
+
+    /// The name and the value of an assignment; nil without `=` between them.
+    private static func split(_ assignment: ShellFragment) -> (name: String, value: ShellFragment)? {
+        let text = ShellText(assignment.text)
+        guard let equals = text.characters.indices.first(where: { text.isOutside[$0] && text.characters[$0] == "=" })
+        else { return nil }
+        let value = text.fragment(equals + 1..<text.count)
+        return (
+            text.fragment(0..<equals).text, ShellFragment(value.text, column: value.column + assignment.column)
+        )
+    }
+}

@@ -1,0 +1,121 @@
+internal import RoostCore
+
+/// Statements that a user types.
+struct ShellConversation {
+    private let session: ShellSession
+    private let input: any ShellInput
+    /// Is told what was typed of a statement, for completion.
+    private let note: (String) -> Void
+
+    /// Creates a conversation.
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - input: What is typed.
+    ///   - note: Is told the lines of a statement that is not complete.
+    init(_ session: ShellSession, _ input: any ShellInput, note: @escaping (String) -> Void) {
+        (self.session, self.input, self.note) = (session, input, note)
+    }
+
+    /// Runs statements until the user ends the shell.
+    ///
+    /// - Throws: What reading throws, and `OutputError` when the reader of the results has ended.
+    func run() throws {
+        var buffer = ShellStatementBuffer()
+        var typed = ""
+        while true {
+            note(typed)
+            let line = try input.next(buffer.isOpen ? "  ...> " : prompt)
+            switch line {
+            case .interrupted: (buffer, typed) = (ShellStatementBuffer(), "")
+            case .end:
+                if try mayEnd() { return }
+                (buffer, typed) = (ShellStatementBuffer(), "")
+            case .line(let line):
+                typed += line + "\n"
+                do throws(ShellSyntaxError) {
+                    guard let text = try buffer.append(line) else {
+                        if !buffer.isOpen { typed = "" }
+                        continue
+                    }
+                    typed = ""
+                    input.remember(line.first?.isWhitespace == true ? line : text)
+                    try? run(text)
+                } catch { session.console.printError(error.message) }
+                if session.isEnded {
+                    if try mayEnd() { return }
+                    session.isEnded = false
+                }
+            }
+        }
+    }
+
+    /// The prompt, which shows whether something is not committed.
+    private var prompt: String {
+        let count = session.changeCount
+        return count == 0 ? "roost> " : "roost (\(count) changed)> "
+    }
+
+    /// Whether the shell may end; asks if something is not committed.
+    private func mayEnd() throws -> Bool {
+        guard session.changeCount > 0 else { return true }
+        let objects = session.changeCount == 1 ? "1 changed object is" : "\(session.changeCount) changed objects are"
+        switch try input.next("\(objects) not committed. Give the changes up? [y/N] ") {
+        case .line(let answer): return ["y", "yes"].contains(answer.lowercased())
+        case .interrupted: return false
+        // The terminal has ended.
+        case .end: return true
+        }
+    }
+
+    /// Runs the statements of a text; says what is wrong with the first that fails.
+    private func run(_ text: String) throws {
+        var failure: (any Error)?
+        Interruption.shared.runningStatement {
+            do {
+                for statement in ShellStatementBuffer.statements(text) where !session.isEnded {
+                    do { try session.run(statement.text) } catch let error as ShellSyntaxError {
+                        throw ShellSyntaxError(error.message, at: error.column.map { $0 + statement.column })
+                    }
+                }
+            } catch { failure = error }
+        }
+        let wasInterrupted = Interruption.shared.takeInterrupt()
+        guard let failure else { return }
+        try tell(failure, of: text, wasInterrupted: wasInterrupted)
+    }
+
+    /// Says why a statement failed, and where.
+    private func tell(_ failure: any Error, of text: String, wasInterrupted: Bool) throws {
+        let console = session.console
+        switch failure {
+        case let error as ShellSyntaxError:
+            if let column = error.column { console.show(Self.mark(column, of: text)) }
+            console.printError(error.message)
+        case let error as UsageError: console.printError(ShellSession.inWords(error.message))
+        case let error as ShellFailure: console.printError(error.message)
+        case let error as OutputError:
+            if case .interrupted = error.reason { return console.show("interrupted\n") }
+            if case .readerGone = error.reason { throw error }
+            console.printError("\(error)")
+        case let error as StoreError:
+            if error.code == .cancelled, wasInterrupted { return console.show("interrupted\n") }
+            console.printError(RoostTool.line(error.message))
+        default: console.printError("\(failure)")
+        }
+    }
+
+    /// The line of a statement in which a place is, and below it a mark under the place.
+    static func mark(_ column: Int, of text: String) -> String {
+        var rest = column
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard rest > line.count else {
+                let visible = VisibleText.of(String(line))
+                let before = VisibleText.of(String(line.prefix(rest)))
+                return "  \(visible)\n  \(String(repeating: " ", count: DisplayWidth.of(before)))^\n"
+            }
+            rest -= line.count + 1
+        }
+        return ""
+    }
+}

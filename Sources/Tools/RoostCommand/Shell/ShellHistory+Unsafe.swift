@@ -1,0 +1,183 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+internal import RoostSystem
+
+/// The statements that were typed in earlier sessions, in a file that only its user can read.
+///
+/// Each statement is a line; a line feed in it is written as `\n`, and a backslash as `\\`. Shells
+/// that run at the same time append to the same file, each statement by one call.
+final class ShellHistory {
+    /// The most statements that are kept.
+    static let entryLimit = 5000
+    /// The most bytes of a statement that is kept.
+    private static let entryByteLimit = 16 * 1024
+    /// The most bytes of a file that is read.
+    private static let fileByteLimit = 64 << 20
+
+    private(set) var entries: [String] = []
+    /// The file, or nil.
+    private let path: String?
+    /// The reason why statements are not kept, to be told once.
+    private(set) var problem: String?
+
+    /// The file of a user: below `XDG_STATE_HOME`, or `.local/state` in the home directory.
+    ///
+    /// - Parameter environment: The variables of the process.
+    /// - Returns: The path; nil without a home directory.
+    static func path(_ environment: [String: String]) -> String? {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/roost/shell-history" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return "\(home)/.local/state/roost/shell-history"
+    }
+
+    /// Reads a history.
+    ///
+    /// - Parameter path: The file, which need not exist; nil to keep nothing.
+    init(_ path: String?) {
+        self.path = path
+        guard let path else { return }
+        do throws(SystemError) {
+            try Self.makeDirectory((path as NSString).deletingLastPathComponent)
+            let text = try Self.read(path)
+            let lines = text.split(separator: "\n")
+            entries = lines.suffix(Self.entryLimit).map { Self.unescaped($0) }
+            // The file may grow to twice the limit before it is written anew.
+            if lines.count > 2 * Self.entryLimit { try Self.replace(path, by: lines.suffix(Self.entryLimit)) }
+        } catch { problem = "the history '\(path)' is not kept: \(error)" }
+    }
+
+    /// Adds a statement; returns whether it can be recalled.
+    ///
+    /// One that begins with a blank, and one that is equal to the last one, are left out.
+    func append(_ statement: String) -> Bool {
+        guard !statement.isEmpty, statement.first?.isWhitespace == false, statement != entries.last,
+            statement.utf8.count <= Self.entryByteLimit, !statement.utf8.contains(0)
+        else { return false }
+        entries.append(statement)
+        guard let path, problem == nil else { return true }
+        do throws(SystemError) { try Self.append(Self.escaped(statement) + "\n", to: path) } catch {
+            problem = "the history '\(path)' is not kept: \(error)"
+        }
+        return true
+    }
+
+    // MARK: Text
+
+    static func escaped(_ statement: String) -> String {
+        statement.replacing("\\", with: "\\\\").replacing("\n", with: "\\n").replacing("\r", with: "\\r")
+    }
+
+    static func unescaped(_ line: some StringProtocol) -> String {
+        var result = ""
+        var isEscaped = false
+        for character in line {
+            if isEscaped {
+                result.append(character == "n" ? "\n" : character == "r" ? "\r" : character)
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else {
+                result.append(character)
+            }
+        }
+        return result
+    }
+
+    // MARK: Files
+
+    /// Makes a directory, and those around it, for the user alone.
+    private static func makeDirectory(_ path: String) throws(SystemError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT else { throw SystemError(code: errno) }
+        let parent = (path as NSString).deletingLastPathComponent
+        guard parent != path else { throw SystemError(code: ENOENT) }
+        try makeDirectory(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError(code: errno) }
+    }
+
+    /// Runs `body` with a regular file, and closes it.
+    private static func withFile<Result>(
+        _ path: String, _ flags: Int32, _ body: (Int32) throws(SystemError) -> Result
+    ) throws(SystemError) -> Result {
+        // Neither a symbolic link nor a pipe that blocks.
+        let descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw SystemError(code: errno) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else {
+            let code = errno
+            _ = close(descriptor)
+            throw SystemError(code: code)
+        }
+        guard information.st_mode & S_IFMT == S_IFREG else {
+            _ = close(descriptor)
+            throw SystemError(code: EINVAL)
+        }
+        let result: Result
+        do throws(SystemError) { result = try body(descriptor) } catch {
+            _ = close(descriptor)
+            throw error
+        }
+        guard close(descriptor) == 0 else { throw SystemError(code: errno) }
+        return result
+    }
+
+    private static func read(_ path: String) throws(SystemError) -> String {
+        var bytes: [UInt8] = []
+        do throws(SystemError) {
+            try withFile(path, O_RDONLY) { (descriptor) throws(SystemError) in
+                var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+                while bytes.count < fileByteLimit {
+                    // SAFETY: the buffer has room for its bytes.
+                    let count = chunk.withUnsafeMutableBytes { SystemCalls.read(descriptor, into: $0) }
+                    if count == 0 { return }
+                    if count < 0 {
+                        if errno == EINTR { continue }
+                        throw SystemError(code: errno)
+                    }
+                    bytes.append(contentsOf: chunk[..<count])
+                }
+            }
+        } catch {
+            guard error.code == ENOENT else { throw error }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        var offset = 0
+        while offset < bytes.count {
+            // SAFETY: the buffer is what is left of the bytes.
+            let count = bytes.withUnsafeBytes {
+                SystemCalls.write(UnsafeRawBufferPointer(rebasing: $0[offset...]), to: descriptor)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemError(code: errno)
+            }
+            offset += count
+        }
+    }
+
+    private static func append(_ text: String, to path: String) throws(SystemError) {
+        try withFile(path, O_WRONLY | O_APPEND | O_CREAT) { (descriptor) throws(SystemError) in
+            // What another program made readable for others is not.
+            guard fchmod(descriptor, 0o600) == 0 else { throw SystemError(code: errno) }
+            try write(text, to: descriptor)
+        }
+    }
+
+    /// Replaces the file at once, so that no program sees a part of it.
+    private static func replace(_ path: String, by lines: ArraySlice<Substring>) throws(SystemError) {
+        let temporary = "\(path).\(getpid())"
+        try withFile(temporary, O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in
+            try write(lines.joined(separator: "\n") + "\n", to: descriptor)
+        }
+        guard rename(temporary, path) == 0 else {
+            let code = errno
+            _ = unlink(temporary)
+            throw SystemError(code: code)
+        }
+    }
+}

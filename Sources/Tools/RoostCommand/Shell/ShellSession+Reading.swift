@@ -1,0 +1,203 @@
+internal import Roost
+internal import RoostCore
+internal import RoostQuery
+internal import RoostText
+
+// Statements that read.
+
+extension ShellSession {
+    /// The objects of a request, ready to be fetched.
+    struct Selection {
+        let objects: Objects
+        /// The snapshot that has the objects; closed by the fetch.
+        let fetch: StoreFetch
+        let snapshot: any StoreSnapshot
+    }
+
+    /// The format in which results are printed.
+    var outputFormat: OutputFormat { OutputFormat(format, dates: format == .csv ? .iso : .seconds) }
+
+    /// Reads the clauses of a request, and finds its objects.
+    ///
+    /// - Throws: `ShellSyntaxError` with the place of what is wrong; what reading throws.
+    func select(_ request: ShellStatement.Request) throws -> Selection {
+        let base = try snapshot()
+        let objects = try resolve(request.source, base)
+        let snapshot: any StoreSnapshot = objects.ids.map { ListSnapshot($0, in: base) } ?? base
+        let fetch = try placing(request.clauses) {
+            var details = StoreFetch.Details()
+            let arguments = try arguments(request.clauses, objects, base, &details)
+            return try UsageError.reading { try StoreFetch(snapshot, arguments, details) }
+        }
+        return Selection(objects: objects, fetch: fetch, snapshot: snapshot)
+    }
+
+    /// The clauses as options of `roost fetch`.
+    private func arguments(
+        _ clauses: ShellClauses, _ objects: Objects, _ snapshot: any StoreSnapshot,
+        _ details: inout StoreFetch.Details
+    ) throws -> ParsedArguments {
+        var words: [String] = []
+        for (word, fragment) in clauses.fragments where word != .set {
+            switch word {
+            case .distinct: words.append("--distinct")
+            case .where:
+                let bound = try bind(fragment, snapshot)
+                details.predicateArguments = bound.values
+                words.append("--where=\(bound.text)")
+            default: words.append("--\(word.rawValue)=\(fragment.text)")
+            }
+        }
+        if let attribute = objects.attribute {
+            guard clauses[.select] == nil else {
+                throw ShellSyntaxError(
+                    "'\(attribute)' is selected already; leave out 'select'", at: clauses[.select]?.column)
+            }
+            words.append("--select=\(attribute)")
+        }
+        return try ParsedArguments(words + ["--", "shell", objects.entity.name.text], for: .fetch)
+    }
+
+    /// Replaces `$a`, `$a[0].artist` and the like in a predicate by places for values.
+    ///
+    /// The text keeps its length, so that errors name the right column.
+    private func bind(
+        _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
+    ) throws -> (text: String, values: [any PredicateArgument]) {
+        let scanned = ShellText(fragment.text)
+        var characters = scanned.characters
+        var values: [any PredicateArgument] = []
+        var nesting = BracketNesting()
+        var index = 0
+        let bound = Self.variablesOfSubqueries(fragment.text)
+        while index < scanned.count {
+            for scalar in scanned.characters[index].unicodeScalars { _ = nesting.take(scalar) }
+            let name =
+                scanned.characters[index] == "$" && !nesting.isQuoted
+                ? scanned.string(index + 1..<scanned.endOfName(from: index + 1)) : ""
+            guard !name.isEmpty, !bound.contains(name) else {
+                index += 1
+                continue
+            }
+            guard variables[name] != nil else {
+                let hint =
+                    nearestName(to: name, among: variables.keys.sorted()).map { "; did you mean '$\($0)'?" } ?? ""
+                throw ShellSyntaxError("unknown variable '\(name)'\(hint)", at: fragment.column + index)
+            }
+            let source = try ShellSource(scanned, from: index + 1)
+            values.append(try predicateArgument(source, fragment, snapshot))
+            characters.replaceSubrange(
+                index..<source.end, with: Array("%@") + Array(repeating: " ", count: source.end - index - 2))
+            index = source.end
+        }
+        return (String(characters), values)
+    }
+
+    /// The names of the variables that SUBQUERY binds.
+    private static func variablesOfSubqueries(_ text: String) -> Set<String> {
+        guard text.lowercased().contains("subquery") else { return [] }
+        return Set(text.matches(of: /,\s*\$(\w+)\s*,/).map { String($0.output.1) })
+    }
+
+    /// The value of `$a` in a predicate: a list of objects, or the object or the value of a position.
+    private func predicateArgument(
+        _ source: ShellSource, _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
+    ) throws -> any PredicateArgument {
+        do {
+            let isOne = source.steps.contains { if case .position = $0.step { true } else { false } }
+            let objects = try resolve(source, snapshot)
+            if objects.attribute != nil || isOne {
+                if let value = try value(of: objects, snapshot) { return value }
+                guard objects.attribute == nil else {
+                    throw ShellSyntaxError(
+                        "'$\(source.name)' has many objects here, so this is many values; name one, as in $\(source.name)[0]",
+                        at: source.column)
+                }
+            }
+            return objects.ids ?? []
+        } catch let error as ShellSyntaxError {
+            throw ShellSyntaxError(error.message, at: (error.column ?? 0) + fragment.column)
+        }
+    }
+
+    // MARK: Statements
+
+    func fetch(_ request: ShellStatement.Request) throws {
+        let selection = try select(request)
+        try placing(request.clauses) { try selection.fetch.print(outputFormat, console) }
+    }
+
+    func count(_ request: ShellStatement.Request) throws {
+        let selection = try select(request)
+        let count = try placing(request.clauses) { try selection.fetch.count() }
+        try console.print("\(count)")
+    }
+
+    func explain(_ request: ShellStatement.Request) throws {
+        if context.hasChanges {
+            console.printError(
+                "note: the plan is that of the store; changes that are not committed are compared beside it")
+        }
+        let base = try store.snapshot()
+        let objects = try resolve(request.source, base)
+        guard objects.ids == nil else {
+            return try console.print("reads      the objects of the list by their keys")
+        }
+        try placing(request.clauses) {
+            var details = StoreFetch.Details()
+            let arguments = try arguments(request.clauses, objects, base, &details)
+            let fetch = try UsageError.reading { try StoreFetch(base, arguments, details) }
+            try fetch.explain(format, console)
+        }
+    }
+
+    /// Gives a variable the objects of a request.
+    func assign(_ variable: String, _ request: ShellStatement.Request) throws {
+        try requireFree(variable)
+        let (objects, ids) = try ids(request)
+        if let attribute = objects.attribute {
+            throw ShellSyntaxError(
+                "a variable holds objects, and '\(attribute)' is a value; leave out the last name",
+                at: request.source.column)
+        }
+        variables[variable] = Variable(entity: objects.entity, ids: ids)
+        try tell("\(variable) = \(Self.objects(ids.count)) of \(objects.entity.name)")
+    }
+
+    /// The IDs of the objects of a request, in its order.
+    func ids(_ request: ShellStatement.Request) throws -> (objects: Objects, ids: [ObjectID]) {
+        let selection = try select(request)
+        return try placing(request.clauses) {
+            let ids = try UsageError.requesting { () throws(StoreError) in
+                try selection.snapshot.objectIDs(selection.fetch.request)
+            }
+            return (selection.objects, ids)
+        }
+    }
+
+    /// The value of a source with one object: its attribute, or the object itself.
+    ///
+    /// - Returns: The value; null without an object, nil for many objects.
+    func value(of objects: Objects, _ snapshot: any StoreSnapshot) throws -> Value? {
+        guard let ids = objects.ids, ids.count < 2 else { return nil }
+        guard let id = ids.first else { return .null }
+        guard let attribute = objects.attribute else { return .objectID(id) }
+        var batch = RecordBatch(model: model)
+        guard try snapshot.record(with: id, into: &batch) else { throw StoreError.objectMissing(id) }
+        var found = Value.null
+        try batch.forEachRecord { (record) throws(StoreError) in
+            switch attribute {
+            case "id" where record.layout.field(attribute) == nil: found = .int(record.key)
+            default: found = try record.value(attribute)
+            }
+        }
+        return found
+    }
+}
+
+extension StoreError {
+    /// The error for an object that was deleted meanwhile.
+    static func objectMissing(_ id: ObjectID) -> StoreError {
+        StoreError(.objectNotFound, "\(id) does not exist.").with { $0.missingObjects = [id] }
+    }
+}

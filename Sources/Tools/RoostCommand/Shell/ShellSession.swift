@@ -1,0 +1,135 @@
+internal import Roost
+internal import RoostCore
+internal import RoostGraph
+internal import RoostStores
+
+/// An open store in a shell: the context that holds its changes, the variables, and the format of
+/// results.
+final class ShellSession {
+    /// The objects that a variable holds.
+    struct Variable {
+        /// The entity of the objects, or an entity above.
+        let entity: ManagedObjectModel.Entity
+        var ids: [ObjectID]
+    }
+
+    /// The most steps that can be taken back.
+    static let undoLimit = 100
+
+    let store: any PersistentStore
+    let context: ManagedObjectContext
+    /// Keeps the context usable.
+    private let container: PersistentContainer
+    let console: Console
+    /// Whether a user types the statements.
+    let isInteractive: Bool
+    var format: RecordFormat = .table
+    var variables: [String: Variable] = [:]
+    /// New objects of variables whose keys are not final yet.
+    private var newObjects: [ObjectID: ManagedObject] = [:]
+    /// The files that `.read` reads, the innermost one last.
+    var filesBeingRead: [String] = []
+    /// Whether a statement is changing objects, which must be read in the state that the context reads.
+    var isChanging = false
+    /// Whether `.quit` was given.
+    var isEnded = false
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - store: The open store, which must stay open.
+    ///   - console: Where results go.
+    ///   - isInteractive: Whether a user types the statements.
+    /// - Throws: What creating a context throws.
+    init(_ store: any PersistentStore, _ console: Console, isInteractive: Bool) throws(StoreError) {
+        (self.store, self.console, self.isInteractive) = (store, console, isInteractive)
+        container = try PersistentContainer(try Store(store, registry: .standard))
+        context = container.makeContext("roost shell")
+        context.undo = UndoStack(limit: Self.undoLimit)
+    }
+
+    var model: ManagedObjectModel { store.model }
+
+    /// The number of objects that are changed and not committed.
+    var changeCount: Int { context.writtenObjectCount }
+
+    /// The names that a statement can begin with.
+    var names: [String] { model.entities.map(\.name.text) + variables.keys.sorted() }
+
+    /// The undo stack of the context.
+    var undo: UndoStack? { context.undo }
+
+    /// Runs a statement.
+    ///
+    /// - Parameter text: The statement.
+    /// - Throws: `ShellSyntaxError`, `UsageError`, `StoreError`, `OutputError`. Nothing was changed
+    ///   then.
+    func run(_ text: String) throws {
+        if text.hasPrefix(".") { return try runCommand(text) }
+        // Other programs can have changed what an earlier statement read.
+        context.forgetUnchangedObjects()
+        defer { context.processPendingChanges() }
+        switch try ShellStatement(text, names: names) {
+        case .fetch(let request): try fetch(request)
+        case .count(let request): try count(request)
+        case .explain(let request): try explain(request)
+        case .assignFetch(let variable, let request): try assign(variable, request)
+        case .assignInsert(let variable, let entity, let assignments):
+            try requireFree(variable)
+            let id = try insert(entity, assignments, text)
+            variables[variable] = Variable(entity: try model.requireEntity(id.entity), ids: [id])
+        case .insert(let entity, let assignments): _ = try insert(entity, assignments, text)
+        case .update(let request): try update(request, text)
+        case .delete(let request): try delete(request, text)
+        case .undo: try takeBack()
+        case .redo: try redo()
+        case .changes: try printChanges()
+        case .commit: try commit()
+        case .rollback: try rollback()
+        }
+    }
+
+    // MARK: State of the store
+
+    /// The state that statements see: that of the store with all changes that are not committed.
+    ///
+    /// Without changes it is the store's own, which can explain fetches and use its indexes.
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        context.hasChanges || isChanging ? try context.snapshotWithChanges() : try store.snapshot()
+    }
+
+    // MARK: Variables
+
+    /// Refuses a name that means something else.
+    func requireFree(_ name: String) throws {
+        guard model.entities.allSatisfy({ $0.name.text != name }), !ShellStatement.words.contains(name.lowercased())
+        else { throw UsageError("'\(name)' has a meaning already; choose another name for the variable") }
+    }
+
+    /// Remembers a new object until its key is final.
+    func note(_ object: ManagedObject) {
+        if object.objectID.key < 0 { newObjects[object.objectID] = object }
+    }
+
+    /// Replaces keys in variables that a commit made final.
+    func replaceKeys() {
+        guard !newObjects.isEmpty else { return }
+        let final = newObjects.mapValues(\.objectID)
+        newObjects.removeAll()
+        for name in Array(variables.keys) {
+            guard let ids = variables[name]?.ids, ids.contains(where: { $0.key < 0 }) else { continue }
+            variables[name]?.ids = ids.map { final[$0] ?? $0 }
+        }
+    }
+
+    /// Forgets new objects that a rollback took out of the context.
+    func forgetNewObjects() { newObjects.removeAll() }
+
+    /// Prints what a statement did, where results are for people.
+    func tell(_ text: String) throws {
+        if format == .table { try console.print(text) }
+    }
+
+    /// `1 object`, `3 objects`.
+    static func objects(_ count: Int) -> String { count == 1 ? "1 object" : "\(count) objects" }
+}

@@ -1,0 +1,91 @@
+/// The objects that a statement is about, as it writes them: `Album`, `Album/5`, `a`,
+/// `a[0].artist.name`.
+struct ShellSource {
+    /// A step from objects to others.
+    enum Step {
+        /// The object at a position.
+        case position(Int)
+        /// A relationship, or the last name, which can be that of an attribute.
+        case name(String)
+    }
+
+    /// The name of an entity or a variable.
+    let name: String
+    /// The key after the name of an entity.
+    let key: Int64?
+    /// The steps, each with its place in the statement.
+    let steps: [(step: Step, column: Int)]
+    /// The place in the statement.
+    let column: Int
+    /// The place in the statement after it.
+    let end: Int
+
+    /// Reads the source that begins at a place of a statement.
+    ///
+    /// - Parameters:
+    ///   - text: The statement.
+    ///   - start: The place.
+    /// - Throws: `ShellSyntaxError` naming what is expected.
+    init(_ text: ShellText, from start: Int) throws(ShellSyntaxError) {
+        let end = text.endOfName(from: start)
+        guard end > start else { throw ShellSyntaxError("the name of an entity or a variable is expected", at: start) }
+        name = text.string(start..<end)
+        column = start
+        var place = end
+        (key, place) = try Self.key(text, from: place)
+        var steps: [(step: Step, column: Int)] = []
+        while let (step, next) = try Self.step(text, from: place) {
+            steps.append((step, place))
+            place = next
+        }
+        self.steps = steps
+        self.end = place
+    }
+
+    /// Reads a whole text as a source; nil for any other text.
+    init?(whole text: String) {
+        let scanned = ShellText(text)
+        guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }
+        self = source
+    }
+
+    /// The key of `Album/5` or `Album/p5`.
+    private static func key(_ text: ShellText, from start: Int) throws(ShellSyntaxError) -> (Int64?, Int) {
+        guard start < text.count, text.characters[start] == "/" else { return (nil, start) }
+        var first = start + 1
+        if first < text.count, text.characters[first] == "p" { first += 1 }
+        let end = number(text, from: first)
+        guard let key = Int64(text.string(first..<end)), key != 0 else {
+            throw ShellSyntaxError("the key of an object is expected, as in Album/5", at: start + 1)
+        }
+        return (key, end)
+    }
+
+    private static func number(_ text: ShellText, from start: Int) -> Int {
+        var end = start
+        if end < text.count, text.characters[end] == "-" { end += 1 }
+        while end < text.count, text.characters[end].isASCII, text.characters[end].isNumber { end += 1 }
+        return end
+    }
+
+    private static func step(_ text: ShellText, from start: Int) throws(ShellSyntaxError) -> (Step, Int)? {
+        guard start < text.count else { return nil }
+        switch text.characters[start] {
+        case ".":
+            let end = text.endOfName(from: start + 1)
+            guard end > start + 1 else {
+                throw ShellSyntaxError("the name of a property is expected after the period", at: start + 1)
+            }
+            return (.name(text.string(start + 1..<end)), end)
+        case "[":
+            let first = text.skipBlanks(from: start + 1)
+            let end = number(text, from: first)
+            let close = text.skipBlanks(from: end)
+            guard let position = Int(text.string(first..<end)), position >= 0, close < text.count,
+                text.characters[close] == "]"
+            else { throw ShellSyntaxError("a position is expected, from 0 on, as in a[0]", at: start + 1) }
+            return (.position(position), close + 1)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostFiles
+internal import RoostMigration
+internal import RoostSystem
+
+extension StreamInput {
+    /// The number of bytes that are read at once.
+    private static let chunkByteCount = 64 * 1024
+
+    /// The lines of standard input.
+    ///
+    /// - Parameter isPrompting: Whether a user types them, and sees prompts.
+    /// - Returns: The input.
+    static func standard(isPrompting: Bool) -> StreamInput {
+        let cancellation = Interruption.shared.readingCancellation
+        let show: ((String) -> Void)? = isPrompting ? { Console().show($0) } : nil
+        return StreamInput(StandardInput.name, show: show) { (bytes) throws(StoreError) in
+            var chunk = [UInt8](repeating: 0, count: chunkByteCount)
+            if isPrompting {
+                do throws(StoreError) { try Interruption.shared.waitForTyping() } catch {
+                    guard Interruption.shared.hasInterrupt else { throw error }
+                    return true
+                }
+            }
+            let result = chunk.withUnsafeMutableBytes { buffer in
+                Result { () throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
+            }
+            let count = try result.get()
+            bytes.append(contentsOf: chunk[..<count])
+            return count > 0
+        }
+    }
+
+    /// The lines of a file.
+    ///
+    /// - Throws: `notFound` and the like if it cannot be read.
+    static func file(_ path: String) throws(StoreError) -> StreamInput {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw cannotRead(path, errno) }
+        let file = OpenFile(descriptor)
+        return StreamInput("'\(path)'") { (bytes) throws(StoreError) in
+            var chunk = [UInt8](repeating: 0, count: chunkByteCount)
+            while true {
+                try Interruption.shared.check()
+                // SAFETY: the buffer has room for its bytes.
+                let count = chunk.withUnsafeMutableBytes { SystemCalls.read(file.descriptor, into: $0) }
+                if count >= 0 {
+                    bytes.append(contentsOf: chunk[..<count])
+                    return count > 0
+                }
+                if errno != EINTR { throw cannotRead(path, errno) }
+            }
+        }
+    }
+
+    private static func cannotRead(_ path: String, _ code: Int32) -> StoreError {
+        StoreError(
+            code == ENOENT ? .notFound : .ioFailure, "'\(path)' cannot be read: \(SystemError(code: code)).",
+            underlying: SystemError(code: code))
+    }
+}
+
+/// Closes a file at its end.
+private final class OpenFile {
+    let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit {
+        // A file that was only read loses nothing.
+        _ = close(descriptor)
+    }
+}

@@ -1,0 +1,121 @@
+#if Interactive
+    internal import RoostSystem
+
+    /// Decides which requests are answered.
+    ///
+    /// The address that starts the page has a token that works once. The request with it gets a
+    /// cookie, which every other request needs. A program can send ``programToken`` instead, if the
+    /// viewer has one.
+    ///
+    /// Cookies belong to a host and not to a port, and pages on other ports of this machine count
+    /// as the same site. So each request must also name this server as its host, and no other
+    /// origin.
+    final class AccessGuard: Sendable {
+        /// The decision about a request.
+        enum Verdict {
+            case allowed
+            /// The request has the token of the start; the answer gives the cookie.
+            case starts(cookie: String)
+            case refused(ViewerError)
+        }
+
+        /// The fewest characters of a token for programs.
+        static let programTokenLength = 16
+
+        private let startToken: Mutex<String?>
+        private let session = AccessGuard.secret()
+        private let programToken: String?
+        /// The port that the server listens on.
+        let port: UInt16
+        /// The path and the query that start the page.
+        let startAddress: String
+
+        init(port: UInt16, programToken: String?) {
+            (self.port, self.programToken) = (port, programToken)
+            let token = Self.secret()
+            startToken = Mutex(token)
+            startAddress = "/?token=\(token)"
+        }
+
+        /// A text that cannot be guessed: 128 bits of the system's random numbers.
+        private static func secret() -> String {
+            var generator = SystemRandomNumberGenerator()
+            return Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        }
+
+        /// Decides about a request.
+        func verdict(_ request: HTTPRequest) -> Verdict {
+            guard let host = request.headers["host"], isOwn(host) else {
+                return .refused(
+                    ViewerError(.misdirected, code: "wrongHost", "This server answers at 127.0.0.1 and localhost only.")
+                )
+            }
+            guard comesFromThisPage(request, host) else {
+                return .refused(
+                    ViewerError(.forbidden, code: "wrongOrigin", "Another page may not read or change what is here."))
+            }
+            if request.method == "GET", !request.isHead, request.segments.isEmpty, let token = request.value("token"),
+                takes(token)
+            {
+                return .starts(cookie: "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict")
+            }
+            if hasCookie(request) || hasProgramToken(request) { return .allowed }
+            return .refused(
+                ViewerError(
+                    .forbidden, code: "noAccess",
+                    "Open the address that 'roost browse' printed. It works once; for another browser, start the command again."
+                ))
+        }
+
+        /// Whether a host is this server; at `localhost` any port is, because a tunnel may listen
+        /// on another one.
+        private func isOwn(_ host: String) -> Bool {
+            if host == "127.0.0.1:\(port)" || host == "localhost" { return true }
+            guard host.hasPrefix("localhost:") else { return false }
+            let digits = host.dropFirst("localhost:".count)
+            return !digits.isEmpty && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (48...57).contains($0) }
+        }
+
+        /// Whether no other page sent the request.
+        ///
+        /// A person may come from anywhere: opening an address shows nothing to the page that has
+        /// the link.
+        private func comesFromThisPage(_ request: HTTPRequest, _ host: String) -> Bool {
+            if let origin = request.headers["origin"], origin != "http://\(host)" { return false }
+            switch request.headers["sec-fetch-site"] {
+            case nil, "same-origin", "none": return true
+            default: return request.method == "GET" && request.headers["sec-fetch-mode"] == "navigate"
+            }
+        }
+
+        private func takes(_ token: String) -> Bool {
+            startToken.withLock { expected in
+                guard let known = expected, Self.isEqual(token, known) else { return false }
+                expected = nil
+                return true
+            }
+        }
+
+        private var cookieName: String { "roost-\(port)" }
+
+        private func hasCookie(_ request: HTTPRequest) -> Bool {
+            (request.headers["cookie"] ?? "").split(separator: ";").contains { pair in
+                let halves = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                return halves.count == 2 && halves[0] == cookieName && Self.isEqual(String(halves[1]), session)
+            }
+        }
+
+        private func hasProgramToken(_ request: HTTPRequest) -> Bool {
+            guard let programToken, let value = request.headers["authorization"], value.hasPrefix("Bearer ") else {
+                return false
+            }
+            return Self.isEqual(String(value.dropFirst("Bearer ".count)), programToken)
+        }
+
+        /// Compares in a time that does not depend on how much is equal.
+        private static func isEqual(_ left: String, _ right: String) -> Bool {
+            guard left.utf8.count == right.utf8.count else { return false }
+            return zip(left.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+        }
+    }
+#endif

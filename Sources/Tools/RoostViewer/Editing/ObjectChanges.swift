@@ -1,0 +1,144 @@
+#if Interactive
+    internal import RoostCore
+    internal import RoostGraph
+    internal import RoostJSONText
+
+    /// The changes that the page makes, one object at a time.
+    struct ObjectChanges {
+        /// The objects that a deletion takes.
+        private struct Deletion: Sendable {
+            var counts: [EntityName: Int] = [:]
+            /// A text that is equal for the same objects in the same versions.
+            var state: String
+
+            init(_ context: ManagedObjectContext) {
+                var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+                let objects = context.deletedObjects.map { "\($0.objectID) \($0.version)" }.sorted()
+                for byte in objects.joined(separator: "\n").utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
+                state = "\(objects.count)-\(String(sum, radix: 16))"
+                for object in context.deletedObjects { counts[object.entity.name, default: 0] += 1 }
+            }
+        }
+
+        let viewed: ViewedStore
+        let editor: StoreEditor
+
+        private func object(_ id: ObjectID) throws -> JSONNode { try ObjectView(viewed: viewed, id: id).answer() }
+
+        /// Inserts an object.
+        func insert(_ entity: ManagedObjectModel.Entity, _ body: [UInt8]) throws -> HTTPResponse {
+            guard !entity.isAbstract else {
+                throw ViewerError(
+                    .badRequest, "'\(entity.name)' is abstract: insert an object of one of its subentities.")
+            }
+            let edit = try ObjectEdit(body, entity, viewed.model)
+            let id = try editor.change("New \(entity.name)") { context in
+                let object = try context.insert(entity.name)
+                try edit.apply(to: object, in: context)
+                try context.save()
+                return object.objectID
+            }
+            return HTTPResponse(.created, json: try object(id))
+        }
+
+        /// Gives an object other values, unless it changed since the page read it.
+        func update(_ id: ObjectID, _ body: [UInt8]) throws -> HTTPResponse {
+            let record = try viewed.read { try viewed.record(id, try viewed.entity(id.entity.text), $0) }
+            let edit = try ObjectEdit(body, try viewed.entity(record.id.entity.text), viewed.model)
+            guard let version = edit.version else {
+                throw ViewerError(.badRequest, "The body needs the number 'version' that the object was read with.")
+            }
+            do {
+                try editor.change("Edit \(id.entity) \(id.key)") { context in
+                    let object = try Self.object(record.id, version: version, in: context)
+                    try edit.apply(to: object, in: context)
+                }
+            } catch {
+                throw try conflict(error, id)
+            }
+            return HTTPResponse(json: try object(id))
+        }
+
+        /// Deletes an object with what its delete rules take along.
+        ///
+        /// - Parameters:
+        ///   - id: The object.
+        ///   - version: The version that the person saw.
+        ///   - shown: The state of a trial; nil for any.
+        ///   - isTrial: Whether nothing is deleted, but only shown.
+        /// - Returns: The answer.
+        /// - Throws: A conflict, if other objects would be deleted than were shown; the errors of the rules.
+        func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
+            let record = try viewed.read { try viewed.record(id, try viewed.entity(id.entity.text), $0) }
+            let remove: @Sendable (ManagedObjectContext) throws -> Deletion = { context in
+                let object = try Self.object(record.id, version: version, in: context)
+                context.delete(object)
+                context.processPendingChanges()
+                if let error = context.pendingError { throw error }
+                return Deletion(context)
+            }
+            let deletion: Deletion
+            do {
+                if isTrial {
+                    deletion = try editor.attempt { context in
+                        let deletion = try remove(context)
+                        try context.validateChanges()
+                        return deletion
+                    }
+                } else {
+                    deletion = try editor.change("Delete \(id.entity) \(id.key)") { context in
+                        let deletion = try remove(context)
+                        guard shown == nil || shown == deletion.state else {
+                            throw StoreError(
+                                .conflict, "Other objects would be deleted than were shown. Look again, then delete.")
+                        }
+                        return deletion
+                    }
+                }
+            } catch {
+                throw try conflict(error, id)
+            }
+            return HTTPResponse(
+                json: JSONNode([
+                    "deleted": JSONNode(
+                        list: deletion.counts.sorted { $0.key < $1.key }.map { entity, count in
+                            JSONNode(["entity": JSONNode(entity.text), "count": JSONNode(count)])
+                        }), "state": JSONNode(deletion.state), "undo": viewed.undo,
+                ]))
+        }
+
+        /// Undoes or redoes a step.
+        ///
+        /// - Parameters:
+        ///   - redoing: Whether the step is done again.
+        ///   - body: The body, which may have the revision that the person saw.
+        /// - Returns: The answer.
+        /// - Throws: A conflict.
+        func undo(redoing: Bool, _ body: [UInt8]) throws -> HTTPResponse {
+            try editor.undo(redoing: redoing, revision: (try? JSONNode(body))?["revision"]?.integer)
+            return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
+        }
+
+        /// The object in the context, in the version that the page has.
+        private static func object(
+            _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
+        ) throws -> ManagedObject {
+            let object = try context.existingObject(with: id)
+            guard object.version == version else {
+                throw StoreError(
+                    .conflict,
+                    "\(id) was changed meanwhile: you read version \(version), and there is \(object.version).")
+            }
+            return object
+        }
+
+        /// An error; that of a conflict with the object as it is stored now.
+        private func conflict(_ error: any Error, _ id: ObjectID) throws -> ViewerError {
+            var error = ViewerError(any: error)
+            guard error.status == .conflict else { return error }
+            // It may be deleted: then there is nothing to show.
+            error.current = try? object(id)
+            return error
+        }
+    }
+#endif

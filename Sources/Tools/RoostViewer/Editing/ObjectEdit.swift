@@ -1,0 +1,211 @@
+#if Interactive
+    internal import Foundation
+    internal import RoostCore
+    internal import RoostGraph
+    internal import RoostImport
+    internal import RoostJSONText
+
+    /// Values that a request gives to the properties of an object.
+    struct ObjectEdit: Sendable {
+        /// The new value of one property.
+        private enum Change: Sendable {
+            case value(Value)
+            case objects(adding: [ObjectID], removing: [ObjectID])
+            /// All members, and the keys of the members that the person saw; nil for any.
+            case order([ObjectID], seen: [Int64]?)
+        }
+
+        private let changes: [(name: String, change: Change)]
+        /// The version that the person saw; nil for a new object.
+        let version: UInt32?
+
+        /// Reads the body of a request.
+        ///
+        /// - Parameters:
+        ///   - body: The JSON text.
+        ///   - entity: The object's entity.
+        ///   - model: Its model.
+        /// - Throws: A ``ViewerError`` that lists every value that its property cannot have.
+        init(_ body: [UInt8], _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) throws(ViewerError) {
+            let node: JSONNode
+            do { node = try JSONNode(body) } catch { throw ViewerError(.badRequest, "The body is not JSON: \(error)") }
+            version = node["version"]?.integer.flatMap { UInt32(exactly: $0) }
+            guard case .object(let members)? = node["values"]?.content else {
+                throw ViewerError(.badRequest, "The body needs an object 'values'.")
+            }
+            var changes: [(String, Change)] = []
+            var failures: [ViewerError.Failure] = []
+            for member in members {
+                do throws(ViewerError) {
+                    changes.append((member.key, try Self.change(member.key, member.value, entity, model)))
+                } catch {
+                    failures.append(.init(property: member.key, message: error.message))
+                }
+            }
+            guard failures.isEmpty else {
+                var error = ViewerError(.unprocessable, code: "invalidValue", failures[0].message)
+                error.failures = failures
+                throw error
+            }
+            self.changes = changes
+        }
+
+        private static func change(
+            _ name: String, _ node: JSONNode, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        ) throws(ViewerError) -> Change {
+            if let relationship = entity.relationship(name) {
+                let destination = model.entities[relationship.destination]
+                if let set = node["set"]?.elements {
+                    let seen = node["was"]?.elements?.compactMap(\.integer)
+                    return .order(try ids(set, destination, model), seen: seen)
+                }
+                if node["add"] != nil || node["remove"] != nil {
+                    return .objects(
+                        adding: try ids(node["add"]?.elements ?? [], destination, model),
+                        removing: try ids(node["remove"]?.elements ?? [], destination, model))
+                }
+                if case .null = node.content { return .value(.null) }
+                return .value(.objectID(try id(node, destination, model)))
+            }
+            let property: BatchProperties.Property
+            do throws(StoreError) { property = try BatchProperties(entity, in: model).property(name) } catch {
+                throw ViewerError(error)
+            }
+            let field: RecordLayout.Field
+            switch property {
+            case .field(let found), .toOne(let found, _): field = found
+            case .composite: throw ViewerError(.badRequest, "'\(name)' is a composite; its elements have values.")
+            }
+            if case .null = node.content { return .value(.null) }
+            guard let text = node.text,
+                let value = Self.value(text, field, model)
+            else {
+                throw ViewerError(
+                    .badRequest, "This needs \(CellFormat.expectation(of: field.kind)).")
+            }
+            return .value(value)
+        }
+
+        /// The value that a text gives to a field; dates without a calendar date are seconds, as they are shown.
+        private static func value(_ text: String, _ field: RecordLayout.Field, _ model: ManagedObjectModel) -> Value? {
+            if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
+                return value
+            }
+            guard field.kind == .date, let seconds = Double(text), seconds.isFinite else { return nil }
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        }
+
+        private static func ids(
+            _ nodes: [JSONNode], _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        ) throws(ViewerError) -> [ObjectID] {
+            var ids: [ObjectID] = []
+            for node in nodes { ids.append(try id(node, entity, model)) }
+            return ids
+        }
+
+        private static func id(
+            _ node: JSONNode, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        ) throws(ViewerError) -> ObjectID {
+            let name = node["entity"]?.text.map { EntityName($0) } ?? entity.name
+            guard let key = node["key"]?.integer, key > 0, let own = model.entity(name), entity.includes(own.number)
+            else {
+                throw ViewerError(.badRequest, "This needs an object of \(entity.name).")
+            }
+            return ObjectID(name, key: key)
+        }
+
+        // MARK: Applying
+
+        /// Gives the values to an object.
+        ///
+        /// - Throws: What setting throws; `objectNotFound` for an object of a relationship that
+        ///   does not exist.
+        func apply(to object: ManagedObject, in context: ManagedObjectContext) throws {
+            for (name, change) in changes {
+                switch change {
+                case .value(let value):
+                    if case .objectID(let id) = value { _ = try Self.existing(id, name, context) }
+                    try Self.set(value, at: name.split(separator: ".").map(String.init)[...], of: object)
+                case .objects(let adding, let removing):
+                    try Self.change(name, of: object, adding: adding, removing: removing, context)
+                case .order(let ids, let seen):
+                    if let seen { try Self.requireMembers(seen, name, of: object) }
+                    try Self.set(name, of: object, to: ids, context)
+                }
+            }
+        }
+
+        /// Throws `conflict` if a relationship has other members, or another order, than the person saw.
+        private static func requireMembers(_ seen: [Int64], _ name: String, of object: ManagedObject) throws {
+            let isOrdered = object.entity.relationship(name)?.isOrdered ?? false
+            let keys =
+                isOrdered
+                ? try object.orderedObjects(name).map(\.objectID.key)
+                : try object.objects(name).map(\.objectID.key).sorted()
+            guard keys == (isOrdered ? seen : seen.sorted()) else {
+                throw StoreError(.conflict, "'\(name)' of \(object.objectID) was changed meanwhile.")
+            }
+        }
+
+        /// Returns the new destination of a relationship.
+        private static func existing(
+            _ id: ObjectID, _ property: String, _ context: ManagedObjectContext
+        ) throws -> ManagedObject {
+            do throws(StoreError) { return try context.existingObject(with: id) } catch {
+                guard error.code == .objectNotFound else { throw error }
+                var refusal = ViewerError(.unprocessable, code: "objectNotFound", "\(id) does not exist.")
+                refusal.failures = [.init(property: property, message: refusal.message)]
+                throw refusal
+            }
+        }
+
+        /// Sets an attribute, or an element of a composite, which is present then.
+        private static func set(_ value: Value, at path: ArraySlice<String>, of object: ManagedObject) throws {
+            guard let name = path.first else { return }
+            guard path.count > 1 else { return try object.setValue(value, for: name) }
+            let whole = replacing(path.dropFirst(), of: try object.value(name), with: value)
+            try object.setValue(whole, for: name)
+        }
+
+        /// A composite with another value of an element.
+        private static func replacing(_ path: ArraySlice<String>, of composite: Value, with value: Value) -> Value {
+            guard let name = path.first else { return value }
+            var elements: [String: Value] = [:]
+            if case .composite(let present) = composite { elements = present }
+            elements[name] = replacing(path.dropFirst(), of: elements[name] ?? .null, with: value)
+            return .composite(elements)
+        }
+
+        /// Makes objects the only ones of a relationship, in their order where it has one.
+        private static func set(
+            _ name: String, of object: ManagedObject, to ids: [ObjectID], _ context: ManagedObjectContext
+        ) throws {
+            let members = try ids.map { try existing($0, name, context) }
+            if object.entity.relationship(name)?.isOrdered ?? false {
+                var list = try object.orderedObjects(name)
+                list.replaceSubrange(list.startIndex..<list.endIndex, with: members)
+            } else {
+                var set = try object.objects(name)
+                set.formIntersection(members)
+                set.formUnion(members)
+            }
+        }
+
+        private static func change(
+            _ name: String, of object: ManagedObject, adding: [ObjectID], removing: [ObjectID],
+            _ context: ManagedObjectContext
+        ) throws {
+            let new = try adding.map { try existing($0, name, context) }
+            let old = removing.map { context.object(with: $0) }
+            if object.entity.relationship(name)?.isOrdered ?? false {
+                var list = try object.orderedObjects(name)
+                for object in old { list.remove(object) }
+                for object in new { list.append(object) }
+            } else {
+                var set = try object.objects(name)
+                for object in old { set.remove(object) }
+                for object in new { set.insert(object) }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,199 @@
+#if Interactive
+    internal import RoostCore
+    internal import RoostGraph
+    internal import RoostJSONText
+    internal import RoostStores
+    internal import RoostSystem
+
+    /// Changes objects of one store: each change is saved at once, and can be undone.
+    ///
+    /// The changes are made by one context, whose rules are those of every program: delete rules,
+    /// validation, and conflicts, which are reported and never overwritten.
+    final class StoreEditor: Sendable {
+        /// The state of the steps, for the page.
+        private struct Steps {
+            var canUndo = false
+            var canRedo = false
+            var undoName: String?
+            var redoName: String?
+            /// The objects of each step that can be undone, as the step left them.
+            var done: [ObjectStates] = []
+            /// The objects of each step that can be redone, as its undoing left them.
+            var undone: [ObjectStates] = []
+            /// The number of steps that were done, undone and redone.
+            var revision: Int64 = 0
+
+            /// Lets all steps know what the page itself changed.
+            mutating func expect(_ states: ObjectStates, insteadOf former: ObjectStates) {
+                for index in done.indices { done[index].replace(former, by: states) }
+                for index in undone.indices { undone[index].replace(former, by: states) }
+            }
+        }
+
+        private static let author = "roost browse"
+        private static let stepLimit = 1000
+
+        private let store: Store
+        private let container: PersistentContainer
+        private let thread: ContextThread
+        private let steps = Mutex(Steps())
+
+        init(_ store: Store) throws(StoreError) {
+            self.store = store
+            container = try PersistentContainer(store)
+            thread = try ContextThread { [container] in
+                let context = container.makeContext("roost browse")
+                context.author = Self.author
+                context.undo = UndoStack(limit: Self.stepLimit)
+                return context
+            }
+        }
+
+        deinit { thread.end() }
+
+        /// The steps that can be undone and redone.
+        var undoState: JSONNode {
+            steps.withLock { steps in
+                JSONNode([
+                    "canUndo": JSONNode(steps.canUndo), "canRedo": JSONNode(steps.canRedo),
+                    "undoName": JSONNode(steps.undoName), "redoName": JSONNode(steps.redoName),
+                    "revision": JSONNode(steps.revision),
+                ])
+            }
+        }
+
+        /// Makes a change and saves it, as one step that can be undone.
+        ///
+        /// - Parameters:
+        ///   - name: What the step is called.
+        ///   - body: Makes the change.
+        /// - Returns: What `body` returns.
+        /// - Throws: What `body` and the save throw; nothing is changed then.
+        func change<Result: Sendable>(
+            _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
+        ) throws -> Result {
+            try thread.run { [self] context in
+                let undo = try Self.undo(of: context)
+                try context.refreshAllObjects()
+                undo.beginGroup(name)
+                var touched: Set<ManagedObject> = []
+                var former = ObjectStates()
+                let result = Swift.Result {
+                    let result = try body(context)
+                    touched = Self.changedObjects(of: context)
+                    former = try ObjectStates(touched.map(\.objectID), in: store)
+                    try context.save()
+                    return result
+                }
+                undo.endGroup()
+                if case .failure = result {
+                    // Without a change there is no step, and what was undone before can still be redone.
+                    guard context.hasChanges else { return try result.get() }
+                    takeBack(context) { undo.undo() }
+                    steps.withLock { $0.undone = [] }
+                } else if !touched.isEmpty {
+                    let states = try ObjectStates(touched.map(\.objectID), in: store)
+                    steps.withLock { steps in
+                        steps.expect(states, insteadOf: former)
+                        steps.done.append(states)
+                        steps.undone = []
+                        steps.revision += 1
+                    }
+                }
+                note(undo)
+                return try result.get()
+            }
+        }
+
+        /// Undoes the last step, or redoes the step that was undone last, and saves.
+        ///
+        /// - Parameters:
+        ///   - redoing: Whether the step is done again.
+        ///   - revision: The revision that the person saw; nil for any.
+        /// - Throws: A conflict if another program changed one of the objects since, or if another step
+        ///   came meanwhile; what the save throws. Nothing is changed then.
+        func undo(redoing: Bool, revision: Int64?) throws {
+            try thread.run { [self] context in
+                let undo = try Self.undo(of: context)
+                try context.refreshAllObjects()
+                let known = steps.withLock { $0 }
+                guard redoing ? known.canRedo : known.canUndo, let expected = (redoing ? known.undone : known.done).last
+                else {
+                    throw ViewerError(
+                        .conflict, code: "nothingToUndo", "There is nothing to \(redoing ? "redo" : "undo").")
+                }
+                guard revision == nil || revision == known.revision else {
+                    throw ViewerError(
+                        .conflict, code: "otherStep", "Something else was changed meanwhile. Look again, then undo.")
+                }
+                if let changed = try expected.firstDifference(in: store) {
+                    throw ViewerError(
+                        .conflict, code: "conflict",
+                        "\(changed) was changed by another program since. Its changes would be lost, so nothing was done."
+                    )
+                }
+                if redoing { undo.redo() } else { undo.undo() }
+                let touched = Self.changedObjects(of: context)
+                let former = try ObjectStates(expected.ids + touched.map(\.objectID), in: store)
+                let result = Swift.Result { try context.save() }
+                if case .failure = result, context.hasChanges {
+                    takeBack(context) { if redoing { undo.undo() } else { undo.redo() } }
+                } else {
+                    let states = try ObjectStates(expected.ids + touched.map(\.objectID), in: store)
+                    steps.withLock { steps in
+                        steps.expect(states, insteadOf: former)
+                        if redoing {
+                            steps.undone.removeLast()
+                            steps.done.append(states)
+                        } else {
+                            steps.done.removeLast()
+                            steps.undone.append(states)
+                        }
+                        steps.revision += 1
+                    }
+                }
+                note(undo)
+                try result.get()
+            }
+        }
+
+        /// Leaves the context without changes after a save that failed; a rollback would forget all steps.
+        private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
+            step()
+            // The error of the save before it is the one that is reported.
+            try? context.save()
+            guard context.hasChanges else { return }
+            context.rollback()
+            steps.withLock { ($0.done, $0.undone) = ([], []) }
+        }
+
+        private static func changedObjects(of context: ManagedObjectContext) -> Set<ManagedObject> {
+            context.processPendingChanges()
+            return context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
+        }
+
+        /// Finds out what a change would do, and does nothing.
+        func attempt<Result: Sendable>(
+            _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
+        ) throws -> Result {
+            try container.performAndWait { context in try body(context) }
+        }
+
+        private static func undo(of context: ManagedObjectContext) throws(StoreError) -> UndoStack {
+            guard let undo = context.undo else {
+                throw StoreError(.internalInconsistency, "The context of the page has lost its steps.")
+            }
+            return undo
+        }
+
+        /// Remembers what can be undone and redone.
+        private func note(_ undo: UndoStack) {
+            steps.withLock { steps in
+                steps.done.removeFirst(max(0, steps.done.count - undo.depth))
+                (steps.canUndo, steps.undoName) = (undo.canUndo && !steps.done.isEmpty, undo.undoName)
+                steps.canRedo = undo.canRedo && !steps.undone.isEmpty
+                steps.redoName = steps.canRedo ? undo.redoName : nil
+            }
+        }
+    }
+#endif

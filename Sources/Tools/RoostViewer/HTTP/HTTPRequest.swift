@@ -1,0 +1,86 @@
+#if Interactive
+    /// A request of a browser or of a program.
+    struct HTTPRequest: Sendable {
+        /// `GET`, `POST`, `PATCH`, `DELETE` or another one, in upper case.
+        var method: String
+        /// The parts of the path, decoded; empty for `/`.
+        var segments: [String]
+        /// The names and values of the query, decoded, in their order.
+        var query: [(name: String, value: String)]
+        /// The headers that the server looks at, by their names in lower case.
+        var headers: [String: String]
+        var body: [UInt8] = []
+        /// Whether only the headers of the answer are wanted.
+        var isHead = false
+        /// Whether the client does not wait for the answer any more.
+        var isAbandoned: @Sendable () -> Bool = { false }
+
+        /// Reads an address.
+        ///
+        /// - Parameters:
+        ///   - method: The method.
+        ///   - address: The path and the query, as they were sent.
+        ///   - headers: The headers, by their names in lower case.
+        init?(_ method: String, _ address: String, headers: [String: String]) {
+            let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let path = parts.first, path.hasPrefix("/") else { return nil }
+            (self.method, self.headers) = (method, headers)
+            segments = []
+            for segment in path.split(separator: "/") {
+                guard let text = Self.decoded(segment) else { return nil }
+                segments.append(text)
+            }
+            query = []
+            for pair in parts.count > 1 ? parts[1].split(separator: "&") : [] {
+                let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard let name = Self.decoded(halves[0], isQuery: true),
+                    let value = halves.count > 1 ? Self.decoded(halves[1], isQuery: true) : ""
+                else { return nil }
+                query.append((name, value))
+            }
+        }
+
+        /// The first value of a name in the query; nil for an empty one.
+        func value(_ name: String) -> String? {
+            query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+        }
+
+        /// A whole number in the query.
+        ///
+        /// - Parameters:
+        ///   - name: The name.
+        ///   - range: The numbers that are possible.
+        ///   - usual: The number where the query has none.
+        /// - Returns: The number.
+        /// - Throws: A ``ViewerError`` for a text that is not such a number.
+        func integer(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(ViewerError) -> Int {
+            guard let text = value(name) else { return usual }
+            guard let number = Int(text), range.contains(number) else {
+                throw ViewerError(
+                    .badRequest, "'\(name)' must be a number from \(range.lowerBound) to \(range.upperBound).")
+            }
+            return number
+        }
+
+        /// A text without percent encoding; nil where it is not UTF-8 then.
+        private static func decoded(_ text: Substring, isQuery: Bool = false) -> String? {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(text.utf8.count)
+            var rest = text.utf8[...]
+            while let byte = rest.popFirst() {
+                switch byte {
+                case UInt8(ascii: "%"):
+                    guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, !digits.hasPrefix("+"),
+                        let value = UInt8(digits, radix: 16)
+                    else { return nil }
+                    bytes.append(value)
+                    rest = rest.dropFirst(2)
+                case UInt8(ascii: "+") where isQuery: bytes.append(UInt8(ascii: " "))
+                default: bytes.append(byte)
+                }
+            }
+            guard !bytes.contains(0) else { return nil }
+            return String(validating: bytes, as: UTF8.self)
+        }
+    }
+#endif

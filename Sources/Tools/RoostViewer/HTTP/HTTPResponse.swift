@@ -1,0 +1,45 @@
+#if Interactive
+    internal import RoostJSONText
+
+    /// An answer.
+    struct HTTPResponse: Sendable {
+        /// A status code of HTTP.
+        struct Status: Hashable, Sendable {
+            let code: UInt32
+
+            static let ok = Status(code: 200)
+            static let created = Status(code: 201)
+            static let accepted = Status(code: 202)
+            static let badRequest = Status(code: 400)
+            static let forbidden = Status(code: 403)
+            static let notFound = Status(code: 404)
+            static let methodNotAllowed = Status(code: 405)
+            static let conflict = Status(code: 409)
+            static let tooLarge = Status(code: 413)
+            static let misdirected = Status(code: 421)
+            static let unprocessable = Status(code: 422)
+            static let failure = Status(code: 500)
+            static let unavailable = Status(code: 503)
+        }
+
+        var status: Status
+        var body: [UInt8]
+        var headers: [(name: String, value: String)]
+
+        /// Makes an answer of bytes.
+        init(_ status: Status = .ok, type: String, _ body: [UInt8], headers: [(name: String, value: String)] = []) {
+            (self.status, self.body) = (status, body)
+            self.headers = [("Content-Type", type)] + headers
+        }
+
+        /// Makes an answer in JSON.
+        init(_ status: Status = .ok, json: JSONNode) {
+            self.init(status, type: "application/json", JSONText.bytes(json))
+        }
+
+        /// Makes an answer of plain text.
+        init(_ status: Status, text: String) {
+            self.init(status, type: "text/plain; charset=utf-8", Array((text + "\n").utf8))
+        }
+    }
+#endif

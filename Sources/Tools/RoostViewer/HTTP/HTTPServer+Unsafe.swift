@@ -1,0 +1,190 @@
+#if Interactive
+    internal import CMicroHTTPD
+    internal import Foundation
+    internal import RoostCore
+    internal import RoostSystem
+
+    /// A server of HTTP at 127.0.0.1, by libmicrohttpd: one thread for each connection.
+    ///
+    /// - Requests of more than ``bodyLimit`` bytes are refused.
+    /// - ``stop()`` waits for the requests that are answered, and must be called before the last
+    ///   reference goes.
+    final class HTTPServer {
+        /// The most bytes of a request's body.
+        static let bodyLimit = 16 << 20
+        /// After so many seconds without a byte a connection is closed.
+        private static let idleSeconds: UInt32 = 30
+        private static let connectionLimit: UInt32 = 64
+        /// The headers that are read of requests.
+        private static let headerNames = [
+            "host", "origin", "cookie", "authorization", "content-type", "prefer", "sec-fetch-site", "sec-fetch-mode",
+        ]
+
+        /// The object that the library passes to its callbacks.
+        private final class Context: Sendable {
+            let answer: @Sendable (HTTPRequest) -> HTTPResponse
+
+            init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.answer = answer }
+        }
+
+        /// One request while it arrives; only the thread of its connection touches it.
+        private final class Arrival {
+            let address: String?
+            var hasBegun = false
+            var body: [UInt8] = []
+            var isTooLarge = false
+
+            init(_ address: String?) { self.address = address }
+        }
+
+        private let daemon: OpaquePointer
+        private let context: Unmanaged<Context>
+        /// The port.
+        let port: UInt16
+
+        /// Starts a server.
+        ///
+        /// - Parameters:
+        ///   - port: The port; 0 for a free one.
+        ///   - answer: Answers a request; runs on several threads at once.
+        /// - Throws: `busy` for a port that is taken; `permissionDenied` and `ioFailure` where the
+        ///   system gives none.
+        init(port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws(StoreError) {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+            let context = Unmanaged.passRetained(Context(answer))
+            errno = 0
+            // SAFETY: the address is copied by the call. `context` is retained until `stop`, after which the library calls nothing.
+            let daemon = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    roost_http_start(
+                        address, context.toOpaque(), { _, text, _ in HTTPServer.arrived(text) },
+                        { context, connection, _, method, _, bytes, count, state in
+                            HTTPServer.handle(context, connection, method, bytes, count, state)
+                        },
+                        { _, _, state, _ in HTTPServer.completed(state) },
+                        { _, _, text in text.map { strlen($0) } ?? 0 },
+                        Self.idleSeconds, Self.connectionLimit)
+                }
+            }
+            guard let daemon else {
+                context.release()
+                throw Self.refusal(errno, port)
+            }
+            (self.daemon, self.context) = (daemon, context)
+            self.port = roost_http_port(daemon)
+        }
+
+        private static func refusal(_ code: Int32, _ port: UInt16) -> StoreError {
+            let reason = code == 0 ? "no reason was given" : String(cString: strerror(code))
+            let place = port == 0 ? "127.0.0.1" : "127.0.0.1, port \(port)"
+            let storeCode: StoreError.Code =
+                switch code {
+                case EADDRINUSE: .busy
+                case EACCES: .permissionDenied
+                default: .ioFailure
+                }
+            return StoreError(
+                storeCode,
+                "A server could not be started at \(place): \(reason). Choose another port, or leave it out for a free one."
+            )
+        }
+
+        /// Ends the server, when the requests that are answered are done.
+        func stop() {
+            MHD_stop_daemon(daemon)
+            context.release()
+        }
+
+        // MARK: Calls of the library
+
+        /// A request has begun.
+        private static func arrived(_ text: UnsafePointer<CChar>?) -> UnsafeMutableRawPointer? {
+            let arrival = Arrival(text.flatMap { String(validatingCString: $0) })
+            // Released by `completed`.
+            return Unmanaged.passRetained(arrival).toOpaque()
+        }
+
+        private static func completed(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
+            guard let pointer = state?.pointee else { return }
+            // SAFETY: what `arrived` retained; the library calls this once for each request.
+            Unmanaged<Arrival>.fromOpaque(pointer).release()
+            state?.pointee = nil
+        }
+
+        // The library's own signature.
+        // swift-format-ignore
+        private static func handle(
+        _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ method: UnsafePointer<CChar>?,
+        _ bytes: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>?,
+        _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> MHD_Result {
+        guard let context, let connection, let method, let count, let pointer = state?.pointee else { return .NO }
+        // SAFETY: retained by `init` until `stop`, and by `arrived` until `completed`.
+        let server = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
+        let arrival = Unmanaged<Arrival>.fromOpaque(pointer).takeUnretainedValue()
+        guard arrival.hasBegun else {
+            // The first call has the headers only.
+            arrival.hasBegun = true
+            return .YES
+        }
+        if count.pointee > 0 {
+            arrival.isTooLarge = arrival.isTooLarge || arrival.body.count + count.pointee > bodyLimit
+            if let bytes, !arrival.isTooLarge {
+                // SAFETY: the library gives `count` bytes for the length of the call.
+                arrival.body += UnsafeRawBufferPointer(start: bytes, count: count.pointee)
+            }
+            count.pointee = 0
+            return .YES
+        }
+        return send(response(arrival, String(cString: method), connection, server), to: connection)
+    }
+
+        private static func response(
+            _ arrival: Arrival, _ method: String, _ connection: OpaquePointer, _ server: Context
+        ) -> HTTPResponse {
+            guard !arrival.isTooLarge else { return HTTPResponse(.tooLarge, text: "The request is too large.") }
+            var headers: [String: String] = [:]
+            for name in headerNames {
+                guard let value = MHD_lookup_connection_value(connection, .HEADER_KIND, name) else { continue }
+                headers[name] = String(cString: value)
+            }
+            // The library leaves the body of an answer to HEAD out.
+            let isHead = method == "HEAD"
+            guard let address = arrival.address,
+                var request = HTTPRequest(isHead ? "GET" : method, address, headers: headers)
+            else {
+                return HTTPResponse(.badRequest, text: "The address is not percent-encoded UTF-8.")
+            }
+            (request.body, request.isHead) = (arrival.body, isHead)
+            let socket = roost_http_socket(connection)
+            if socket >= 0 {
+                request.isAbandoned = { Self.isClosed(socket) }
+            }
+            return server.answer(request)
+        }
+
+        /// Whether the other side has closed a connection, or sends no more.
+        private static func isClosed(_ socket: Int32) -> Bool {
+            var byte: UInt8 = 0
+            let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+            return count == 0 || count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
+        }
+
+        private static func send(_ answer: HTTPResponse, to connection: OpaquePointer) -> MHD_Result {
+            let response = answer.body.withUnsafeBytes { bytes in
+                // SAFETY: the library copies the bytes and does not change them.
+                MHD_create_response_from_buffer(
+                    bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+            }
+            guard let response else { return .NO }
+            defer { MHD_destroy_response(response) }
+            for (name, value) in answer.headers where MHD_add_response_header(response, name, value) != MHD_Result.YES {
+                return .NO
+            }
+            return MHD_queue_response(connection, answer.status.code, response)
+        }
+    }
+#endif

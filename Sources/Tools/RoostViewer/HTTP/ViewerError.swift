@@ -1,0 +1,83 @@
+#if Interactive
+    internal import RoostCore
+    internal import RoostJSONText
+
+    /// The reason why a request is refused.
+    struct ViewerError: Error {
+        /// One rule that a change breaks.
+        struct Failure {
+            /// The property; nil where it is about the object as a whole.
+            var property: String?
+            var message: String
+        }
+
+        var status: HTTPResponse.Status
+        /// A name for programs.
+        var code: String
+        var message: String
+        /// The place in a predicate that cannot be read, in UTF-16 units; nil for other errors.
+        var offset: Int?
+        var failures: [Failure] = []
+        /// The object as it is stored now; nil unless it changed meanwhile.
+        var current: JSONNode?
+
+        init(_ status: HTTPResponse.Status, code: String? = nil, _ message: String) {
+            (self.status, self.message) = (status, message)
+            self.code = code ?? (status == .notFound ? "notFound" : "badRequest")
+        }
+
+        /// The error of a store.
+        init(_ error: StoreError) {
+            status =
+                switch error.code {
+                case .notFound, .objectNotFound, .unknownEntity: .notFound
+                case .invalidRequest, .unknownProperty, .invalidValue, .unsupported, .limitExceeded: .badRequest
+                case .conflict: .conflict
+                case .validationFailed, .constraintViolation, .deleteDenied: .unprocessable
+                case .busy, .timedOut: .unavailable
+                case .readOnly, .permissionDenied: .forbidden
+                default: .failure
+                }
+            (code, message) = (error.code.description, error.message)
+            failures = error.failures.map { Failure(property: $0.property, message: $0.message) }
+            for violation in error.violations {
+                for attribute in violation.attributes {
+                    failures.append(Failure(property: attribute, message: "\(violation.existing) has the same value."))
+                }
+            }
+        }
+
+        /// Any error as one of these.
+        init(any error: any Error) {
+            switch error {
+            case let error as ViewerError: self = error
+            case let error as StoreError: self.init(error)
+            default: self.init(.failure, code: "failure", "\(error)")
+            }
+        }
+
+        var json: JSONNode {
+            var members = [
+                JSONMember("code", .string(code)), JSONMember("message", .string(message)),
+            ]
+            if let offset {
+                members.append(JSONMember("offset", .number("\(offset)")))
+                members.append(JSONMember("length", .number("1")))
+            }
+            if !failures.isEmpty {
+                let list = failures.map { failure in
+                    JSONNode(
+                        .object([
+                            JSONMember("property", JSONNode(failure.property)),
+                            JSONMember("message", .string(failure.message)),
+                        ]))
+                }
+                members.append(JSONMember("failures", .array(list)))
+            }
+            if let current { members.append(JSONMember("current", current)) }
+            return JSONNode(.object(members))
+        }
+
+        var response: HTTPResponse { HTTPResponse(status, json: JSONNode(.object([JSONMember("error", json)]))) }
+    }
+#endif

@@ -1,0 +1,112 @@
+#if Interactive
+    internal import Dispatch
+    internal import RoostCore
+    internal import RoostJSONText
+    internal import RoostSystem
+
+    /// The work that requests have started.
+    final class JobList: Sendable {
+        private struct State {
+            var last = 0
+            var jobs: [Int: Job] = [:]
+            var order: [Int] = []
+        }
+
+        /// The time that a request waits which can be answered later.
+        private static let patienceMilliseconds = 120
+        /// The most jobs that are kept; the oldest that are done go first.
+        private static let keptCount = 32
+        /// The most jobs that run at once; the others wait, but not for ever.
+        private static let runningCount = 8
+        private static let waitingSeconds = 30
+
+        private let state = Mutex(State())
+        private let places = DispatchSemaphore(value: JobList.runningCount)
+
+        /// Answers a request by work that may take long.
+        ///
+        /// A request with `Prefer: respond-async` gets the number of the job if the answer takes
+        /// longer; any other waits.
+        func answer(
+            _ request: HTTPRequest, _ what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
+        ) -> HTTPResponse {
+            guard waitForPlace(request) else {
+                return ViewerError(
+                    .unavailable, code: "busy", "The server is busy. Cancel something, or try again later."
+                ).response
+            }
+            let job = state.withLock { state in
+                state.last += 1
+                let job = Job(state.last, what)
+                state.jobs[job.number] = job
+                state.order.append(job.number)
+                while state.order.count > Self.keptCount,
+                    let place = state.order.firstIndex(where: { state.jobs[$0]?.isDone ?? true })
+                {
+                    state.jobs[state.order.remove(at: place)] = nil
+                }
+                return job
+            }
+            do throws(StoreError) {
+                try job.start { [places] job in
+                    defer { places.signal() }
+                    return try body(job)
+                }
+            } catch {
+                places.signal()
+                remove(job.number)
+                return ViewerError(error).response
+            }
+            guard let response = wait(for: job, request) else {
+                return HTTPResponse(.accepted, json: JSONNode(["job": JSONNode(job.number)]))
+            }
+            remove(job.number)
+            return response
+        }
+
+        /// Waits until a job can begin; false after a long time, and for a client that has left.
+        private func waitForPlace(_ request: HTTPRequest) -> Bool {
+            for _ in 0..<Self.waitingSeconds {
+                if places.wait(timeout: .now() + .seconds(1)) == .success { return true }
+                if request.isAbandoned() { return false }
+                for job in state.withLock({ Array($0.jobs.values) }) where job.isForgotten { job.cancel() }
+            }
+            return false
+        }
+
+        /// Waits for the answer of a job; nil for a request that can be answered later.
+        ///
+        /// Cancels the job if the client leaves.
+        private func wait(for job: Job, _ request: HTTPRequest) -> HTTPResponse? {
+            if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
+                job.asked()
+                return job.wait(milliseconds: Self.patienceMilliseconds)
+            }
+            while true {
+                if let response = job.wait(milliseconds: 500) { return response }
+                if request.isAbandoned() { job.cancel() }
+            }
+        }
+
+        /// The job with a number.
+        func job(_ number: Int) throws(ViewerError) -> Job {
+            guard let job = state.withLock({ $0.jobs[number] }) else {
+                throw ViewerError(.notFound, "The work with the number \(number) is unknown or was removed.")
+            }
+            job.asked()
+            return job
+        }
+
+        /// Cancels everything.
+        func cancelAll() {
+            for job in state.withLock({ Array($0.jobs.values) }) { job.cancel() }
+        }
+
+        private func remove(_ number: Int) {
+            state.withLock { state in
+                state.jobs[number] = nil
+                state.order.removeAll { $0 == number }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,122 @@
+package import RoostCore
+internal import RoostJSONText
+package import RoostStores
+
+/// The page of `roost browse` and the server that it talks to: one or more open stores, shown in a
+/// browser.
+///
+/// ```swift
+/// let source = StoreViewer.Source(store, title: "music.sqlite")
+/// let viewer = try StoreViewer([source], version: "1.0", options: .init())
+/// print(viewer.startURL)
+/// …
+/// viewer.stop()
+/// ```
+///
+/// - It listens at 127.0.0.1 only. The start address has a token that works once.
+/// - Each view has an address, and the same address with `.json` has its data: docs/browse.md.
+/// - Nothing is changed unless the options allow it.
+package final class StoreViewer {
+    /// A store that is shown.
+    package struct Source {
+        let store: Store
+        let title: String
+
+        /// Creates a source.
+        ///
+        /// - Parameters:
+        ///   - store: An open store.
+        ///   - title: What it is called, for people.
+        package init(_ store: Store, title: String) { (self.store, self.title) = (store, title) }
+    }
+
+    /// The options of a viewer.
+    package struct Options {
+        /// The port; 0 for a free one.
+        package var port: UInt16 = 0
+        /// Whether objects can be changed, in stores that can.
+        package var allowsChanges = false
+        /// The token that programs can send instead of a cookie, or nil.
+        package var programToken: String?
+
+        package init() {}
+    }
+
+    /// Whether this program was built with the libraries that a viewer needs.
+    package static var isAvailable: Bool {
+        #if Interactive
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// The fewest characters of a token for programs.
+    package static let programTokenLength = 16
+
+    #if Interactive
+        private let server: HTTPServer
+        private let pages: PageServer
+    #endif
+
+    /// The address that shows the stores, once.
+    package let startURL: String
+
+    /// Starts to show stores.
+    ///
+    /// - Parameters:
+    ///   - sources: The stores, which stay open as long as the viewer.
+    ///   - version: The version of the program.
+    ///   - options: What it may do.
+    /// - Throws: `busy` for a port that is taken; `invalidRequest` for a token that is too short;
+    ///   `unsupported` in a program that was built without the trait `Interactive`.
+    package init(_ sources: [Source], version: String, options: Options) throws(StoreError) {
+        if let token = options.programToken, token.utf8.count < Self.programTokenLength {
+            throw StoreError(
+                .invalidRequest, "The token for programs needs at least \(Self.programTokenLength) characters.")
+        }
+        #if Interactive
+            var stores: [ViewedStore] = []
+            for source in sources {
+                let name = Self.name(source.title, besides: stores.map(\.name))
+                stores.append(
+                    try ViewedStore(
+                        source.store, name: name, title: source.title, allowsChanges: options.allowsChanges))
+            }
+            let pages = PageServer(stores, version: version, allowsChanges: options.allowsChanges)
+            server = try HTTPServer(port: options.port) { pages.answer($0) }
+            let access = AccessGuard(port: server.port, programToken: options.programToken)
+            pages.begin(access)
+            self.pages = pages
+            startURL = "http://127.0.0.1:\(server.port)\(access.startAddress)"
+        #else
+            throw StoreError(
+                .unsupported,
+                "This program was built without the page: build it with the trait Interactive, which needs libmicrohttpd."
+            )
+        #endif
+    }
+
+    /// Ends the server and cancels its work.
+    ///
+    /// Call this before the stores are closed.
+    package func stop() {
+        #if Interactive
+            pages.cancelAll()
+            server.stop()
+        #endif
+    }
+
+    /// A short name for addresses: that of the file without its extension.
+    static func name(_ title: String, besides others: [String]) -> String {
+        let base = title.split(separator: ".").first.map(String.init) ?? "store"
+        let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }
+        let stem = plain.isEmpty ? "store" : plain
+        var (name, number) = (stem, 1)
+        while others.contains(name) {
+            number += 1
+            name = "\(stem)-\(number)"
+        }
+        return name
+    }
+}

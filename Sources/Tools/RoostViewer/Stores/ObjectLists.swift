@@ -1,0 +1,67 @@
+#if Interactive
+    internal import Dispatch
+    internal import RoostCore
+    internal import RoostQuery
+    internal import RoostSystem
+
+    /// The objects of requests, in their order, so that each page after the first costs only its
+    /// rows.
+    ///
+    /// A list holds 16 bytes for each object. It is for one generation of the store: a commit makes
+    /// the next page anew. Stores without generations, which are those of other programs, get a new
+    /// list after a minute.
+    final class ObjectLists: Sendable {
+        private struct Entry {
+            var request: FetchRequest
+            var generation: Generation?
+            let time = DispatchTime.now()
+            var ids: [ObjectID]
+        }
+
+        /// The most objects of all lists.
+        private static let objectLimit = 8_000_000
+        /// The number of objects that a request counts as, so that there are at most 64.
+        private static let requestCost = objectLimit / 64
+
+        private static let unprovenNanoseconds: UInt64 = 60_000_000_000
+
+        private let entries = Mutex<[Entry]>([])
+
+        /// The objects of a request; at once if it was asked for before.
+        ///
+        /// - Parameters:
+        ///   - request: The request, without limit and offset.
+        ///   - snapshot: The state of the store.
+        /// - Returns: Their IDs.
+        /// - Throws: What the request throws; `cancelled`.
+        func ids(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
+            let generation = try snapshot.recordedTally()?.generation
+            if let known = known(request, generation) { return known }
+            let ids = try snapshot.objectIDs(request)
+            entries.withLock { entries in
+                entries.removeAll { $0.request == request }
+                entries.insert(Entry(request: request, generation: generation, ids: ids), at: 0)
+                var total = 0
+                entries = Array(
+                    entries.prefix { entry in
+                        total += entry.ids.count + Self.requestCost
+                        return total <= Self.objectLimit && entry.generation == generation
+                    })
+            }
+            return ids
+        }
+
+        /// The objects of a request, if they are known.
+        func known(_ request: FetchRequest, _ generation: Generation?) -> [ObjectID]? {
+            entries.withLock { entries in
+                let oldest = DispatchTime.now().uptimeNanoseconds &- Self.unprovenNanoseconds
+                guard let place = entries.firstIndex(where: { $0.request == request && $0.generation == generation }),
+                    generation != nil || entries[place].time.uptimeNanoseconds > oldest
+                else { return nil }
+                // The last one used stays longest.
+                entries.insert(entries.remove(at: place), at: 0)
+                return entries[0].ids
+            }
+        }
+    }
+#endif

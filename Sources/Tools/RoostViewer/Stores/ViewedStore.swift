@@ -1,0 +1,83 @@
+#if Interactive
+    internal import RoostCore
+    internal import RoostJSONText
+    internal import RoostStores
+
+    /// One of the stores that are shown.
+    final class ViewedStore: Sendable {
+        /// The name in addresses.
+        let name: String
+        /// The name for people: that of the file.
+        let title: String
+        let store: Store
+        let lists = ObjectLists()
+        /// The editor of objects; nil for a store that is only read.
+        let editor: StoreEditor?
+
+        init(_ store: Store, name: String, title: String, allowsChanges: Bool) throws(StoreError) {
+            (self.store, self.name, self.title) = (store, name, title)
+            editor = allowsChanges && !store.isReadOnly ? try StoreEditor(store) : nil
+        }
+
+        var model: ManagedObjectModel { store.model }
+
+        /// Runs `body` with a snapshot of now.
+        func read<Result>(_ body: (any StoreSnapshot) throws -> Result) throws -> Result {
+            let snapshot = try store.persistentStore.snapshot()
+            defer { snapshot.close() }
+            return try body(snapshot)
+        }
+
+        /// The entity with a name.
+        func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
+            if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
+            let hint =
+                nearestName(to: name, among: model.entities.map(\.name.text)).map { " Did you mean '\($0)'?" } ?? ""
+            throw ViewerError(.notFound, "The model of \(title) has no entity '\(name)'.\(hint)")
+        }
+
+        /// The object that an address names.
+        func id(_ entity: ManagedObjectModel.Entity, _ key: String) throws(ViewerError) -> ObjectID {
+            guard let number = Int64(key), number > 0 else {
+                throw ViewerError(.notFound, "'\(key)' is not the key of an object; keys are positive numbers.")
+            }
+            return ObjectID(entity.name, key: number)
+        }
+
+        /// The record of an object, and no other entity's.
+        func record(
+            _ id: ObjectID, _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
+        ) throws -> Record {
+            var batch = RecordBatch(model: model)
+            guard try snapshot.record(with: id, into: &batch), batch.count == 1,
+                entity.includes(batch.entityNumber(at: 0))
+            else { throw ViewerError(.notFound, "\(id) does not exist.") }
+            return batch.record(at: 0)
+        }
+
+        /// The number of objects by entity number, without those of subentities.
+        func counts(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int] {
+            if let tally = try snapshot.recordedTally() { return tally.entities.map(\.count) }
+            var counts: [Int] = []
+            for entity in model.entities {
+                let request = FetchRequest(entity.name).with { $0.includesSubentities = false }
+                counts.append(entity.isAbstract ? 0 : try snapshot.count(request))
+            }
+            return counts
+        }
+
+        /// The number of objects of an entity, with those of its subentities.
+        func count(_ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot) throws(StoreError) -> Int {
+            guard let tally = try snapshot.recordedTally() else { return try snapshot.count(FetchRequest(entity.name)) }
+            return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
+        }
+
+        /// The steps that can be undone and redone.
+        var undo: JSONNode {
+            editor?.undoState
+                ?? JSONNode([
+                    "canUndo": JSONNode(false), "canRedo": JSONNode(false), "undoName": .null, "redoName": .null,
+                ])
+        }
+    }
+#endif

@@ -1,0 +1,69 @@
+#if Interactive
+    internal import RoostCore
+    internal import RoostJSONText
+    internal import RoostQuery
+
+    /// The most frequent values of a property among the objects of a request.
+    struct FacetList {
+        private static let valueCount = 30
+        private static let conditionByteCount = 8192
+
+        private let name: String
+        private let request: FetchRequest
+        private let entity: ManagedObjectModel.Entity
+        private let model: ManagedObjectModel
+        private let type: AttributeType?
+
+        init(
+            _ name: String, _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        ) throws(ViewerError) {
+            (self.name, self.request, self.entity, self.model) = (name, request, entity, model)
+            guard let column = TableColumn.all(of: entity).first(where: { $0.name == name }) else {
+                throw ViewerError(.badRequest, code: "unknownProperty", "'\(entity.name)' has no property '\(name)'.")
+            }
+            if case .toMany = column.content {
+                throw ViewerError(.badRequest, "'\(name)' is to-many, so objects do not have one value of it.")
+            }
+            guard column.type != .composite else {
+                throw ViewerError(.badRequest, "'\(name)' is a composite, whose values cannot be counted.")
+            }
+            type = column.type
+        }
+
+        /// The values with their counts, the most frequent first.
+        func answer(_ snapshot: any StoreSnapshot) throws -> JSONNode {
+            var rows = RowRequest(
+                request.with { $0.sortDescriptors = [FetchRequest.SortDescriptor("objects", ascending: false)] },
+                propertiesToFetch: [
+                    FetchRequest.FetchedProperty("value", expression: .keyPath([name])),
+                    FetchRequest.FetchedProperty("objects", expression: .keyPath(["@count"])),
+                ], propertiesToGroupBy: [.keyPath([name])])
+            rows.fetchLimit = Self.valueCount + 1
+            let cursor = try snapshot.rows(rows)
+            var (values, batch) = ([(Value, Value)](), RowBatch())
+            while try cursor.next(into: &batch) {
+                for row in 0..<batch.count { values.append((batch[row, 0], batch[row, 1])) }
+            }
+            var titles = ObjectTitles(model)
+            try titles.read(
+                values.compactMap { if case .objectID(let id) = $0.0 { id } else { nil } }, from: snapshot)
+            let writer = CellWriter(titles: titles)
+            let isComplete = values.count <= Self.valueCount
+            let list = try values.prefix(Self.valueCount).map { value, count in
+                JSONNode([
+                    "value": writer.node(value, type: type), "count": writer.node(count),
+                    "where": JSONNode(try condition(value)),
+                ])
+            }
+            return JSONNode([
+                "name": JSONNode(name), "values": JSONNode(list: list), "isComplete": JSONNode(isComplete),
+            ])
+        }
+
+        /// The condition that finds the objects with a value; nil if it is too long for an address.
+        private func condition(_ value: Value) throws(StoreError) -> String? {
+            let text = try PredicateHelp.text(name, isEqualTo: value, entity, model)
+            return text.utf8.count <= Self.conditionByteCount ? text : nil
+        }
+    }
+#endif

@@ -1,0 +1,127 @@
+#if Interactive
+    internal import RoostCore
+    internal import RoostJSONText
+
+    /// A property as the column of a table.
+    struct TableColumn {
+        enum Content {
+            case attribute(AttributeDescription)
+            case toOne(ManagedObjectModel.Relationship)
+            case toMany(ManagedObjectModel.Relationship)
+        }
+
+        /// The most columns of a table without a choice of columns.
+        private static let usualCount = 12
+
+        let name: String
+        let content: Content
+        /// Whether an index begins with it.
+        let isIndexed: Bool
+
+        /// All columns that an entity's table can have: the title first, then attributes, then
+        /// relationships.
+        static func all(of entity: ManagedObjectModel.Entity) -> [TableColumn] {
+            let title = ObjectTitles.attribute(of: entity)
+            let attributes = entity.attributes.filter(\.isStored)
+            let sorted = attributes.filter { $0.name == title } + attributes.filter { $0.name != title }
+            return sorted.map {
+                TableColumn(name: $0.name, content: .attribute($0), isIndexed: isIndexed($0.name, entity))
+            }
+                + entity.relationships.filter { !$0.isToMany }
+                .map { TableColumn(name: $0.name.name, content: .toOne($0), isIndexed: true) }
+                + entity.relationships.filter(\.isToMany)
+                .map { TableColumn(name: $0.name.name, content: .toMany($0), isIndexed: false) }
+        }
+
+        static func isIndexed(_ name: String, _ entity: ManagedObjectModel.Entity) -> Bool {
+            entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
+                || entity.uniquenessConstraints.contains { $0.attributes.first == name }
+        }
+
+        /// The columns that a request chooses.
+        ///
+        /// - Parameters:
+        ///   - text: Names with commas between them; nil for the usual ones.
+        ///   - all: The columns that there are.
+        ///   - entity: Their entity.
+        /// - Returns: The columns.
+        /// - Throws: A ``ViewerError`` for a name that no column has.
+        static func chosen(
+            _ text: String?, of all: [TableColumn], _ entity: ManagedObjectModel.Entity
+        ) throws(ViewerError) -> [TableColumn] {
+            guard let text else {
+                return Array(all.filter { if case .toMany = $0.content { false } else { true } }.prefix(usualCount))
+            }
+            var chosen: [TableColumn] = []
+            for name in text.split(separator: ",").map({ String($0.drop(while: \.isWhitespace)) }) {
+                guard let column = all.first(where: { $0.name == name }) else {
+                    let hint = nearestName(to: name, among: all.map(\.name)).map { " Did you mean '\($0)'?" } ?? ""
+                    throw ViewerError(
+                        .badRequest, code: "unknownProperty", "'\(entity.name)' has no property '\(name)'.\(hint)")
+                }
+                chosen.append(column)
+            }
+            return chosen
+        }
+
+        /// The attribute's type; nil for relationships.
+        var type: AttributeType? {
+            guard case .attribute(let attribute) = content else { return nil }
+            return attribute.type
+        }
+
+        /// The elements of a composite attribute.
+        var elements: [AttributeDescription] {
+            guard case .attribute(let attribute) = content else { return [] }
+            return attribute.elements
+        }
+
+        /// The kind and the type as the page knows them.
+        func json(_ model: ManagedObjectModel) -> JSONNode {
+            var (kind, typeName, destination, isDerived) = ("attribute", String?.none, String?.none, false)
+            switch content {
+            case .attribute(let attribute):
+                typeName = Self.name(of: attribute.type)
+                isDerived = attribute.derivationExpression != nil
+            case .toOne(let relationship), .toMany(let relationship):
+                kind = relationship.isToMany ? "toMany" : "toOne"
+                destination = model.entities[relationship.destination].name.text
+            }
+            return JSONNode([
+                "name": JSONNode(name), "kind": JSONNode(kind), "type": JSONNode(typeName),
+                "destination": JSONNode(destination), "isSortable": JSONNode(isSortable),
+                "isIndexed": JSONNode(isIndexed),
+                "isDerived": JSONNode(isDerived),
+            ])
+        }
+
+        private var isSortable: Bool {
+            switch content {
+            case .attribute(let attribute):
+                ![.binaryData, .transformable, .composite, .objectID, .undefined].contains(attribute.type)
+            case .toOne, .toMany: false
+            }
+        }
+
+        static func name(of type: AttributeType) -> String {
+            switch type {
+            case .undefined: "undefined"
+            case .integer16: "int16"
+            case .integer32: "int32"
+            case .integer64: "int64"
+            case .decimal: "decimal"
+            case .double: "double"
+            case .float: "float"
+            case .string: "string"
+            case .boolean: "bool"
+            case .date: "date"
+            case .binaryData: "binary"
+            case .uuid: "uuid"
+            case .uri: "uri"
+            case .transformable: "transformable"
+            case .objectID: "objectID"
+            case .composite: "composite"
+            }
+        }
+    }
+#endif

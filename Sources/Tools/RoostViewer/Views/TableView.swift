@@ -1,0 +1,206 @@
+#if Interactive
+    internal import Dispatch
+    internal import RoostCore
+    internal import RoostJSONText
+    internal import RoostQuery
+    internal import RoostStores
+
+    /// A page of the objects of an entity or of a relationship.
+    struct TableView {
+        /// The relationship whose objects are shown, and the object that it starts from.
+        struct Owner {
+            var id: ObjectID
+            var relationship: ManagedObjectModel.Relationship
+        }
+
+        private static let usualSize = 50
+        private static let largestSize = 500
+        private static let facetCount = 8
+
+        private let viewed: ViewedStore
+        private let entity: ManagedObjectModel.Entity
+        private let owner: Owner?
+        private let whereText: String?
+        private let sortText: String?
+        private let fetch: FetchRequest
+        private let page: Int
+        private let size: Int
+        private let available: [TableColumn]
+        private let columns: [TableColumn]
+        private let facets: [String]
+        private let hasPlan: Bool
+
+        /// Reads a request.
+        ///
+        /// - Parameters:
+        ///   - request: The request.
+        ///   - viewed: The store.
+        ///   - entity: The entity of the objects.
+        ///   - owner: The relationship whose objects are shown; nil for all objects of the entity.
+        /// - Throws: ``ViewerError`` for a wrong name, number or predicate.
+        init(
+            _ request: HTTPRequest, _ viewed: ViewedStore, _ entity: ManagedObjectModel.Entity, owner: Owner? = nil
+        ) throws(ViewerError) {
+            (self.viewed, self.entity, self.owner) = (viewed, entity, owner)
+            whereText = request.value("where")
+            sortText = request.value("sort")
+            page = try request.integer("page", in: 1...Int(Int32.max), default: 1)
+            size = try request.integer("size", in: 0...Self.largestSize, default: Self.usualSize)
+            available = TableColumn.all(of: entity)
+            columns = try TableColumn.chosen(request.value("select"), of: available, entity)
+            facets = request.query.filter { $0.name == "facet" }.map(\.value)
+            guard facets.count <= Self.facetCount else {
+                throw ViewerError(.badRequest, "At most \(Self.facetCount) properties can be counted at once.")
+            }
+            hasPlan = request.value("plan") == "1"
+            var fetch = FetchRequest(entity.name)
+            if let whereText { fetch.predicate = try PredicateHelp.predicate(whereText, entity, viewed.model) }
+            if let sortText { fetch.sortDescriptors = try SortText.descriptors(sortText) }
+            self.fetch = fetch
+        }
+
+        /// Answers the request.
+        func answer(_ job: Job) throws -> JSONNode {
+            let start = DispatchTime.now()
+            return try viewed.read { snapshot in
+                let (ids, count) = try objects(snapshot, job)
+                var titles = ObjectTitles(viewed.model)
+                let records = try self.records(ids, snapshot)
+                let counts = try linkCounts(of: ids, snapshot)
+                try titles.read(records.flatMap { references(of: $0) }, from: snapshot)
+                if let owner { try titles.read([owner.id], from: snapshot) }
+                let writer = CellWriter(titles: titles)
+                var members = [
+                    JSONMember("entity", .string(entity.name.text)),
+                    JSONMember("entities", JSONNode(texts: includedEntities)),
+                    JSONMember("where", JSONNode(whereText)), JSONMember("sort", JSONNode(sortText)),
+                    JSONMember("page", JSONNode(page)), JSONMember("size", JSONNode(size)),
+                    JSONMember("count", JSONNode(count)),
+                    JSONMember("columns", JSONNode(list: columns.map { $0.json(viewed.model) })),
+                    JSONMember("available", JSONNode(list: available.map { $0.json(viewed.model) })),
+                    JSONMember("rows", JSONNode(list: records.map { row($0, counts, writer) })),
+                    JSONMember("writable", JSONNode(viewed.editor != nil)), JSONMember("undo", viewed.undo),
+                ]
+                if let owner {
+                    members.append(JSONMember("owner", titles.node(owner.id)))
+                    members.append(JSONMember("relationship", .string(owner.relationship.name.name)))
+                }
+                if !facets.isEmpty {
+                    let request = try narrowed(snapshot)
+                    let lists = try facets.map { name in
+                        try FacetList(name, request, entity, viewed.model).answer(snapshot)
+                    }
+                    members.append(JSONMember("facets", JSONNode(list: lists)))
+                }
+                if hasPlan { members.append(JSONMember("plan", JSONNode(texts: try plan(snapshot)))) }
+                let milliseconds = (DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1_000_000
+                members.append(JSONMember("milliseconds", JSONNode(Int(milliseconds))))
+                return JSONNode(.object(members))
+            }
+        }
+
+        private var includedEntities: [String] {
+            entity.selfAndSubentities.map { viewed.model.entities[$0] }.filter { !$0.isAbstract }.map(\.name.text)
+        }
+
+        // MARK: Objects
+
+        /// The objects of the page, and how many there are in all.
+        private func objects(_ snapshot: any StoreSnapshot, _ job: Job) throws -> (ids: [ObjectID], count: Int) {
+            let offset = (page - 1).multipliedReportingOverflow(by: size)
+            guard !offset.overflow else { throw ViewerError(.badRequest, "Page \(page) does not exist.") }
+            let first = offset.partialValue
+            if let owner, fetch.predicate == nil, fetch.sortDescriptors.isEmpty {
+                let all = try snapshot.destinations(of: owner.relationship, from: owner.id)
+                return (Array(all.dropFirst(first).prefix(size)), all.count)
+            }
+            let request = try narrowed(snapshot)
+            // A page in the order of keys or of an index, and the first one of any order, need no list of all objects.
+            if request.predicate == nil, isInOrder || page == 1 {
+                let count = try viewed.count(entity, snapshot)
+                guard size > 0, first < count else { return ([], count) }
+                return (try snapshot.objectIDs(request.with { ($0.fetchOffset, $0.fetchLimit) = (first, size) }), count)
+            }
+            if size == 0 { return ([], try snapshot.count(request)) }
+            job.setTotal(try viewed.count(entity, snapshot))
+            let all = try viewed.lists.ids(request, snapshot)
+            return (Array(all.dropFirst(first).prefix(size)), all.count)
+        }
+
+        /// Whether the store has the order already: that of the keys, or of an index.
+        private var isInOrder: Bool {
+            guard let first = fetch.sortDescriptors.first else { return true }
+            return fetch.sortDescriptors.count == 1 && first.options.isEmpty
+                && available.contains { $0.name == first.key && $0.isIndexed }
+        }
+
+        /// The request, with the objects of the owner only.
+        private func narrowed(_ snapshot: any StoreSnapshot) throws(StoreError) -> FetchRequest {
+            guard let owner else { return fetch }
+            let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)
+            let isMember = FetchRequest.Predicate.comparison(
+                FetchRequest.Comparison(
+                    left: .evaluatedObject, operator: .isIn, right: .aggregate(ids.map { .constant(.objectID($0)) })))
+            return fetch.with { $0.predicate = fetch.predicate.map { .and([isMember, $0]) } ?? isMember }
+        }
+
+        private func records(_ ids: [ObjectID], _ snapshot: any StoreSnapshot) throws(StoreError) -> [Record] {
+            guard !ids.isEmpty else { return [] }
+            let cursor = try snapshot.records(with: ids)
+            var (records, batch) = ([Record](), RecordBatch(model: viewed.model))
+            while try cursor.next(into: &batch) { records += (0..<batch.count).map { batch.record(at: $0) } }
+            return records
+        }
+
+        /// The number of related objects, by column and key.
+        private func linkCounts(of ids: [ObjectID], _ snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]]
+        {
+            var counts: [[Int64: Int]] = []
+            for column in columns {
+                var count: [Int64: Int] = [:]
+                if case .toMany(let relationship) = column.content, !ids.isEmpty {
+                    let cursor = try snapshot.links(of: relationship.name, from: ids)
+                    var batch = LinkBatch(relationship: relationship.number)
+                    while try cursor.next(into: &batch) {
+                        for link in batch.links { count[link.source, default: 0] += 1 }
+                    }
+                }
+                counts.append(count)
+            }
+            return counts
+        }
+
+        private func references(of record: Record) -> [ObjectID] {
+            columns.compactMap { column in
+                guard case .objectID(let id) = value(of: column, record) else { return nil }
+                return id
+            }
+        }
+
+        private func value(of column: TableColumn, _ record: Record) -> Value {
+            record.withReader { reader in reader.layout.field(column.name).map { reader.value($0) } ?? .null }
+        }
+
+        private func row(_ record: Record, _ counts: [[Int64: Int]], _ writer: CellWriter) -> JSONNode {
+            let cells = zip(columns, counts).map { column, count -> JSONNode in
+                guard case .toMany = column.content else {
+                    return writer.node(value(of: column, record), type: column.type, elements: column.elements)
+                }
+                return JSONNode(["count": JSONNode(count[record.id.key] ?? 0)])
+            }
+            return JSONNode([
+                "entity": JSONNode(record.id.entity.text), "key": JSONNode(record.id.key),
+                "version": JSONNode(Int64(record.version)),
+                "title": JSONNode(ObjectTitles.title(record, in: viewed.model)),
+                "values": JSONNode(list: cells),
+            ])
+        }
+
+        private func plan(_ snapshot: any StoreSnapshot) throws -> [String] {
+            let request = try narrowed(snapshot)
+            let plan = try snapshot.explain(request, executing: false)
+            let missing = MissingIndex.attribute(plan, for: request, model: viewed.model)
+            return PlanReport(plan, missingIndex: missing).lines
+        }
+    }
+#endif

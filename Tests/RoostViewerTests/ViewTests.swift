@@ -1,0 +1,243 @@
+#if Interactive
+    import Foundation
+    import RoostCore
+    import RoostJSONText
+    import RoostQuery
+    import RoostStores
+    import Testing
+
+    @testable import RoostViewer
+
+    @Suite struct ViewTests {
+        @Test("the overview counts the objects of an entity with and without those of its subentities")
+        func overview() throws {
+            let view = try ViewedLibrary().get("/library.json")
+            let albums = try #require(view["entities"]?.elements?.first { $0["name"]?.text == "Album" })
+            #expect(albums["count"]?.integer == 20)
+            #expect(albums["total"]?.integer == 21)
+            #expect(view["hasHistory"]?.line == "false")
+        }
+
+        @Test("pages of a table have every object once, in any order")
+        func pages() throws {
+            let library = try ViewedLibrary()
+            for query in ["", "&sort=-title", "&where=year%20%3E%201970", "&sort=year&where=isLive%20%3D%3D%20YES"] {
+                var (keys, page) = ([Int64](), 1)
+                let count = try #require(try library.get("/library/Album.json?size=0\(query)")["count"]?.integer)
+                while true {
+                    let view = try library.get("/library/Album.json?size=4&page=\(page)\(query)")
+                    let rows = try #require(view["rows"]?.elements)
+                    #expect(view["count"]?.integer == count)
+                    if rows.isEmpty { break }
+                    keys += rows.compactMap { $0["key"]?.integer }
+                    page += 1
+                }
+                #expect(keys.count == Int(count) && Set(keys).count == keys.count, "\(query)")
+            }
+        }
+
+        @Test("a page after the first has the changes that were committed meanwhile")
+        func changesBetweenPages() throws {
+            let library = try ViewedLibrary()
+            let address = "/library/Album.json?size=5&page=2&sort=-year"
+            let before = try library.get(address)
+            try library.store.insert("Album", rows: [["title": "Zzz", "year": 2050]])
+            let after = try library.get(address)
+            #expect(before["count"]?.integer == 21)
+            #expect(after["count"]?.integer == 22)
+            #expect(before.at("rows.0.key")?.integer == after.at("rows.1.key")?.integer)
+        }
+
+        @Test("columns are chosen, titles of to-one objects are shown, and to-many objects are counted")
+        func columns() throws {
+            let view = try ViewedLibrary().get("/library/Artist.json?select=albums,name")
+            #expect(view.at("rows.0.values")?.line == #"[{"count":10},"Queen"]"#)
+            let albums = try ViewedLibrary().get("/library/Album.json?select=artist&size=1")
+            #expect(albums.at("rows.0.values.0")?.line == #"{"entity":"Artist","key":2,"title":"Björk"}"#)
+        }
+
+        @Test("a predicate that cannot be read says where, in the units of scripts")
+        func predicateErrors() throws {
+            let library = try ViewedLibrary()
+            let address = "/library/Album.json?where=title%20%3D%3D%20%22%F0%9F%98%80%22%20AND%20yeer%20%3D%3D%201"
+            let answer = try library.send(address)
+            #expect(answer.status == .badRequest)
+            // The emoji is one character and two units.
+            #expect(try answer.json().at("error.offset")?.integer == 18)
+            #expect(try answer.json().at("error.message")?.text?.contains("'year'") == true)
+        }
+
+        @Test(
+            "a wrong name or number is refused with what to do",
+            arguments: [
+                ("/library/Albun.json", 404, "Did you mean 'Album'?"),
+                ("/library/Album.json?select=titel", 400, "'title'"),
+                ("/library/Album.json?size=501", 400, "from 0 to 500"), ("/library/Album.json?page=x", 400, "from 1"),
+                ("/library/Album.json?sort=", 200, ""), ("/library/Album.json?sort=,", 400, "names with commas"),
+                ("/library/Album.json?sort=title%5Bq%5D", 400, "unknown option"), ("/other.json", 404, "not shown"),
+                ("/library/Album/0.json", 404, "positive"), ("/library/Album/999.json", 404, "does not exist"),
+                ("/library/Artist/3.json", 404, "does not exist"),
+                ("/library/Compilation/1.json", 404, "does not exist"),
+                ("/library/Album/1/nothing.json", 404, "'nothing'"), ("/library/Album.json?facet=tags", 400, "many"),
+                ("/library/-/nothing.json", 404, "does not exist"), ("/-/jobs/77.json", 404, "77"),
+                ("/library/-/history.json", 404, "keeps no history"),
+            ] as [(String, Int, String)])
+        func refusals(address: String, status: Int, text: String) throws {
+            let answer = try ViewedLibrary().send(address)
+            #expect(Int(answer.status.code) == status)
+            #expect(text.isEmpty || answer.text.contains(text), "\(answer.text)")
+        }
+
+        @Test("facets count values, and the condition of each finds as many objects")
+        func facets() throws {
+            let library = try ViewedLibrary()
+            for name in ["year", "artist", "isLive", "title"] {
+                let facet = try #require(try library.get("/library/Album.json?size=0&facet=\(name)").at("facets.0"))
+                for value in try #require(facet["values"]?.elements) {
+                    let condition = try #require(value["where"]?.text)
+                    let encoded = try #require(condition.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                    let found = try library.get("/library/Album.json?size=0&where=\(encoded)")["count"]
+                    #expect(found?.integer == value["count"]?.integer, "\(condition)")
+                }
+            }
+        }
+
+        @Test("an object shows what refers to it without an inverse")
+        func references() throws {
+            let view = try ViewedLibrary().get("/library/Album/1.json")
+            #expect(view.at("referencedBy.0.relationship")?.text == "about")
+            #expect(view.at("referencedBy.0.count")?.integer == 1)
+            #expect(view.at("referencedBy.0.where")?.text == "about == 1")
+        }
+
+        @Test("an object is shown under the name of a superentity, with its own entity and properties")
+        func inheritance() throws {
+            let library = try ViewedLibrary()
+            let view = try library.get("/library/Album/21.json")
+            #expect(view["entity"]?.text == "Compilation")
+            #expect(view["superentities"]?.line == #"["Album"]"#)
+            let editor = try #require(view["properties"]?.elements?.first { $0["name"]?.text == "editor" })
+            #expect(editor["declaredBy"]?.text == "Compilation")
+            #expect(try library.get("/library/Album/21/editor.json").at("property.value")?.text == "Ann")
+        }
+
+        @Test("a relationship has a table in its order, which can be sorted and narrowed")
+        func relationships() throws {
+            let library = try ViewedLibrary()
+            #expect(try library.get("/library/Artist/1/albums.json?size=3")["count"]?.integer == 10)
+            let narrowed = try library.get("/library/Artist/1/albums.json?where=isLive%20%3D%3D%20NO&sort=-title")
+            #expect(narrowed["count"]?.integer == 0)
+            let sorted = try library.get("/library/Artist/1/albums.json?sort=-title&size=1&select=title")
+            #expect(sorted.at("rows.0.values.0")?.text == "Album 8")
+            #expect(sorted.at("owner.title")?.text == "Queen")
+        }
+
+        @Test("the predicate bar completes names along paths, operators and words")
+        func completions() throws {
+            let library = try ViewedLibrary()
+            func texts(_ text: String) throws -> [String] {
+                let encoded = try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                let view = try library.get("/library/Album/-/predicate.json?text=\(encoded)&cursor=\(text.utf16.count)")
+                return try #require(view["completions"]?.elements).compactMap { $0["text"]?.text }
+            }
+            #expect(try texts("ti") == ["title"])
+            #expect(try texts("artist.").contains("name"))
+            #expect(try texts("artist.albums.").contains("@count"))
+            #expect(try texts("year ").contains("BEGINSWITH"))
+            #expect(try texts("year == 1970 ") == ["AND", "OR"])
+            #expect(try texts("isLive == ").prefix(40).contains("YES"))
+            #expect(try texts("nothing.") == [])
+            #expect(try texts("title == \"a AND ") == ["AND", "OR"] || texts("title == \"a AND ").isEmpty == false)
+        }
+
+        @Test("a long text and bytes are cut in a table and whole in their own view")
+        func longValues() throws {
+            let text = String(repeating: "ä", count: 300)
+            let library = try ViewedLibrary { store in
+                try store.insert(
+                    "Album",
+                    rows: [
+                        [
+                            "title": .string(text),
+                            "cover": .data(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1])),
+                        ]
+                    ])
+            }
+            let view = try library.get("/library/Album.json?select=title,cover")
+            #expect(view.at("rows.0.values.0.length")?.integer == 300)
+            #expect(view.at("rows.0.values.0.text")?.text?.count == 200)
+            #expect(view.at("rows.0.values.1")?.line == #"{"bytes":9,"kind":"png","hex":"89504e470d0a1a0a01"}"#)
+            #expect(try library.get("/library/Album/1/title.json").at("property.value")?.text == text)
+            let file = try library.send("/library/Album/1/cover.bin")
+            #expect(file.headers.first { $0.name == "Content-Type" }?.value == "image/png")
+            #expect(file.body.count == 9)
+        }
+
+        @Test(
+            "bytes that a browser might run are a file to keep, never a page",
+            arguments: [
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "<script>alert(1)</script>",
+                "%PDF-1.4", "",
+            ])
+        func hostileBytes(text: String) throws {
+            let library = try ViewedLibrary { store in
+                try store.insert("Album", rows: [["title": "x", "cover": .data(Data(text.utf8))]])
+            }
+            let file = try library.send("/library/Album/1/cover.bin")
+            let headers = Dictionary(file.headers.map { ($0.name, $0.value) }) { $1 }
+            #expect(headers["Content-Type"] == "application/octet-stream")
+            #expect(headers["Content-Disposition"]?.hasPrefix("attachment;") == true)
+            #expect(headers["Content-Security-Policy"]?.contains("sandbox") == true)
+        }
+
+        @Test("numbers that a script would round are texts")
+        func largeNumbers() throws {
+            let library = try ViewedLibrary { store in
+                let price = try #require(Decimal(string: "0.10"))
+                try store.insert(
+                    "Album",
+                    rows: [
+                        ["title": "x", "year": .int(.max), "price": .decimal(price)],
+                        ["title": "y", "year": .int(1 << 53)],
+                    ])
+            }
+            let view = try library.get("/library/Album.json?select=year,price")
+            #expect(view.at("rows.0.values")?.line == #"["9223372036854775807","0.1"]"#)
+            #expect(view.at("rows.1.values.0")?.line == "9007199254740992")
+        }
+
+        @Test("the check, the model and the comparison with itself answer")
+        func wholeStore() throws {
+            let library = try ViewedLibrary()
+            #expect(try library.get("/library/-/check.json")["findings"]?.line == "[]")
+            #expect(try library.get("/-/compare.json?a=library&b=library")["equal"]?.line == "true")
+            let entities = try #require(try library.get("/library/-/model.json")["entities"]?.elements)
+            #expect(entities.count == 6)
+            let compilation = try #require(entities.first { $0["name"]?.text == "Compilation" })
+            let title = try #require(compilation["attributes"]?.elements?.first { $0["name"]?.text == "title" })
+            #expect(title["isInherited"]?.line == "true")
+        }
+
+        @Test("a request that takes long is answered with a job number, and can be cancelled")
+        func jobs() throws {
+            let jobs = JobList()
+            let headers = ["prefer": "respond-async"]
+            let request = try #require(HTTPRequest("GET", "/x", headers: headers))
+            let answer = jobs.answer(request, "Counting") { job in
+                job.setTotal(10)
+                job.add(3)
+                while !Task.isCancelled { usleep(1000) }
+                throw StoreError(.cancelled, "It was cancelled.")
+            }
+            #expect(answer.status == .accepted)
+            let number = try #require(try answer.json()["job"]?.integer)
+            let job = try jobs.job(Int(number))
+            #expect(job.json["state"]?.text == "running")
+            #expect(job.json["done"]?.integer == 3 && job.json["total"]?.integer == 10)
+            job.cancel()
+            let end = try #require(job.wait(milliseconds: nil))
+            #expect(job.json["state"]?.text == "cancelled")
+            #expect(end.text.contains("cancelled"))
+        }
+    }
+#endif
