@@ -40,8 +40,12 @@ demo-postgresql: setup
 TOOL_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Interactive
 TOOL = .build/install/release/roost
 tool: setup
-	$(SWIFT_BUILD) --configuration release --product roost --scratch-path .build/install $(TOOL_TRAITS) \
-		$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
+ifeq ($(shell uname -s),Linux)
+	flags=$$(SWIFT=$(SWIFT) ./Scripts/icu-data .build/install/icu.dat) && \
+		eval "$(SWIFT_BUILD) --configuration release --product roost --scratch-path .build/install $(TOOL_TRAITS) --static-swift-stdlib $$flags"
+else
+	$(SWIFT_BUILD) --configuration release --product roost --scratch-path .build/install $(TOOL_TRAITS)
+endif
 
 # The program, its manual page and its completions below a directory: make install PREFIX=~/.local
 PREFIX ?= /usr/local

@@ -65,6 +65,8 @@ let package = Package(
             providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         // The files of the page of `roost browse`, as constants.
         .target(name: "CRoostPage", path: "Sources/C/CRoostPage"),
+        // Smaller data of ICU for the installed program; empty in every other build.
+        .target(name: "CRoostICU", path: "Sources/C/CRoostICU"),
         // What Swift does not show of the system: renameat2, ioctl and statfs constants, memmem, fetching memory ahead.
         .target(name: "CRoostSystem", path: "Sources/C/CRoostSystem"),
 
@@ -282,7 +284,7 @@ let package = Package(
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph",
+                "CRoostICU", "Roost", "RoostConformance", "RoostCore", "RoostCoreData", "RoostFiles", "RoostGraph",
                 "RoostImport", "RoostJSONText", "RoostMemory", "RoostMigration", "RoostModelCode", "RoostQuery",
                 "RoostStores",
                 "RoostSystem", "RoostText", "RoostViewer",
